@@ -1,0 +1,84 @@
+# Rooms: one object library for each folder, whose sources can include the headers of that folder
+# and of the rooms it depends on, and of no other. A room's include path is a folder in the build
+# tree that holds links to just the room's own headers, so a wrong include does not compile.
+
+set_property(GLOBAL PROPERTY OPLOOM_LIBRARY_ROOMS "")
+
+function(_oploom_common target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF
+    POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wno-unused-parameter -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -fno-math-errno
+    -fno-trapping-math -ffp-contract=off)
+  if(OPLOOM_SANITIZE)
+    target_compile_options(${target} PRIVATE
+      -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+    target_compile_definitions(${target} PUBLIC OPLOOM_NO_POOL)
+  endif()
+endfunction()
+
+# oploom_room(<name> PATHS <folder>... [SOURCES <file>...] [DEPENDS <room>...] [NOT_IN_LIBRARY])
+function(oploom_room name)
+  cmake_parse_arguments(ARG "NOT_IN_LIBRARY" "" "PATHS;SOURCES;DEPENDS" ${ARGN})
+  set(target oploom_${name})
+  set(root ${PROJECT_BINARY_DIR}/rooms/${name})
+  foreach(path IN LISTS ARG_PATHS)
+    get_filename_component(parent ${root}/${path} DIRECTORY)
+    file(MAKE_DIRECTORY ${parent})
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${path} ${root}/${path} SYMBOLIC)
+  endforeach()
+  if(ARG_SOURCES)
+    add_library(${target} OBJECT ${ARG_SOURCES})
+    set(scope PUBLIC)
+    _oploom_common(${target})
+    target_compile_definitions(${target} PRIVATE OPLOOM_BUILDING_LIBRARY)
+    if(NOT ARG_NOT_IN_LIBRARY)
+      set_property(GLOBAL APPEND PROPERTY OPLOOM_LIBRARY_ROOMS ${target})
+    endif()
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(${target} ${scope} ${root})
+  foreach(room IN LISTS ARG_DEPENDS)
+    target_link_libraries(${target} ${scope} oploom_${room})
+  endforeach()
+endfunction()
+
+# oploom_cpu_kernels(<file>...): adds each kernel file to the library once for each instruction set.
+function(oploom_cpu_kernels)
+  set(DEFAULT_FLAGS "")
+  set(AVX2_FLAGS -mavx2 -mfma -mf16c)
+  set(AVX512_FLAGS -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx2 -mfma -mf16c)
+  foreach(isa IN LISTS OPLOOM_CPU_CAPABILITIES)
+    set(copies "")
+    foreach(source IN LISTS ARGN)
+      get_filename_component(stem ${source} NAME_WE)
+      set(copy ${CMAKE_CURRENT_BINARY_DIR}/${stem}.${isa}.cpp)
+      file(RELATIVE_PATH relative ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+      file(CONFIGURE OUTPUT ${copy} CONTENT "#include <${relative}>\n" @ONLY)
+      list(APPEND copies ${copy})
+    endforeach()
+    string(TOLOWER ${isa} suffix)
+    oploom_room(aten_cpu_${suffix} PATHS aten/cpu SOURCES ${copies} DEPENDS aten_stubs)
+    target_compile_options(oploom_aten_cpu_${suffix} PRIVATE ${${isa}_FLAGS})
+    target_compile_definitions(oploom_aten_cpu_${suffix} PRIVATE
+      CPU_CAPABILITY=${isa} CPU_CAPABILITY_${isa})
+  endforeach()
+endfunction()
+
+# oploom_test(<name> SOURCES <file>... [LIBRARIES <target>...]): a GoogleTest program, run by CTest.
+function(oploom_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  _oploom_common(${name})
+  target_link_libraries(${name} PRIVATE oploom GTest::gmock GTest::gtest_main ${ARG_LIBRARIES})
+  if(OPLOOM_SANITIZE)
+    target_link_options(${name} PRIVATE -fsanitize=address,undefined)
+  endif()
+  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
+endfunction()
