@@ -1,0 +1,197 @@
+// Library: the registry of operators and the kernels added at run time.
+#include <aten/core/Library.h>
+#include <aten/core/ivalue.h>
+#include <c10/util/Exception.h>
+#include <c10/util/Suggest.h>
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+namespace at::inline oploom_v1 {
+
+namespace {
+
+constexpr std::string_view kBuiltin = "aten";
+
+// Guards what follows. Calls of operators never take it.
+std::mutex& registry_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+std::map<std::string, std::vector<OperatorTableBase*>, std::less<>>& other_namespaces() {
+  static std::map<std::string, std::vector<OperatorTableBase*>, std::less<>> map;
+  return map;
+}
+std::array<BoxedKernel, kNumDispatchKeys> fallbacks{};
+
+int compare(const OperatorTableBase& op, std::string_view name, std::string_view overload) {
+  if (int order = std::string_view(op.name()).compare(name)) return order;
+  return std::string_view(op.overload_name()).compare(overload);
+}
+
+struct OperatorName {
+  std::string_view name_space, name, overload;
+};
+
+OperatorName split_name(std::string_view text) {
+  OperatorName result{kBuiltin, text, {}};
+  if (size_t at = text.find("::"); at != text.npos) {
+    result.name_space = text.substr(0, at);
+    result.name = text.substr(at + 2);
+  }
+  if (size_t dot = result.name.find('.'); dot != text.npos) {
+    result.overload = result.name.substr(dot + 1);
+    result.name = result.name.substr(0, dot);
+  }
+  return result;
+}
+
+// The caller holds the mutex.
+ArrayRef<OperatorTableBase*> operators_of(std::string_view name_space) {
+  if (name_space == kBuiltin) return builtin_operators();
+  auto found = other_namespaces().find(name_space);
+  return found == other_namespaces().end() ? ArrayRef<OperatorTableBase*>() : found->second;
+}
+
+std::string demangle(const std::type_info& type) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+  std::string result = status == 0 ? text : type.name();
+  std::free(text);
+  constexpr std::string_view inline_namespace = "oploom_v1::";
+  for (size_t at; (at = result.find(inline_namespace)) != result.npos;) {
+    result.erase(at, inline_namespace.size());
+  }
+  return result;
+}
+
+template <class F>
+void for_each_operator(F&& function) {
+  for (OperatorTableBase* op : builtin_operators()) function(*op);
+  for (auto& [name, tables] : other_namespaces()) {
+    for (OperatorTableBase* op : tables) function(*op);
+  }
+}
+
+}  // namespace
+
+std::string OperatorTableBase::qualified_name() const {
+  return *overload_name_ ? c10::str(name_, ".", overload_name_) : std::string(name_);
+}
+
+DispatchKey OperatorTableBase::resolve(DispatchKeySet& keys) const {
+  const DispatchKeySet passed = keys;
+  DispatchKey key = keys.highest();
+  while (!has_kernel(key) && c10::is_fallthrough_key(key)) {
+    keys = keys.remove(key);
+    key = keys.highest();
+  }
+  if (has_kernel(key)) return key;
+  std::string available;
+  for (size_t i = 0; i < kNumDispatchKeys; ++i) {
+    if (!has_kernel(static_cast<DispatchKey>(i)) || i == 0) continue;
+    available += c10::str(available.empty() ? "" : ", ", static_cast<DispatchKey>(i));
+  }
+  OPLOOM_CHECK(key != DispatchKey::Undefined || !passed.empty(), name_,
+               "(): expected at least one defined tensor, got none; the schema is ", schema_);
+  OPLOOM_CHECK_NOT_IMPLEMENTED(false, qualified_name(), "(): no kernel for ", key,
+                               "; the operator has kernels for: ", available);
+  OPLOOM_INTERNAL_ASSERT(false, "unreachable");
+}
+
+OperatorTableBase* find_operator(std::string_view text) {
+  OperatorName wanted = split_name(text);
+  std::lock_guard lock(registry_mutex());
+  ArrayRef<OperatorTableBase*> tables = operators_of(wanted.name_space);
+  auto found = std::lower_bound(tables.begin(), tables.end(), wanted,
+                                [](const OperatorTableBase* op, const OperatorName& name) {
+                                  return compare(*op, name.name, name.overload) < 0;
+                                });
+  if (found == tables.end() || compare(**found, wanted.name, wanted.overload) != 0) return nullptr;
+  return *found;
+}
+
+OperatorTableBase& get_operator(std::string_view text) {
+  if (OperatorTableBase* op = find_operator(text)) return *op;
+  std::vector<std::string> names;
+  for (OperatorTableBase* op : list_operators(split_name(text).name_space)) {
+    names.push_back(op->qualified_name());
+  }
+  size_t scope = text.find("::");
+  std::string nearest = closest_name(scope == text.npos ? text : text.substr(scope + 2), names);
+  OPLOOM_CHECK(false, "there is no operator '", text, "'",
+               nearest.empty() ? "" : c10::str(" (did you mean '", nearest, "'?)"));
+  OPLOOM_INTERNAL_ASSERT(false, "unreachable");
+}
+
+std::vector<OperatorTableBase*> list_operators(std::string_view name_space) {
+  std::lock_guard lock(registry_mutex());
+  ArrayRef<OperatorTableBase*> tables = operators_of(name_space);
+  return {tables.begin(), tables.end()};
+}
+
+void register_operators(std::string_view name_space, ArrayRef<OperatorTableBase*> tables) {
+  OPLOOM_CHECK(name_space != kBuiltin, "register_operators(): the namespace 'aten' is taken");
+  std::lock_guard lock(registry_mutex());
+  auto& all = other_namespaces()[std::string(name_space)];
+  for (OperatorTableBase* op : tables) {
+    all.push_back(op);
+    for (size_t i = 0; i < kNumDispatchKeys; ++i) {
+      auto key = static_cast<DispatchKey>(i);
+      if (fallbacks[i] && !op->has_kernel(key)) op->exchange_kernel(key, op->boxed_entry());
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const OperatorTableBase* a, const OperatorTableBase* b) {
+    return compare(*a, b->name(), b->overload_name()) < 0;
+  });
+}
+
+void call_fallback(const OperatorTableBase& op, DispatchKeySet keys, Stack& stack) {
+  BoxedKernel kernel =
+      __atomic_load_n(&fallbacks[static_cast<size_t>(keys.highest())], __ATOMIC_ACQUIRE);
+  OPLOOM_CHECK_NOT_IMPLEMENTED(kernel != nullptr, op.qualified_name(), "(): the fallback for ",
+                               keys.highest(), " was removed");
+  kernel(op, keys, stack);
+}
+
+Library::Library(std::string name_space, std::string_view key)
+    : name_space_(std::move(name_space)), key_(c10::parse_dispatch_key(key)) {}
+
+Library::~Library() {
+  for (auto it = replaced_.rbegin(); it != replaced_.rend(); ++it) {
+    it->op->exchange_kernel(key_, it->previous);
+  }
+  if (has_fallback_) {
+    std::lock_guard lock(registry_mutex());
+    for_each_operator([this](OperatorTableBase& op) {
+      ErasedKernel was = op.exchange_kernel(key_, nullptr);
+      if (was != op.boxed_entry()) op.exchange_kernel(key_, was);
+    });
+    fallbacks[static_cast<size_t>(key_)] = nullptr;
+  }
+}
+
+void Library::impl(std::string_view name, KernelFunction kernel) {
+  OperatorTableBase& op = get_operator(c10::str(name_space_, "::", name));
+  OPLOOM_CHECK_TYPE(*kernel.signature == op.signature(), op.qualified_name(),
+                    "(): the kernel for ", key_, " has the wrong signature\n  expected: ",
+                    demangle(op.signature()), "\n  got:      ", demangle(*kernel.signature),
+                    "\n  schema:   ", op.schema());
+  replaced_.push_back({&op, op.exchange_kernel(key_, kernel.address)});
+}
+
+void Library::fallback(BoxedKernel kernel) {
+  std::lock_guard lock(registry_mutex());
+  OPLOOM_CHECK(fallbacks[static_cast<size_t>(key_)] == nullptr, "fallback(): ", key_,
+               " has a fallback already");
+  __atomic_store_n(&fallbacks[static_cast<size_t>(key_)], kernel, __ATOMIC_RELEASE);
+  has_fallback_ = true;
+  for_each_operator([this](OperatorTableBase& op) {
+    if (!op.has_kernel(key_)) op.exchange_kernel(key_, op.boxed_entry());
+  });
+}
+
+}  // namespace at::inline oploom_v1

@@ -1,0 +1,36 @@
+// MetaBase: what the meta function of a structured operator reports its outputs to.
+#pragma once
+
+#include <aten/core/TensorBase.h>
+
+namespace at::inline oploom_v1::impl {
+
+// A structured operator is written as two functions: meta(), which checks the arguments and declares
+// each output with one of the set_output functions, and impl(), which fills the outputs. The
+// functional, in-place, out= and Meta forms of the operator differ only in what a declared output
+// becomes (a fresh tensor, self, the caller's tensor, a tensor without memory); generated subclasses
+// decide that.
+class OPLOOM_API MetaBase {
+ public:
+  MetaBase() = default;
+  MetaBase(const MetaBase&) = delete;
+  MetaBase& operator=(const MetaBase&) = delete;
+  virtual ~MetaBase();
+
+  // Declares output `index`, of `sizes`. Strides count elements; empty strides mean contiguous.
+  // With set_output_raw_strided the strides are a wish, which a given output with the right sizes
+  // need not fulfil: impl() must cope with the strides that it finds.
+  virtual void set_output_raw_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                                      TensorOptions options) = 0;
+  // With set_output_strided impl() finds exactly these strides: where a given output has others,
+  // it works on a temporary that is copied back.
+  virtual void set_output_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                                  TensorOptions options) = 0;
+  void set_output_contiguous(int64_t index, IntArrayRef sizes, TensorOptions options);
+
+  // The output as the caller gave it (in-place and out= forms) or undefined.
+  virtual const TensorBase& maybe_get_output(int64_t index) = 0;
+  const TensorBase& maybe_get_output() { return maybe_get_output(0); }
+};
+
+}  // namespace at::inline oploom_v1::impl

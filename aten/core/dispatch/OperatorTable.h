@@ -1,0 +1,192 @@
+// OperatorTable: the kernels of one operator, one for each dispatch key, and the call through it.
+#pragma once
+
+#include <aten/core/TensorBase.h>
+#include <c10/core/DispatchKeySet.h>
+#include <c10/core/LocalDispatchKeySet.h>
+
+#include <array>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+namespace at::inline oploom_v1 {
+
+class IValue;
+using Stack = std::vector<IValue>;
+class OperatorTableBase;
+
+// A kernel that works for every operator: it finds the arguments on the stack, and leaves the results
+// in their place.
+using BoxedKernel = void (*)(const OperatorTableBase& op, DispatchKeySet keys, Stack& stack);
+
+// Any kernel's address; only a table that knows the signature can call it.
+using ErasedKernel = void (*)();
+
+// Note [Operator tables]
+// Each operator has one table, a static object without constructor code: its kernels are known when
+// the library is linked, so loading the library runs nothing. A call computes the key set of its
+// tensor arguments, takes the slot of the highest key and jumps there.
+//
+// Every kernel takes the key set as its first parameter, and can pass it on without the keys that it
+// has handled (redispatch).
+//
+// An empty slot of a backend key is an error, reported with the keys that have kernels. An empty slot
+// of a key above the backends (Autograd, Autocast, Tracer) means that the operator has nothing to do
+// there: the call goes on with the next key.
+//
+// Slots can be written while the program runs (see Library.h): a pointer is stored atomically, so
+// that other threads call either the old kernel or the new one.
+class OPLOOM_API OperatorTableBase {
+ public:
+  OperatorTableBase(const OperatorTableBase&) = delete;
+  OperatorTableBase& operator=(const OperatorTableBase&) = delete;
+
+  const char* name() const { return name_; }
+  const char* overload_name() const { return overload_name_; }
+  // The schema as written in the YAML, for instance "relu(Tensor self) -> Tensor".
+  const char* schema() const { return schema_; }
+  // name.overload, or the name alone.
+  std::string qualified_name() const;
+
+  const std::type_info& signature() const { return erased_->signature(); }
+  bool has_kernel(DispatchKey key) const { return erased_->get(*this, key) != nullptr; }
+
+  // Stores a kernel, whose address must be of type R (*)(DispatchKeySet, Args...); nullptr empties
+  // the slot. Returns what was there.
+  ErasedKernel exchange_kernel(DispatchKey key, ErasedKernel kernel) {
+    return erased_->exchange(*this, key, kernel);
+  }
+  // The kernel that hands a call to the boxed fallback of its key.
+  ErasedKernel boxed_entry() const { return erased_->boxed_entry; }
+
+  // Calls the operator with its arguments on the stack, and leaves the results there.
+  void call_boxed(Stack& stack) const { erased_->call_boxed(stack); }
+  // The same with the key set given, as a boxed fallback does after removing its own key.
+  void redispatch_boxed(DispatchKeySet keys, Stack& stack) const {
+    erased_->redispatch_boxed(keys, stack);
+  }
+
+ protected:
+  struct Erased {
+    const std::type_info& (*signature)();
+    ErasedKernel (*get)(const OperatorTableBase&, DispatchKey);
+    ErasedKernel (*exchange)(OperatorTableBase&, DispatchKey, ErasedKernel);
+    ErasedKernel boxed_entry;
+    void (*call_boxed)(Stack&);
+    void (*redispatch_boxed)(DispatchKeySet, Stack&);
+  };
+
+  constexpr OperatorTableBase(const char* name, const char* overload_name, const char* schema,
+                              const Erased* erased)
+      : name_(name), overload_name_(overload_name), schema_(schema), erased_(erased) {}
+  ~OperatorTableBase() = default;
+
+  // The highest key of `keys` that has a kernel, once those without one that may be passed over are
+  // removed from `keys`. Throws NotImplementedError when there is none.
+  DispatchKey resolve(DispatchKeySet& keys) const;
+
+ private:
+  const char* name_;
+  const char* overload_name_;
+  const char* schema_;
+  const Erased* erased_;
+};
+
+// Calls the boxed fallback that is registered for the highest key of `keys`.
+OPLOOM_API void call_fallback(const OperatorTableBase& op, DispatchKeySet keys, Stack& stack);
+
+// Boxing for an operator; Boxing.h has the definition, which only the files with tables need.
+template <class Op, class Signature>
+struct Boxing;
+
+template <class Signature>
+class OperatorTable;
+
+template <class R, class... Args>
+class OperatorTable<R(Args...)> final : public OperatorTableBase {
+ public:
+  using Kernel = R (*)(DispatchKeySet, Args...);
+  struct Entry {
+    DispatchKey key;
+    Kernel kernel;
+  };
+
+  // OperatorTable<Op::schema> Op::table{OperatorTable<Op::schema>::of<Op>, {{key, kernel}, ...}};
+  template <class Op>
+  struct Of {};
+  template <class Op>
+  static constexpr Of<Op> of{};
+
+  template <class Op>
+  constexpr OperatorTable(Of<Op>, std::initializer_list<Entry> entries)
+      : OperatorTableBase(Op::name, Op::overload_name, Op::schema_str, &erased_for<Op>) {
+    for (const Entry& entry : entries) kernels_[static_cast<size_t>(entry.key)] = entry.kernel;
+  }
+
+  OPLOOM_ALWAYS_INLINE R operator()(DispatchKeySet keys, Args... args) const {
+    Kernel kernel = load(keys.highest());
+    if (OPLOOM_UNLIKELY(kernel == nullptr)) kernel = load(resolve(keys));
+    return kernel(keys, std::forward<Args>(args)...);
+  }
+
+ private:
+  Kernel load(DispatchKey key) const {
+    return __atomic_load_n(&kernels_[static_cast<size_t>(key)], __ATOMIC_RELAXED);
+  }
+
+  static const std::type_info& signature_of() { return typeid(R(Args...)); }
+  static ErasedKernel get(const OperatorTableBase& base, DispatchKey key) {
+    return reinterpret_cast<ErasedKernel>(static_cast<const OperatorTable&>(base).load(key));
+  }
+  static ErasedKernel exchange(OperatorTableBase& base, DispatchKey key, ErasedKernel kernel) {
+    auto& slot = static_cast<OperatorTable&>(base).kernels_[static_cast<size_t>(key)];
+    return reinterpret_cast<ErasedKernel>(
+        __atomic_exchange_n(&slot, reinterpret_cast<Kernel>(kernel), __ATOMIC_ACQ_REL));
+  }
+
+  // Not constexpr, because an address is cast; still initialised by the linker.
+  template <class Op>
+  static inline const Erased erased_for{
+      &signature_of,
+      &get,
+      &exchange,
+      reinterpret_cast<ErasedKernel>(&Boxing<Op, R(Args...)>::entry),
+      &Boxing<Op, R(Args...)>::call,
+      &Boxing<Op, R(Args...)>::redispatch};
+
+  std::array<Kernel, kNumDispatchKeys> kernels_{};
+};
+
+// ---- The key set of a call ----
+
+namespace detail {
+
+OPLOOM_ALWAYS_INLINE inline DispatchKeySet keys_of(const TensorBase& tensor) {
+  return tensor.key_set();
+}
+OPLOOM_ALWAYS_INLINE inline DispatchKeySet keys_of(const std::optional<Tensor>& tensor);
+inline DispatchKeySet keys_of(TensorList tensors);
+inline DispatchKeySet keys_of(OptionalTensorList tensors);
+template <class T>
+OPLOOM_ALWAYS_INLINE constexpr DispatchKeySet keys_of(const T&) {
+  return DispatchKeySet();
+}
+
+}  // namespace detail
+
+// The keys of all tensor arguments, with the thread's included keys and without its excluded ones.
+template <class... Args>
+OPLOOM_ALWAYS_INLINE DispatchKeySet dispatch_keys(const Args&... args) {
+  DispatchKeySet keys;
+  ((keys = keys | detail::keys_of(args)), ...);
+  return c10::apply_local_keys(keys);
+}
+
+// For operators without tensor arguments: the keys of the device that the result shall be on.
+OPLOOM_ALWAYS_INLINE inline DispatchKeySet dispatch_keys_of_device(std::optional<Device> device) {
+  return c10::apply_local_keys(
+      c10::key_set_for(device.value_or(Device(DeviceType::CPU)).type(), Layout::Strided));
+}
+
+}  // namespace at::inline oploom_v1
