@@ -1,0 +1,56 @@
+// Kernels of the binary pointwise operators.
+#pragma once
+
+#include <aten/iterator/TensorIterator.h>
+#include <aten/stubs/DispatchStub.h>
+#include <c10/core/Scalar.h>
+
+namespace at::inline oploom_v1::native {
+
+using binary_fn = void (*)(TensorIteratorBase&);
+using binary_alpha_fn = void (*)(TensorIteratorBase&, const Scalar& alpha);
+
+// self + alpha * other, self - alpha * other
+OPLOOM_DECLARE_DISPATCH(binary_alpha_fn, add_stub);
+OPLOOM_DECLARE_DISPATCH(binary_alpha_fn, sub_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, mul_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, div_true_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, div_trunc_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, div_floor_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, remainder_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, fmod_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, maximum_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, minimum_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, atan2_stub);
+
+OPLOOM_DECLARE_DISPATCH(binary_fn, pow_tensor_tensor_stub);
+using pow_scalar_fn = void (*)(TensorIteratorBase&, const Scalar& exponent);
+OPLOOM_DECLARE_DISPATCH(pow_scalar_fn, pow_tensor_scalar_stub);
+
+// Comparisons: two inputs of one dtype, a bool output (or one of the inputs' dtype).
+OPLOOM_DECLARE_DISPATCH(binary_fn, eq_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, ne_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, lt_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, le_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, gt_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, ge_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, logical_and_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, logical_or_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, logical_xor_stub);
+
+OPLOOM_DECLARE_DISPATCH(binary_fn, bitwise_and_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, bitwise_or_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, bitwise_xor_stub);
+
+// Gradients: the inputs are the incoming gradient and the operator's output (tanh, sigmoid) or
+// input (gelu, silu).
+OPLOOM_DECLARE_DISPATCH(binary_fn, tanh_backward_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, sigmoid_backward_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, silu_backward_stub);
+using gelu_backward_fn = void (*)(TensorIteratorBase&, bool tanh_approximation);
+OPLOOM_DECLARE_DISPATCH(gelu_backward_fn, gelu_backward_stub);
+// The first input where the second is greater than the threshold, otherwise 0.
+using threshold_backward_fn = void (*)(TensorIteratorBase&, const Scalar& threshold);
+OPLOOM_DECLARE_DISPATCH(threshold_backward_fn, threshold_backward_stub);
+
+}  // namespace at::inline oploom_v1::native

@@ -1,0 +1,22 @@
+// Kernels that copy and convert elements.
+#pragma once
+
+#include <aten/iterator/TensorIterator.h>
+#include <aten/stubs/DispatchStub.h>
+#include <c10/core/Scalar.h>
+
+namespace at::inline oploom_v1::native {
+
+// Operands: destination, source, of any two dtypes and strides, sizes broadcast to the destination.
+// Build the iterator with
+//   TensorIteratorConfig().add_output(dst).add_const_input(src).resize_outputs(false)
+//       .check_all_same_dtype(false).check_all_same_device(false).build()
+// A conversion behaves like static_cast; complex to real keeps the real part.
+using copy_fn = void (*)(TensorIteratorBase&, bool non_blocking);
+OPLOOM_DECLARE_DISPATCH(copy_fn, copy_stub);
+
+// The loop that converts n elements from one dtype to another, strides in bytes.
+using cast_loop_getter_fn = at::detail::CastLoop (*)(ScalarType to, ScalarType from);
+OPLOOM_DECLARE_DISPATCH(cast_loop_getter_fn, cast_loop_stub);
+
+}  // namespace at::inline oploom_v1::native

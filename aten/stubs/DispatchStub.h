@@ -1,0 +1,147 @@
+// DispatchStub: a kernel's name, through which native code calls the copy compiled for this machine.
+#pragma once
+
+#include <aten/core/Namespace.h>
+#include <c10/core/Device.h>
+#include <c10/util/Exception.h>
+#include <c10/util/Export.h>
+
+#include <atomic>
+#include <string>
+#include <utility>
+
+// Note [DispatchStub]
+// Every file of aten/cpu is compiled once for each instruction set (CPU_CAPABILITY). A header of
+// aten/stubs declares the kernels of one family:
+//
+//   using unary_fn = void (*)(TensorIteratorBase&);
+//   OPLOOM_DECLARE_DISPATCH(unary_fn, exp_stub);
+//
+// the kernel file defines it for the instruction set that it is being compiled for:
+//
+//   OPLOOM_REGISTER_DISPATCH(exp_stub, &exp_kernel);
+//
+// and native code calls it:
+//
+//   exp_stub(device_type(), *this);
+//
+// Registration is a constant initialiser that the linker resolves: a forgotten kernel is a link
+// error, and nothing runs when the library is loaded. The first call looks at the processor (and at
+// the environment variable OPLOOM_CPU_CAPABILITY) and remembers the choice in the stub.
+// A kernel for another device is registered at run time with stub.set_kernel(device, fn).
+
+namespace at::inline oploom_v1 {
+
+// Instruction sets, the least capable first.
+enum class CPUCapability : int { DEFAULT = 0, AVX2 = 1, AVX512 = 2 };
+
+// The instruction set that kernels are taken from: the best one that the library has kernels for and
+// this processor supports, or the one that OPLOOM_CPU_CAPABILITY=default|avx2|avx512 names.
+OPLOOM_API CPUCapability get_cpu_capability_level();
+// The same as a word: "DEFAULT", "AVX2" or "AVX512".
+OPLOOM_API std::string get_cpu_capability();
+
+}  // namespace at::inline oploom_v1
+
+namespace at::inline oploom_v1::native {
+
+// Devices beside the CPU that can have kernels in a stub.
+inline constexpr int kNumStubDevices = static_cast<int>(DeviceType::COMPILE_TIME_MAX_DEVICE_TYPES);
+
+namespace detail {
+[[noreturn]] OPLOOM_API void stub_has_no_kernel(DeviceType device);
+}
+
+template <typename FnPtr, typename Tag>
+class DispatchStub {
+ public:
+  template <typename... Args>
+  OPLOOM_ALWAYS_INLINE auto operator()(DeviceType device, Args&&... args) const {
+    return get(device)(std::forward<Args>(args)...);
+  }
+
+  OPLOOM_ALWAYS_INLINE FnPtr get(DeviceType device) const {
+    if (OPLOOM_LIKELY(device == DeviceType::CPU)) {
+      FnPtr fn = chosen_.load(std::memory_order_relaxed);
+      return OPLOOM_LIKELY(fn != nullptr) ? fn : choose();
+    }
+    FnPtr fn = others_[static_cast<int>(device)].load(std::memory_order_acquire);
+    if (OPLOOM_UNLIKELY(fn == nullptr)) detail::stub_has_no_kernel(device);
+    return fn;
+  }
+
+  // Registers the kernel of another device.
+  void set_kernel(DeviceType device, FnPtr fn) const {
+    others_[static_cast<int>(device)].store(fn, std::memory_order_release);
+  }
+
+  // The kernel of one instruction set, for tests that compare them; null if the processor lacks it.
+  static FnPtr for_capability(CPUCapability capability) {
+    switch (capability) {
+#ifdef OPLOOM_KERNELS_FOR_AVX512
+      case CPUCapability::AVX512:
+        return AVX512;
+#endif
+#ifdef OPLOOM_KERNELS_FOR_AVX2
+      case CPUCapability::AVX2:
+        return AVX2;
+#endif
+      case CPUCapability::DEFAULT:
+        return DEFAULT;
+      default:
+        return nullptr;
+    }
+  }
+
+  static FnPtr DEFAULT;
+#ifdef OPLOOM_KERNELS_FOR_AVX2
+  static FnPtr AVX2;
+#endif
+#ifdef OPLOOM_KERNELS_FOR_AVX512
+  static FnPtr AVX512;
+#endif
+
+ private:
+  OPLOOM_NOINLINE static FnPtr choose() {
+    FnPtr fn = for_capability(get_cpu_capability_level());
+    chosen_.store(fn, std::memory_order_relaxed);
+    return fn;
+  }
+
+  static inline constinit std::atomic<FnPtr> chosen_{nullptr};
+  static inline constinit std::atomic<FnPtr> others_[kNumStubDevices]{};
+};
+
+}  // namespace at::inline oploom_v1::native
+
+#ifdef OPLOOM_KERNELS_FOR_AVX2
+#define OPLOOM_DECLARE_AVX2_(fn, name) \
+  template <>                          \
+  fn DispatchStub<fn, struct name##_tag>::AVX2;
+#else
+#define OPLOOM_DECLARE_AVX2_(fn, name)
+#endif
+#ifdef OPLOOM_KERNELS_FOR_AVX512
+#define OPLOOM_DECLARE_AVX512_(fn, name) \
+  template <>                            \
+  fn DispatchStub<fn, struct name##_tag>::AVX512;
+#else
+#define OPLOOM_DECLARE_AVX512_(fn, name)
+#endif
+
+// Declares stub `name`, whose kernels have the type `fn`. To be used in namespace at::native.
+#define OPLOOM_DECLARE_DISPATCH(fn, name)          \
+  struct name##_tag {                              \
+    using fn_type = fn;                            \
+  };                                               \
+  template <>                                      \
+  fn DispatchStub<fn, struct name##_tag>::DEFAULT; \
+  OPLOOM_DECLARE_AVX2_(fn, name)                   \
+  OPLOOM_DECLARE_AVX512_(fn, name)                 \
+  inline constexpr DispatchStub<fn, name##_tag> name {}
+
+// Defines the kernel of `name` for the instruction set being compiled. To be used in namespace
+// at::native, outside anonymous and inline namespaces.
+#define OPLOOM_REGISTER_DISPATCH(name, kernel) \
+  template <>                                  \
+  name##_tag::fn_type DispatchStub<name##_tag::fn_type, name##_tag>::CPU_CAPABILITY = kernel
