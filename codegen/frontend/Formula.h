@@ -1,0 +1,58 @@
+// Derivative formulas: C++ expressions, parsed into a tree that keeps the place of every part.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace oploom::frontend {
+
+struct Expr {
+  enum class Kind {
+    name,      // text: `grad`, `at::native::foo`, `std::tuple<Tensor, Tensor>`
+    number,    // text: `1`, `0.5`, `1e-5f`
+    string,    // text with its quotes
+    call,      // children: callee, arguments...
+    member,    // children: object; text: the member's name; `arrow` for `->`
+    index,     // children: object, index
+    unary,     // children: operand; text: the operator
+    binary,    // children: left, right; text: the operator
+    ternary,   // children: condition, then, otherwise
+    braces,    // children: elements; text: the type before the brace, or ""
+    paren,     // children: the expression within
+  };
+
+  Kind kind = Kind::name;
+  std::string text;
+  std::string template_arguments;  // of a name or member, with the angle brackets, or ""
+  bool arrow = false;
+  std::vector<Expr> children;
+  std::size_t offset = 0;  // bytes in the formula
+  std::size_t length = 0;
+
+  bool is_name(std::string_view wanted) const { return kind == Kind::name && text == wanted; }
+};
+
+struct FormulaError {
+  std::string message;
+  std::size_t offset = 0;
+  std::size_t length = 1;
+};
+
+// Parses the whole text; null after a mistake, which is put into `error`.
+std::optional<Expr> parse_formula(std::string_view text, FormulaError& error);
+
+// The tree in full brackets, for tests: `(+ grad (call (. self sizes)))`.
+std::string to_s_expression(const Expr& expr);
+
+// Visits every node, parents first; a visitor that returns false keeps out of the children.
+void walk(const Expr& expr, const std::function<bool(const Expr&)>& visit);
+
+// Rewrites the formula by replacing whole subtrees: `replace` returns the new text of a node, or
+// nothing to look further inside. All else keeps the spelling of the source.
+std::string rewrite(std::string_view text, const Expr& expr,
+                    const std::function<std::optional<std::string>(const Expr&)>& replace);
+
+}  // namespace oploom::frontend
