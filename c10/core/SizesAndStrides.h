@@ -1,0 +1,105 @@
+// SizesAndStrides: the sizes and strides of a tensor, inline for up to 5 dimensions.
+#pragma once
+
+#include <c10/util/ArrayRef.h>
+#include <c10/util/Export.h>
+#include <c10/util/Macros.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace c10::inline oploom_v1 {
+
+inline constexpr std::size_t kSizesAndStridesMaxInline = 5;
+
+class SizesAndStrides final {
+ public:
+  // One dimension of size 0, as the field has it for a fresh tensor.
+  SizesAndStrides() noexcept : size_(1) {
+    inline_[0] = 0;
+    inline_[kMaxInline] = 1;
+  }
+  SizesAndStrides(const SizesAndStrides& other) : size_(0) { copy_from(other); }
+  SizesAndStrides(SizesAndStrides&& other) noexcept : size_(0) { move_from(other); }
+  ~SizesAndStrides() {
+    if (OPLOOM_UNLIKELY(!is_inline())) delete[] heap_;
+  }
+  SizesAndStrides& operator=(const SizesAndStrides& other) {
+    if (this != &other) copy_from(other);
+    return *this;
+  }
+  SizesAndStrides& operator=(SizesAndStrides&& other) noexcept {
+    if (this != &other) move_from(other);
+    return *this;
+  }
+
+  std::size_t size() const noexcept { return size_; }
+  const int64_t* sizes_data() const noexcept {
+    return OPLOOM_LIKELY(is_inline()) ? inline_ : heap_;
+  }
+  int64_t* sizes_data() noexcept { return OPLOOM_LIKELY(is_inline()) ? inline_ : heap_; }
+  const int64_t* strides_data() const noexcept {
+    return OPLOOM_LIKELY(is_inline()) ? inline_ + kMaxInline : heap_ + size_;
+  }
+  int64_t* strides_data() noexcept {
+    return OPLOOM_LIKELY(is_inline()) ? inline_ + kMaxInline : heap_ + size_;
+  }
+  IntArrayRef sizes_arrayref() const noexcept { return {sizes_data(), size_}; }
+  IntArrayRef strides_arrayref() const noexcept { return {strides_data(), size_}; }
+  int64_t size_at_unchecked(std::size_t dim) const noexcept { return sizes_data()[dim]; }
+  int64_t& size_at_unchecked(std::size_t dim) noexcept { return sizes_data()[dim]; }
+  int64_t stride_at_unchecked(std::size_t dim) const noexcept { return strides_data()[dim]; }
+  int64_t& stride_at_unchecked(std::size_t dim) noexcept { return strides_data()[dim]; }
+
+  // Leaves the strides of dimensions that are new unset (0).
+  void set_sizes(IntArrayRef sizes) {
+    resize(sizes.size());
+    int64_t* to = sizes_data();
+    for (std::size_t i = 0; i < sizes.size(); ++i) to[i] = sizes[i];
+  }
+  // Precondition: as many as there are sizes.
+  void set_strides(IntArrayRef strides) {
+    int64_t* to = strides_data();
+    for (std::size_t i = 0; i < strides.size(); ++i) to[i] = strides[i];
+  }
+
+  // Keeps what both have room for; new entries are 0.
+  void resize(std::size_t new_size) {
+    if (OPLOOM_LIKELY(new_size <= kMaxInline && is_inline())) {
+      for (std::size_t i = size_; i < new_size; ++i) inline_[i] = inline_[kMaxInline + i] = 0;
+      size_ = new_size;
+    } else if (new_size != size_) {
+      resize_slow(new_size);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kMaxInline = kSizesAndStridesMaxInline;
+
+  bool is_inline() const noexcept { return size_ <= kMaxInline; }
+  OPLOOM_API void resize_slow(std::size_t new_size);
+  void copy_from(const SizesAndStrides& other) {
+    if (OPLOOM_LIKELY(is_inline() && other.is_inline())) {
+      std::memcpy(inline_, other.inline_, sizeof(inline_));
+      size_ = other.size_;
+    } else {
+      copy_slow(other);
+    }
+  }
+  OPLOOM_API void copy_slow(const SizesAndStrides& other);
+  void move_from(SizesAndStrides& other) noexcept {
+    if (OPLOOM_UNLIKELY(!is_inline())) delete[] heap_;
+    std::memcpy(inline_, other.inline_, sizeof(inline_));
+    size_ = std::exchange(other.size_, 0);
+  }
+
+  std::size_t size_;
+  union {
+    int64_t* heap_;                   // size_ sizes, then size_ strides
+    int64_t inline_[2 * kMaxInline];  // kMaxInline sizes, then kMaxInline strides
+  };
+};
+
+}  // namespace c10::inline oploom_v1
