@@ -84,10 +84,10 @@ std::string OperatorTableBase::qualified_name() const {
 
 DispatchKey OperatorTableBase::resolve(DispatchKeySet& keys) const {
   const DispatchKeySet passed = keys;
-  DispatchKey key = keys.highest();
-  while (!has_kernel(key) && c10::is_fallthrough_key(key)) {
+  DispatchKey key = keys.highestPriorityTypeId();
+  while (!has_kernel(key) && key >= DispatchKey::Autograd) {
     keys = keys.remove(key);
-    key = keys.highest();
+    key = keys.highestPriorityTypeId();
   }
   if (has_kernel(key)) return key;
   std::string available;
@@ -151,14 +151,18 @@ void register_operators(std::string_view name_space, ArrayRef<OperatorTableBase*
 
 void call_fallback(const OperatorTableBase& op, DispatchKeySet keys, Stack& stack) {
   BoxedKernel kernel =
-      __atomic_load_n(&fallbacks[static_cast<size_t>(keys.highest())], __ATOMIC_ACQUIRE);
+      __atomic_load_n(&fallbacks[static_cast<size_t>(keys.highestPriorityTypeId())], __ATOMIC_ACQUIRE);
   OPLOOM_CHECK_NOT_IMPLEMENTED(kernel != nullptr, op.qualified_name(), "(): the fallback for ",
-                               keys.highest(), " was removed");
+                               keys.highestPriorityTypeId(), " was removed");
   kernel(op, keys, stack);
 }
 
-Library::Library(std::string name_space, std::string_view key)
-    : name_space_(std::move(name_space)), key_(c10::parse_dispatch_key(key)) {}
+Library::Library(std::string name_space, std::string_view key_name)
+    : name_space_(std::move(name_space)), key_(DispatchKey::Undefined) {
+  std::optional<DispatchKey> key = c10::parse_dispatch_key(key_name);
+  OPLOOM_CHECK_VALUE(key.has_value(), "Library: there is no dispatch key '", key_name, "'");
+  key_ = *key;
+}
 
 Library::~Library() {
   for (auto it = replaced_.rbegin(); it != replaced_.rend(); ++it) {

@@ -71,7 +71,7 @@ struct MakeKernel<F> {
 class OPLOOM_API Library {
  public:
   // Throws when `key` is no dispatch key's name.
-  Library(std::string name_space, std::string_view key);
+  Library(std::string name_space, std::string_view key_name);
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
   ~Library();

@@ -31,6 +31,9 @@ class OPLOOM_API MetaBase {
   // The output as the caller gave it (in-place and out= forms) or undefined.
   virtual const TensorBase& maybe_get_output(int64_t index) = 0;
   const TensorBase& maybe_get_output() { return maybe_get_output(0); }
+
+  // The operator's name, with which error messages begin; generated subclasses give it.
+  virtual const char* op_name() const { return nullptr; }
 };
 
 }  // namespace at::inline oploom_v1::impl

@@ -125,7 +125,7 @@ class OperatorTable<R(Args...)> final : public OperatorTableBase {
   }
 
   OPLOOM_ALWAYS_INLINE R operator()(DispatchKeySet keys, Args... args) const {
-    Kernel kernel = load(keys.highest());
+    Kernel kernel = load(keys.highestPriorityTypeId());
     if (OPLOOM_UNLIKELY(kernel == nullptr)) kernel = load(resolve(keys));
     return kernel(keys, std::forward<Args>(args)...);
   }
@@ -180,13 +180,14 @@ template <class... Args>
 OPLOOM_ALWAYS_INLINE DispatchKeySet dispatch_keys(const Args&... args) {
   DispatchKeySet keys;
   ((keys = keys | detail::keys_of(args)), ...);
-  return c10::apply_local_keys(keys);
+  return c10::computeDispatchKeySet(keys);
 }
 
 // For operators without tensor arguments: the keys of the device that the result shall be on.
 OPLOOM_ALWAYS_INLINE inline DispatchKeySet dispatch_keys_of_device(std::optional<Device> device) {
-  return c10::apply_local_keys(
-      c10::key_set_for(device.value_or(Device(DeviceType::CPU)).type(), Layout::Strided));
+  const DeviceType type = device.value_or(Device(DeviceType::CPU)).type();
+  return c10::computeDispatchKeySet(
+      {c10::backend_key(type, Layout::Strided), DispatchKey::Autograd});
 }
 
 }  // namespace at::inline oploom_v1

@@ -1,0 +1,257 @@
+"""The tests that every operator gets. generated/tests has one subclass for each operator.
+
+An operator's record names the tests that it leaves out, each with the reason:
+`skip: {gradgradcheck: "..."}`; they are counted as skipped.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import oploom
+import pytest
+import scipy.special
+from oploom.autograd import gradcheck, gradgradcheck
+
+from tests.ops import capability
+from tests.ops.samples import Operator, make_call, to_numpy, widen, wide_name
+
+# Relative and absolute error allowed against a reference in float64.
+TOLERANCE = {
+    "float16": 2e-3,
+    "bfloat16": 1.6e-2,
+    "float32": 1.3e-5,
+    "complex64": 1.3e-5,
+    "float64": 1e-9,
+    "complex128": 1e-9,
+}
+
+
+def pytest_generate_tests(metafunc):
+    """Runs the tests that take a dtype once for each dtype that the operator claims."""
+    if "dtype" in metafunc.fixturenames:
+        metafunc.parametrize("dtype", metafunc.cls.op.dtypes())
+
+
+def outputs(result):
+    """The tensors of a result, whatever their arrangement."""
+    if isinstance(result, oploom.Tensor):
+        return [result]
+    if isinstance(result, (tuple, list)):
+        return [t for part in result for t in outputs(part)]
+    return []
+
+
+def references(result):
+    if isinstance(result, (tuple, list)):
+        return [np.asarray(part) for part in result]
+    return [np.asarray(result)]
+
+
+def tolerance(op, tensor_dtype, swept):
+    name = str(tensor_dtype).removeprefix("oploom.")
+    given = (op.record.get("tol") or {}) if op.record else {}
+    if not isinstance(given, dict):
+        given = {d: given for d in TOLERANCE}
+    return max(given.get(d, TOLERANCE.get(d, 0)) for d in (name, swept))
+
+
+def assert_close(actual, expected, tol, what):
+    assert tuple(actual.shape) == expected.shape, f"{what}: {tuple(actual.shape)} {expected.shape}"
+    values = to_numpy(actual)
+    if tol == 0 or values.dtype.kind in "biu":
+        # An integral result, of a reference that may have been computed in floating point.
+        np.testing.assert_array_equal(values, expected.astype(values.dtype), err_msg=what)
+    else:
+        np.testing.assert_allclose(values, expected, rtol=tol, atol=tol, err_msg=what)
+
+
+def layouts(tensor):
+    """The tensor with the same values under other strides."""
+    yield "contiguous", tensor
+    if tensor.dim() == 0:
+        return
+    order = list(range(tensor.dim()))[::-1]
+    yield "transposed", tensor.permute(order).contiguous().permute(order)
+    if tensor.numel():
+        wide = oploom.stack([tensor, tensor], -1)
+        yield "strided", wide.select(tensor.dim(), 1)
+
+
+class OperatorTests:
+    op: Operator
+
+    def skip_if_told(self, test):
+        record = self.op.record
+        assert record is not None, f"{self.op.name} has no test record in native_functions.yaml"
+        if "none" in record:
+            pytest.skip(f"{self.op.name}: {record['none']}")
+        if reason := (record.get("skip") or {}).get(test):
+            pytest.skip(f"{self.op.name}: {reason}")
+
+    def calls(self, dtype):
+        samples = self.op.samples()
+        assert samples, f"{self.op.name} has no samples in native_functions.yaml"
+        return [make_call(self.op, s, dtype, i) for i, s in enumerate(samples)]
+
+    def differentiable_dtype(self):
+        if "float64" not in self.op.dtypes():
+            pytest.skip(f"{self.op.name}: does not take float64")
+        return "float64"
+
+    def one_dtype(self):
+        """The dtype of tests that need only one."""
+        dtypes = self.op.dtypes()
+        return next((d for d in ("float32", "float64", "int64") if d in dtypes), dtypes[0])
+
+    # ---- Values ----
+
+    def test_values(self, dtype):
+        """Against NumPy, which computes in float64 from the same rounded inputs."""
+        self.skip_if_told("values")
+        record = self.op.record
+        for call in self.calls(dtype):
+            result = call.run()
+            if "numpy" in record:
+                scope = {"np": np, "sp": scipy, "wide": wide_name(dtype), "dtype": dtype}
+                defaults = {p.name: None for p in self.op.parameters}
+                defaults |= self.defaults
+                names = {**scope, **defaults, **call.arrays}
+                with np.errstate(all="ignore"):
+                    expected = references(eval(record["numpy"], names))
+            elif "oploom" in record:
+                names = {"oploom": oploom, "F": oploom.nn.functional, **self.defaults,
+                         **call.tensors}
+                expected = [widen(t, dtype) for t in outputs(eval(record["oploom"], names))]
+            else:
+                pytest.fail(f"{self.op.name}: the record has neither numpy, oploom nor none")
+            actual = outputs(result)
+            if not actual:  # a number
+                np.testing.assert_allclose(result, expected[0])
+                continue
+            assert len(actual) == len(expected), f"{len(actual)} results, {len(expected)} expected"
+            for a, e in zip(actual, expected):
+                assert_close(a, e, tolerance(self.op, a.dtype, dtype), f"{call.tensors}")
+
+    # ---- Gradients ----
+
+    def gradient_calls(self):
+        dtype = self.differentiable_dtype()
+        for call in self.calls(dtype):
+            names = [n for n in call.swept if n in self.op.differentiable
+                     and call.tensors[n] is not None]
+            lists = [n for n in self.op.differentiable if isinstance(call.tensors.get(n), list)]
+            if not names and not lists:
+                continue
+            inputs = [call.tensors[n] for n in names]
+            for n in lists:
+                inputs += call.tensors[n]
+            inputs = [t.detach().clone().requires_grad_() for t in inputs]
+
+            def function(*tensors, call=call, names=names, lists=lists):
+                given = dict(zip(names, tensors))
+                rest = list(tensors[len(names):])
+                for n in lists:
+                    count = len(call.tensors[n])
+                    given[n], rest = rest[:count], rest[count:]
+                results = [t for t in outputs(call.run(**given)) if t.is_floating_point()]
+                return tuple(results)
+
+            yield function, tuple(inputs)
+
+    def test_gradcheck(self):
+        """Against central differences in float64."""
+        self.skip_if_told("gradcheck")
+        checked = 0
+        for function, inputs in self.gradient_calls():
+            assert gradcheck(function, inputs)
+            checked += 1
+        assert checked, f"{self.op.name} has no sample with a differentiable argument"
+
+    def test_gradgradcheck(self):
+        self.skip_if_told("gradgradcheck")
+        for function, inputs in self.gradient_calls():
+            assert gradgradcheck(function, inputs)
+
+    # ---- Layouts ----
+
+    def test_layouts(self):
+        """Transposed, strided and expanded inputs give what contiguous ones give."""
+        self.skip_if_told("layouts")
+        dtype = self.one_dtype()
+        for call in self.calls(dtype):
+            for name in call.tensor_names():
+                expected = [to_numpy(t) for t in outputs(call.run())]
+                for layout, tensor in layouts(call.tensors[name]):
+                    for a, e in zip(outputs(call.run(**{name: tensor})), expected):
+                        tol = tolerance(self.op, a.dtype, dtype)
+                        assert_close(a, e, tol, f"{name} {layout}: {call.tensors}")
+
+    # ---- Other forms ----
+
+    def test_out(self, dtype):
+        """out= fills an empty tensor, a given one and a strided one, and returns it."""
+        self.skip_if_told("out")
+        for call in self.calls(dtype):
+            expected = outputs(call.run())
+            for make in (lambda t: t.new_empty([0]), oploom.zeros_like,
+                         lambda t: oploom.zeros([*t.shape, 2], dtype=t.dtype).select(t.dim(), 0)):
+                given = tuple(make(t) for t in expected)
+                result = call.run(out=given if len(given) > 1 else given[0])
+                for g, r, e in zip(given, outputs(result), expected):
+                    assert r is g
+                    assert g.dtype is e.dtype
+                    assert_close(g, to_numpy(e), tolerance(self.op, e.dtype, dtype), str(call))
+
+    def test_inplace(self, dtype):
+        self.skip_if_told("inplace")
+        function = getattr(oploom.Tensor, self.op.base + "_")
+        for call in self.calls(dtype):
+            target = call.tensors["self"]
+            expected = outputs(call.run())[0]
+            if expected.shape != target.shape or expected.dtype is not target.dtype:
+                continue
+            changed = target.clone()
+            before = changed._version
+            assert call.run(function, self=changed) is changed
+            assert changed._version > before
+            assert_close(changed, to_numpy(expected), tolerance(self.op, target.dtype, dtype),
+                         str(call))
+
+    def test_meta(self):
+        """On the Meta device shapes, strides and dtypes are those of the CPU."""
+        self.skip_if_told("meta")
+        for call in self.calls(self.one_dtype()):
+            meta = {n: t.to("meta") for n, t in call.tensors.items() if isinstance(t, oploom.Tensor)}
+            lists = {n: [t if t is None else t.to("meta") for t in v]
+                     for n, v in call.tensors.items()
+                     if isinstance(v, list) and v and isinstance(v[0], oploom.Tensor)}
+            for m, r in zip(outputs(call.run(**meta, **lists)), outputs(call.run())):
+                assert m.device.type == "meta"
+                assert (m.shape, m.dtype, m.stride()) == (r.shape, r.dtype, r.stride())
+
+    # ---- Instruction sets ----
+
+    def test_capability(self, dtype):
+        """The best instruction set of this machine gives what the DEFAULT kernels give."""
+        self.skip_if_told("capability")
+        expected = capability.default_results(self.op, dtype)
+        tol = min(tolerance(self.op, oploom.float32, dtype), 1e-5)
+        if dtype in ("float16", "bfloat16"):
+            tol = TOLERANCE[dtype]
+        for call, arrays in zip(self.calls(dtype), expected):
+            for a, e in zip(outputs(call.run()), arrays):
+                assert_close(a, e, tol, str(call.tensors))
+
+    # ---- Mistakes ----
+
+    def test_errors(self):
+        """Wrong input is refused with its message, and changes nothing."""
+        self.skip_if_told("errors")
+        for i, error in enumerate(self.op.record["errors"]):
+            call = make_call(self.op, error["args"], error.get("dtype", self.one_dtype()), i)
+            before = {n: to_numpy(call.tensors[n]) for n in call.tensor_names()}
+            with pytest.raises(Exception, match=error["message"]) as caught:
+                call.run()
+            assert "bug" not in str(caught.value), str(caught.value)
+            for name, values in before.items():
+                np.testing.assert_array_equal(to_numpy(call.tensors[name]), values)
