@@ -22,7 +22,9 @@ namespace detail {
 template <typename To, typename From>
 bool overflows(From value) {
   using To_limits = std::numeric_limits<To>;
-  if constexpr (is_complex_v<From>) {
+  if constexpr (std::is_same_v<To, bool> || std::is_same_v<From, bool>) {
+    return false;
+  } else if constexpr (is_complex_v<From>) {
     if constexpr (is_complex_v<To>) {
       using Part = typename To::value_type;
       return overflows<Part>(value.real()) || overflows<Part>(value.imag());
@@ -31,8 +33,6 @@ bool overflows(From value) {
     }
   } else if constexpr (is_complex_v<To>) {
     return overflows<typename To::value_type>(value);
-  } else if constexpr (std::is_same_v<To, bool> || std::is_same_v<From, bool>) {
-    return false;
   } else if constexpr (std::is_floating_point_v<From>) {
     if constexpr (std::is_integral_v<To>) {
       // The bounds are powers of two (or 0), hence exact as doubles, unlike the type's largest
@@ -67,7 +67,7 @@ bool overflows(From value) {
 // The conversion that casts of elements use: complex numbers lose their imaginary part, floating
 // numbers go to unsigned types by way of int64 (so that negative ones wrap, on every machine).
 template <typename To, typename From>
-OPLOOM_ALWAYS_INLINE To convert(From value) {
+OPLOOM_ALWAYS_INLINE To cast_element(From value) {
   if constexpr (std::is_same_v<To, From>) {
     return value;
   } else if constexpr (is_complex_v<From>) {
@@ -77,12 +77,12 @@ OPLOOM_ALWAYS_INLINE To convert(From value) {
     } else if constexpr (std::is_same_v<To, bool>) {
       return value.real() != 0 || value.imag() != 0;
     } else {
-      return convert<To>(value.real());
+      return cast_element<To>(value.real());
     }
   } else if constexpr (is_complex_v<To>) {
-    return To(convert<typename To::value_type>(value));
+    return To(cast_element<typename To::value_type>(value));
   } else if constexpr (is_reduced_floating_point_v<From>) {
-    return convert<To>(static_cast<float>(value));
+    return cast_element<To>(static_cast<float>(value));
   } else if constexpr (is_reduced_floating_point_v<To>) {
     return To(static_cast<float>(value));
   } else if constexpr (std::is_same_v<To, bool>) {
@@ -100,7 +100,7 @@ OPLOOM_ALWAYS_INLINE To convert(From value) {
 template <typename To, typename From>
 To checked_convert(From value) {
   if (OPLOOM_UNLIKELY((overflows<To, From>(value)))) throw_overflow(scalar_type_of_v<To>);
-  return convert<To, From>(value);
+  return cast_element<To, From>(value);
 }
 
 }  // namespace detail
@@ -108,7 +108,7 @@ To checked_convert(From value) {
 // What kernels use to convert elements.
 template <typename To, typename From>
 OPLOOM_ALWAYS_INLINE To convert(From value) {
-  return detail::convert<To, From>(value);
+  return detail::cast_element<To, From>(value);
 }
 
 class OPLOOM_API Scalar final {
@@ -167,13 +167,13 @@ class OPLOOM_API Scalar final {
   T to_unchecked() const {
     switch (kind_) {
       case Kind::Bool:
-        return detail::convert<T>(integer_ != 0);
+        return detail::cast_element<T>(integer_ != 0);
       case Kind::Integral:
-        return detail::convert<T>(integer_);
+        return detail::cast_element<T>(integer_);
       case Kind::Floating:
-        return detail::convert<T>(floating_);
+        return detail::cast_element<T>(floating_);
       default:
-        return detail::convert<T>(complex_);
+        return detail::cast_element<T>(complex_);
     }
   }
 
