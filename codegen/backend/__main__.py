@@ -1,0 +1,91 @@
+"""Renders generated/ from the model: `oploom model | python3 -m codegen.backend [--check]`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import jinja2
+
+from codegen.backend import text, writer
+from codegen.backend.model import Model, ModelError, read_model
+from codegen.backend.types import UnsupportedType
+
+# One module for each kind of output, each with `render(model, env) -> {path: text}`.
+MODULES = ("ops", "native", "dispatch", "autograd", "python", "cmake")
+
+TREE = Path(__file__).resolve().parents[2]
+
+
+def environment() -> jinja2.Environment:
+    """The templates. They hold loops and conditions; everything else is computed by the modules."""
+    env = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TREE / "codegen" / "templates"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    env.filters["comment"] = text.comment
+    env.filters["literal"] = text.literal
+    env.globals["banner"] = text.banner
+    return env
+
+
+def render(model: Model, modules: tuple[str, ...] = MODULES) -> dict[str, str]:
+    """Every output as {path: text}, paths relative to the tree's root."""
+    env = environment()
+    outputs: dict[str, str] = {}
+    for name in modules:
+        if importlib.util.find_spec(f"codegen.backend.{name}") is None:
+            continue
+        module = importlib.import_module(f"codegen.backend.{name}")
+        for path, content in module.render(model, env).items():
+            if path in outputs:
+                raise ValueError(f"{path} is rendered twice, the second time by {name}")
+            outputs[path] = content
+    return outputs
+
+
+def check(tree: Path, outputs: dict[str, str]) -> int:
+    """Reports every file that is not as rendered."""
+    changes = writer.compare(tree, outputs)
+    for path in changes.changed:
+        print(f"{path}: differs from what the YAML files say; run tools/regenerate")
+    for path in changes.missing:
+        print(f"{path}: is missing; run tools/regenerate")
+    for path in changes.stale:
+        print(f"{path}: nothing makes it any more; run tools/regenerate")
+    for path in changes.foreign:
+        print(f"{path}: was not generated; remove it or move it out of generated/")
+    return 1 if changes else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="codegen.backend", description=__doc__)
+    parser.add_argument("--model", default="-", help="the model's JSON file; - for standard input")
+    parser.add_argument("--check", action="store_true", help="write nothing, report stale files")
+    options = parser.parse_args()
+    source = sys.stdin.read() if options.model == "-" else Path(options.model).read_text()
+    try:
+        outputs = render(read_model(json.loads(source)))
+    except (ModelError, UnsupportedType) as error:
+        print(f"codegen: {error}", file=sys.stderr)
+        return 1
+    if options.check:
+        return check(TREE, outputs)
+    changes = writer.write(TREE, outputs)
+    written = len(changes.changed) + len(changes.missing)
+    print(f"{len(outputs)} files, {written} written, {len(changes.stale)} removed")
+    for path in changes.foreign:
+        print(f"{path}: was not generated; remove it or move it out of generated/")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

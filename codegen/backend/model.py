@@ -1,0 +1,350 @@
+"""The model that the front end prints, as frozen dataclasses. Knows operators, nothing about C++.
+
+The JSON is described in codegen/frontend/MODEL.md. Every class here reads its own part of it with
+`read`; a missing key is an error that names the operator, an unknown key is ignored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Optional
+
+VERSION = 1
+
+
+class ModelError(Exception):
+    """The model is not one that this back end can read."""
+
+
+@dataclass(frozen=True)
+class Type:
+    """A schema type: `int[2]?` is base int, list, list_size 2, list_optional."""
+
+    base: str  # Tensor, int, float, bool, Scalar, str, ScalarType, Device, Generator, ...
+    optional: bool = False  # T?, not a list
+    list: bool = False
+    list_size: Optional[int] = None  # the 2 of int[2]
+    list_optional: bool = False  # T[]?
+    elem_optional: bool = False  # T?[]
+    text: str = ""
+
+    @staticmethod
+    def read(json: dict[str, Any]) -> "Type":
+        base = json["base"]
+        return Type(
+            base="int" if base == "SymInt" else base,
+            optional=bool(json.get("optional")),
+            list=bool(json.get("list")),
+            list_size=json.get("list_size"),
+            list_optional=bool(json.get("list_optional")),
+            elem_optional=bool(json.get("elem_optional")),
+            text=json.get("text", base),
+        )
+
+    @property
+    def is_tensor(self) -> bool:
+        """Exactly `Tensor`."""
+        return self.base == "Tensor" and not self.optional and not self.list
+
+    @property
+    def is_optional_tensor(self) -> bool:
+        return self.base == "Tensor" and self.optional and not self.list
+
+    @property
+    def is_tensor_list(self) -> bool:
+        """`Tensor[]`, `Tensor?[]` or `Tensor[]?`."""
+        return self.base == "Tensor" and self.list
+
+    @property
+    def holds_tensors(self) -> bool:
+        return self.base == "Tensor"
+
+
+@dataclass(frozen=True)
+class Alias:
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    write: bool
+
+    @staticmethod
+    def read(json: Optional[dict[str, Any]]) -> Optional["Alias"]:
+        if json is None:
+            return None
+        return Alias(tuple(json["before"]), tuple(json["after"]), bool(json["write"]))
+
+
+@dataclass(frozen=True)
+class Argument:
+    name: str
+    type: Type
+    alias: Optional[Alias] = None
+    default: Optional[str] = None  # as in the schema: "1", "None", "[0, 1]", "Mean", ...
+    kwarg_only: bool = False
+    out: bool = False
+
+    @staticmethod
+    def read(json: dict[str, Any]) -> "Argument":
+        return Argument(
+            name=json["name"],
+            type=Type.read(json["type"]),
+            alias=Alias.read(json.get("alias")),
+            default=json.get("default"),
+            kwarg_only=bool(json.get("kwarg_only")),
+            out=bool(json.get("out")),
+        )
+
+    @property
+    def is_write(self) -> bool:
+        return self.alias is not None and self.alias.write
+
+
+@dataclass(frozen=True)
+class Return:
+    name: Optional[str]
+    type: Type
+    alias: Optional[Alias] = None
+
+    @staticmethod
+    def read(json: dict[str, Any]) -> "Return":
+        return Return(json.get("name"), Type.read(json["type"]), Alias.read(json.get("alias")))
+
+    @property
+    def is_write(self) -> bool:
+        return self.alias is not None and self.alias.write
+
+
+@dataclass(frozen=True)
+class Structured:
+    """How the operator takes part in a structured kernel: `meta` and `impl` name the structs
+    at::meta::structured_<meta> and at::native::structured_<impl[key]>."""
+
+    meta: str
+    impl: dict[str, str]
+    inherits: Optional[str]
+    role: str  # functional, inplace or out
+
+    @staticmethod
+    def read(json: Optional[dict[str, Any]]) -> Optional["Structured"]:
+        if json is None:
+            return None
+        return Structured(json["meta"], dict(json["impl"]), json.get("inherits"), json["role"])
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Something that a node keeps for its backward pass."""
+
+    name: str
+    source: str  # input, output or expr
+    of: str  # the argument or output that it is, or comes from
+    expr: Optional[str]  # "self.sizes()"
+    type: Optional[Type]
+    cpp: Optional[str]  # the C++ type, where it is no schema type
+
+    @staticmethod
+    def read(json: dict[str, Any]) -> "Saved":
+        kind = json.get("type")
+        return Saved(
+            name=json["name"],
+            source=json["source"],
+            of=json["of"],
+            expr=json.get("expr"),
+            type=Type.read(kind) if isinstance(kind, dict) else None,
+            cpp=json.get("cpp"),
+        )
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """One formula: the gradient of `names`."""
+
+    names: tuple[str, ...]
+    formula: str
+    cpp: str
+
+    @staticmethod
+    def read(json: dict[str, Any]) -> "Gradient":
+        return Gradient(tuple(json["names"]), json["formula"], json.get("cpp", json["formula"]))
+
+
+@dataclass(frozen=True)
+class Derivative:
+    node: str  # AddBackward0
+    inputs: tuple[Gradient, ...]
+    saved: tuple[Saved, ...]
+    non_differentiable: tuple[str, ...]
+    output_differentiability: Optional[tuple[bool, ...]]
+    uses_grad_input_mask: bool
+    json: dict[str, Any]  # all of it, for keys that only one output cares about
+
+    @staticmethod
+    def read(json: Optional[dict[str, Any]]) -> Optional["Derivative"]:
+        if json is None:
+            return None
+        flags = json.get("output_differentiability")
+        return Derivative(
+            node=json["node"],
+            inputs=tuple(Gradient.read(i) for i in json["inputs"]),
+            saved=tuple(Saved.read(s) for s in json["saved"]),
+            non_differentiable=tuple(json.get("non_differentiable") or ()),
+            output_differentiability=None if flags is None else tuple(flags),
+            uses_grad_input_mask=bool(json.get("uses_grad_input_mask")),
+            json=json,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """One operator with overload: `add.Tensor`, `add_.Tensor`, `add.out` are three of them."""
+
+    name: str  # add_.Tensor
+    base: str  # add_
+    overload: str  # Tensor
+    root: str  # add: names the headers
+    identifier: str  # add__Tensor: the C++ struct in at::_ops
+    schema: str
+    kind: str  # functional, inplace, out or mutable
+    group: str  # the name of the functional sibling
+    family: str  # names the file in aten/native and in generated/*
+    file: str
+    line: int
+    autogen_from: Optional[str]
+    arguments: tuple[Argument, ...]
+    returns: tuple[Return, ...]
+    variants: tuple[str, ...]
+    tensor_options: bool  # takes dtype, layout, device, pin_memory
+    dispatch: dict[str, str]  # dispatch key -> native function
+    composite: Optional[str]  # implicit or explicit
+    composite_kernel: Optional[str]
+    structured: Optional[Structured]
+    scalar_overload_of: Optional[str]
+    is_view: bool
+    tags: tuple[str, ...]
+    python_module: Optional[str]
+    doc: str
+    test: Any
+    derivative: Optional[Derivative]
+
+    @staticmethod
+    def read(json: dict[str, Any]) -> "Operator":
+        return Operator(
+            name=json["name"],
+            base=json["base"],
+            overload=json["overload"],
+            root=json["root"],
+            identifier=json["identifier"],
+            schema=json["schema"],
+            kind=json["kind"],
+            group=json["group"],
+            family=json["family"],
+            file=json["source"]["file"],
+            line=json["source"]["line"],
+            autogen_from=json.get("autogen_from"),
+            arguments=tuple(Argument.read(a) for a in json["arguments"]),
+            returns=tuple(Return.read(r) for r in json["returns"]),
+            variants=tuple(json["variants"]),
+            tensor_options=bool(json["tensor_options"]),
+            dispatch=dict(json["dispatch"]),
+            composite=json.get("composite"),
+            composite_kernel=json.get("composite_kernel"),
+            structured=Structured.read(json.get("structured")),
+            scalar_overload_of=json.get("scalar_overload_of"),
+            is_view=bool(json["is_view"]),
+            tags=tuple(json.get("tags") or ()),
+            python_module=json.get("python_module"),
+            doc=json.get("doc") or "",
+            test=json.get("test"),
+            derivative=Derivative.read(json.get("derivative")),
+        )
+
+    @cached_property
+    def inputs(self) -> tuple[Argument, ...]:
+        """The arguments that are no out arguments."""
+        return tuple(a for a in self.arguments if not a.out)
+
+    @cached_property
+    def outs(self) -> tuple[Argument, ...]:
+        return tuple(a for a in self.arguments if a.out)
+
+    @cached_property
+    def self_argument(self) -> Optional[Argument]:
+        for argument in self.arguments:
+            if argument.name == "self":
+                return argument
+        return None
+
+    @property
+    def is_method(self) -> bool:
+        return "method" in self.variants
+
+    @property
+    def is_function(self) -> bool:
+        return "function" in self.variants
+
+    @property
+    def is_composite_implicit(self) -> bool:
+        return self.composite == "implicit"
+
+    @property
+    def takes_tensors(self) -> bool:
+        return any(a.type.holds_tensors for a in self.arguments)
+
+    @property
+    def returns_tensors(self) -> bool:
+        return any(r.type.holds_tensors for r in self.returns)
+
+    @property
+    def has_autograd_kernel(self) -> bool:
+        """Whether generated/autograd defines at::autograd::kernels::<identifier> for it.
+
+        Composite implicit operators are differentiated through what they call. An operator that
+        neither takes tensors nor gives or writes any has nothing to record; the rest has a kernel,
+        so that views are tracked, versions bumped, and a missing derivative is reported.
+        """
+        if self.is_composite_implicit or not self.takes_tensors:
+            return False
+        return self.returns_tensors or any(a.is_write for a in self.arguments)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    version: int
+    operators: tuple[Operator, ...]  # sorted by name
+
+    @cached_property
+    def by_name(self) -> dict[str, Operator]:
+        return {o.name: o for o in self.operators}
+
+    @cached_property
+    def families(self) -> dict[str, tuple[Operator, ...]]:
+        return _grouped(self.operators, "family")
+
+    @cached_property
+    def roots(self) -> dict[str, tuple[Operator, ...]]:
+        return _grouped(self.operators, "root")
+
+
+def _grouped(operators: tuple[Operator, ...], key: str) -> dict[str, tuple[Operator, ...]]:
+    groups: dict[str, list[Operator]] = {}
+    for op in operators:
+        groups.setdefault(getattr(op, key), []).append(op)
+    return {name: tuple(groups[name]) for name in sorted(groups)}
+
+
+def read_model(json: dict[str, Any]) -> Model:
+    if json.get("version") != VERSION:
+        raise ModelError(
+            f"the model has version {json.get('version')}, this back end reads version {VERSION}"
+        )
+    operators = []
+    for entry in json["operators"]:
+        try:
+            operators.append(Operator.read(entry))
+        except KeyError as error:
+            name = entry.get("name", "an operator without a name")
+            raise ModelError(f"{name}: the model lacks the key {error}") from error
+    # Within a group of overloads the functional form comes first, then in-place, then out.
+    rank = {"functional": 0, "mutable": 1, "inplace": 2, "out": 3}
+    operators.sort(key=lambda o: (o.root, rank[o.kind], o.name))
+    return Model(json["version"], tuple(operators))
