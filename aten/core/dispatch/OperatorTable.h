@@ -100,6 +100,22 @@ OPLOOM_API void call_fallback(const OperatorTableBase& op, DispatchKeySet keys, 
 template <class Op, class Signature>
 struct Boxing;
 
+// Names the operator that a table belongs to.
+template <class Op>
+struct KernelsOf {};
+template <class Op>
+inline constexpr KernelsOf<Op> kernels_of{};
+
+// A kernel that serves every backend.
+template <class Kernel>
+struct EveryBackend {
+  Kernel kernel;
+};
+template <class Kernel>
+constexpr EveryBackend<Kernel> every_backend(Kernel kernel) {
+  return {kernel};
+}
+
 template <class Signature>
 class OperatorTable;
 
@@ -112,15 +128,19 @@ class OperatorTable<R(Args...)> final : public OperatorTableBase {
     Kernel kernel;
   };
 
-  // OperatorTable<Op::schema> Op::table{OperatorTable<Op::schema>::of<Op>, {{key, kernel}, ...}};
+  // OperatorTable<Op::schema> Op::table(kernels_of<Op>, {{key, kernel}, ...});
   template <class Op>
-  struct Of {};
+  constexpr OperatorTable(KernelsOf<Op>, std::initializer_list<Entry> entries)
+      : OperatorTable(kernels_of<Op>, EveryBackend<Kernel>{nullptr}, entries) {}
+  // The same with a kernel for all backends that have no entry of their own.
   template <class Op>
-  static constexpr Of<Op> of{};
-
-  template <class Op>
-  constexpr OperatorTable(Of<Op>, std::initializer_list<Entry> entries)
+  constexpr OperatorTable(KernelsOf<Op>, EveryBackend<Kernel> backends,
+                          std::initializer_list<Entry> entries)
       : OperatorTableBase(Op::name, Op::overload_name, Op::schema_str, &erased_for<Op>) {
+    for (size_t key = static_cast<size_t>(DispatchKey::CPU);
+         key < static_cast<size_t>(DispatchKey::Autograd); ++key) {
+      kernels_[key] = backends.kernel;
+    }
     for (const Entry& entry : entries) kernels_[static_cast<size_t>(entry.key)] = entry.kernel;
   }
 
@@ -162,20 +182,17 @@ class OperatorTable<R(Args...)> final : public OperatorTableBase {
 
 namespace detail {
 
-OPLOOM_ALWAYS_INLINE inline DispatchKeySet keys_of(const TensorBase& tensor) {
+OPLOOM_ALWAYS_INLINE DispatchKeySet keys_of(const TensorBase& tensor) {
   return tensor.key_set();
 }
-OPLOOM_ALWAYS_INLINE inline DispatchKeySet keys_of(const std::optional<Tensor>& tensor);
+OPLOOM_ALWAYS_INLINE DispatchKeySet keys_of(const std::optional<Tensor>& tensor);
 inline DispatchKeySet keys_of(TensorList tensors);
 inline DispatchKeySet keys_of(OptionalTensorList tensors);
-template <class T>
-OPLOOM_ALWAYS_INLINE constexpr DispatchKeySet keys_of(const T&) {
-  return DispatchKeySet();
-}
 
 }  // namespace detail
 
-// The keys of all tensor arguments, with the thread's included keys and without its excluded ones.
+// The keys of the tensor arguments (tensors, optional tensors, lists), with the thread's included
+// keys and without its excluded ones.
 template <class... Args>
 OPLOOM_ALWAYS_INLINE DispatchKeySet dispatch_keys(const Args&... args) {
   DispatchKeySet keys;
@@ -184,7 +201,7 @@ OPLOOM_ALWAYS_INLINE DispatchKeySet dispatch_keys(const Args&... args) {
 }
 
 // For operators without tensor arguments: the keys of the device that the result shall be on.
-OPLOOM_ALWAYS_INLINE inline DispatchKeySet dispatch_keys_of_device(std::optional<Device> device) {
+OPLOOM_ALWAYS_INLINE DispatchKeySet dispatch_keys_of_device(std::optional<Device> device) {
   const DeviceType type = device.value_or(Device(DeviceType::CPU)).type();
   return c10::computeDispatchKeySet(
       {c10::backend_key(type, Layout::Strided), DispatchKey::Autograd});
