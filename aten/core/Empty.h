@@ -2,6 +2,7 @@
 #pragma once
 
 #include <aten/core/TensorBase.h>
+#include <c10/core/Scalar.h>
 
 namespace at::inline oploom_v1::detail {
 

@@ -1,0 +1,74 @@
+// Allocation of tensors below the operators.
+#include <aten/core/Empty.h>
+#include <c10/core/Allocator.h>
+#include <c10/core/InferSize.h>
+#include <c10/core/Scalar.h>
+#include <c10/util/Exception.h>
+
+#include <cstring>
+
+namespace at::inline oploom_v1::detail {
+
+namespace {
+
+TensorBase::ImplPtr make_impl(size_t nbytes, const TensorOptions& options) {
+  OPLOOM_CHECK_NOT_IMPLEMENTED(options.layout() == Layout::Strided,
+                               "empty(): expected the layout strided, got ", options.layout());
+  OPLOOM_CHECK_NOT_IMPLEMENTED(!options.pinned_memory(),
+                               "empty(): pinned memory needs a GPU, and this build has no support "
+                               "for one; leave pin_memory out");
+  const Device device = options.device();
+  Allocator* allocator = c10::GetAllocator(device.type());
+  OPLOOM_CHECK(allocator != nullptr, "empty(): there is no allocator for the device ", device,
+               "; register one with c10::SetAllocator");
+  Storage storage(Storage::use_byte_size_t(), nbytes, allocator, /*resizable=*/true);
+  return c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(
+      std::move(storage), DispatchKeySet(c10::backend_key(device.type(), Layout::Strided)),
+      options.dtype());
+}
+
+}  // namespace
+
+TensorBase empty(IntArrayRef sizes, const TensorOptions& options) {
+  c10::check_size_nonnegative(sizes);
+  auto impl = make_impl(
+      c10::computeStorageNbytesContiguous(sizes, c10::elementSize(options.dtype())), options);
+  // A fresh tensor has the sizes [0]; see TensorImpl.
+  if (sizes.size() != 1 || sizes[0] != 0) impl->set_sizes_contiguous(sizes);
+  const MemoryFormat format = options.memory_format_opt().value_or(MemoryFormat::Contiguous);
+  if (format != MemoryFormat::Contiguous && format != MemoryFormat::Preserve) {
+    impl->empty_tensor_restride(format);
+  }
+  return TensorBase(std::move(impl));
+}
+
+TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options) {
+  c10::check_size_nonnegative(sizes);
+  OPLOOM_CHECK_VALUE(sizes.size() == strides.size(), "empty_strided(): expected as many strides as ",
+                     "sizes, got sizes ", sizes, " and strides ", strides);
+  for (int64_t stride : strides) {
+    OPLOOM_CHECK_VALUE(stride >= 0, "empty_strided(): expected strides >= 0, got ", strides);
+  }
+  auto impl = make_impl(
+      c10::computeStorageNbytes(sizes, strides, c10::elementSize(options.dtype())), options);
+  impl->set_sizes_and_strides(sizes, strides);
+  return TensorBase(std::move(impl));
+}
+
+TensorBase wrapped_scalar_tensor(const Scalar& value) {
+  TensorBase tensor = empty({}, TensorOptions().dtype(value.type()));
+  void* data = tensor.mutable_data_ptr();
+  if (value.isComplex()) {
+    *static_cast<c10::complex<double>*>(data) = value.to<c10::complex<double>>();
+  } else if (value.isFloatingPoint()) {
+    *static_cast<double*>(data) = value.to<double>();
+  } else if (value.isBoolean()) {
+    *static_cast<bool*>(data) = value.to<bool>();
+  } else {
+    *static_cast<int64_t*>(data) = value.to<int64_t>();
+  }
+  tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
+  return tensor;
+}
+
+}  // namespace at::inline oploom_v1::detail
