@@ -50,8 +50,8 @@ class OPLOOM_API ParallelRegionGuard {
 
 }  // namespace internal
 
-// Calls f(begin, end) for parts of [begin, end), none smaller than grain_size (but for the last), at
-// the same time. The calling thread's key sets and grad mode hold in all of them.
+// Calls f(begin, end) for parts of [begin, end), none smaller than grain_size (but for the last),
+// at the same time. The calling thread's key sets and grad mode hold in all of them.
 template <typename F>
 inline void parallel_for(int64_t begin, int64_t end, int64_t grain_size, const F& f) {
   if (begin >= end) return;
