@@ -37,3 +37,13 @@ class OPLOOM_API MetaBase {
 };
 
 }  // namespace at::inline oploom_v1::impl
+
+// Definitions of the two functions of a structured operator, in namespaces at::meta and at::native:
+//   OPLOOM_META_FUNC(add, Tensor)(const Tensor& self, ...) { ... }      without overload: (mm)(...)
+//   OPLOOM_IMPL_FUNC(add_out)(const Tensor& self, ..., const Tensor& out) { ... }
+#define OPLOOM_META_FUNC(...) \
+  OPLOOM_META_FUNC_OF(__VA_ARGS__, OPLOOM_META_FUNC_2, OPLOOM_META_FUNC_1, )(__VA_ARGS__)
+#define OPLOOM_META_FUNC_OF(op, overload, chosen, ...) chosen
+#define OPLOOM_META_FUNC_1(op) void structured_##op::meta
+#define OPLOOM_META_FUNC_2(op, overload) void structured_##op##_##overload::meta
+#define OPLOOM_IMPL_FUNC(name) void structured_##name::impl

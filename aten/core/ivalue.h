@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -23,9 +24,19 @@ class OPLOOM_API IValue {
                              std::vector<bool>, std::vector<TensorBase>, OptionalTensors,
                              std::vector<Scalar>>;
 
+  // The position of T in Value, or the number of alternatives.
+  template <class T>
+  static constexpr size_t index_of() {
+    return []<class... Ts>(std::type_identity<std::variant<Ts...>>) {
+      size_t index = 0;
+      (void)((std::is_same_v<T, Ts> || (++index, false)) || ...);
+      return index;
+    }(std::type_identity<Value>());
+  }
+
   IValue() = default;
   template <class T>
-    requires std::is_constructible_v<Value, std::in_place_type_t<std::decay_t<T>>, T&&>
+    requires(index_of<std::decay_t<T>>() < std::variant_size_v<Value>)
   IValue(T&& value) : value_(std::in_place_type<std::decay_t<T>>, std::forward<T>(value)) {}
   IValue(int value) : value_(static_cast<int64_t>(value)) {}
   IValue(const char* value) : value_(std::string(value)) {}
@@ -40,7 +51,7 @@ class OPLOOM_API IValue {
   template <class T>
   const T& get() const {
     if (const T* held = std::get_if<T>(&value_)) return *held;
-    wrong_type(Value(std::in_place_type<T>).index());
+    wrong_type(index_of<T>());
   }
   template <class T>
   T& get() {

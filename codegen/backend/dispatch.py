@@ -166,7 +166,7 @@ def _structured(model: Model, op: Operator, name: str, struct: str, has_impl: bo
         lines = [f"  native::FreshOutputs<{struct}, {count}> kernel;"]
     elif role == "inplace":
         count = 1
-        lines = [f'  native::InplaceOutput<{struct}> kernel("{op.base}", self);']
+        lines = [wrapped(f"native::InplaceOutput<{struct}> kernel(", [f'"{op.base}"', "{&self}"], ");", 2)]
     else:
         outs = [types.cpp_name(a.name) for a in op.outs]
         count = len(outs)

@@ -54,6 +54,10 @@ template <class T>
 IValue box(const std::optional<T>& value) {
   return value.has_value() ? box(*value) : IValue();
 }
+template <class T>
+IValue box(const OptionalArrayRef<T>& values) {
+  return values.has_value() ? box(*values) : IValue();
+}
 
 // ---- boxed to typed: Unboxed<T> keeps what the argument refers to ----
 
@@ -195,6 +199,20 @@ struct Results<std::tuple<Rs...>> {
   }
 };
 
+// All arguments of a call, unboxed in place: what is held may refer to itself.
+template <size_t I, class T>
+struct Held {
+  explicit Held(const IValue& v) : argument(v) {}
+  Unboxed<T> argument;
+};
+template <class Indices, class... Ts>
+struct HeldAll;
+template <size_t... I, class... Ts>
+struct HeldAll<std::index_sequence<I...>, Ts...> : Held<I, Ts>... {
+  explicit HeldAll([[maybe_unused]] const IValue* first) : Held<I, Ts>(first[I])... {}
+  HeldAll(const HeldAll&) = delete;
+};
+
 // The tensors that an operator writes, which are also what it returns.
 template <class T>
 constexpr bool is_written = std::is_same_v<T, Tensor&>;
@@ -245,13 +263,16 @@ struct Boxing<Op, R(Args...)> {
     OPLOOM_CHECK(stack.size() >= sizeof...(Args), Op::name, "(): expected ", sizeof...(Args),
                  " arguments on the stack, got ", stack.size());
     const IValue* first = stack.data() + (stack.size() - sizeof...(Args));
-    // Made in place: what is held may refer to itself.
-    std::tuple<detail::Unboxed<std::remove_cvref_t<Args>>...> held(first[I]...);
+    detail::HeldAll<std::index_sequence<I...>, std::remove_cvref_t<Args>...> held(first);
+    const auto call = [&]() -> R {
+      return function(
+          static_cast<detail::Held<I, std::remove_cvref_t<Args>>&>(held).argument.get()...);
+    };
     if constexpr (std::is_void_v<R>) {
-      function(std::get<I>(held).get()...);
+      call();
       stack.resize(stack.size() - sizeof...(Args));
     } else {
-      decltype(auto) result = function(std::get<I>(held).get()...);
+      decltype(auto) result = call();
       stack.resize(stack.size() - sizeof...(Args));
       detail::Results<std::remove_cvref_t<R>>::push(stack, result);
     }
