@@ -1,0 +1,61 @@
+// Allocation below the operators, and what is refused before anything is allocated.
+#include <aten/ATen.h>
+#include <aten/core/Empty.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace {
+
+using at::TensorBase;
+using testing::HasSubstr;
+
+TEST(Empty, IsContiguousAndAligned) {
+  TensorBase t = at::detail::empty({2, 3}, at::TensorOptions().dtype(at::kDouble));
+  EXPECT_EQ(t.strides().vec(), (std::vector<int64_t>{3, 1}));
+  EXPECT_TRUE(t.is_contiguous());
+  EXPECT_EQ(t.nbytes(), 48u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(t.data_ptr()) % 64, 0u);
+}
+
+TEST(Empty, HasZeroDimensionalAndEmptyTensors) {
+  EXPECT_EQ(at::detail::empty({}, {}).numel(), 1);
+  EXPECT_EQ(at::detail::empty({0}, {}).numel(), 0);
+  EXPECT_EQ(at::detail::empty({2, 0, 3}, {}).numel(), 0);
+}
+
+TEST(Empty, FollowsTheMemoryFormat) {
+  TensorBase t = at::detail::empty(
+      {2, 3, 4, 5}, at::TensorOptions().memory_format(at::MemoryFormat::ChannelsLast));
+  EXPECT_EQ(t.strides().vec(), (std::vector<int64_t>{60, 1, 15, 3}));
+}
+
+TEST(Empty, OnMetaAllocatesNothing) {
+  TensorBase t = at::detail::empty({int64_t{1} << 40}, at::TensorOptions().device("meta"));
+  EXPECT_EQ(t.numel(), int64_t{1} << 40);
+  EXPECT_EQ(t.data_ptr(), nullptr);
+}
+
+TEST(Empty, RefusesWrongSizesBeforeAllocating) {
+  const int64_t huge = std::numeric_limits<int64_t>::max();
+  EXPECT_THROW(at::detail::empty({-1}, {}), c10::Error);
+  EXPECT_THROW(at::detail::empty({huge, 2}, {}), c10::Error);
+  EXPECT_THROW(at::detail::empty({huge / 4}, at::TensorOptions().dtype(at::kDouble)), c10::Error);
+  EXPECT_THROW(at::detail::empty_strided({2, 2}, {huge, huge}, {}), c10::Error);
+  EXPECT_THROW(at::detail::empty_strided({2, 2}, {1}, {}), c10::ValueError);
+  EXPECT_THROW(at::detail::empty_strided({2}, {-1}, {}), c10::ValueError);
+}
+
+TEST(TypedData, RefusesAnotherDtype) {
+  TensorBase t = at::detail::empty({2}, {});
+  try {
+    t.data_ptr<double>();
+    FAIL();
+  } catch (const c10::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("expected a tensor of dtype float64, got float32"));
+  }
+  EXPECT_THROW(TensorBase().data_ptr<float>(), c10::Error);
+}
+
+}  // namespace
