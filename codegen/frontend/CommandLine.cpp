@@ -1,0 +1,237 @@
+// Command line of the `oploom` program.
+#include <c10/util/Suggest.h>
+#include <codegen/frontend/CommandLine.h>
+#include <codegen/frontend/Load.h>
+#include <codegen/frontend/ModelJson.h>
+#include <codegen/frontend/passes/Passes.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+
+namespace oploom::frontend {
+
+namespace {
+
+constexpr std::string_view kHelp = R"(usage: oploom COMMAND [OPTIONS] native_functions.yaml derivatives.yaml
+
+Commands:
+  check      read the files and report every mistake
+  model      print the model of the operators as JSON (described in codegen/frontend/MODEL.md)
+  generate   write the generated code: runs `python3 -m codegen.backend` on the model
+
+Options:
+  --tags FILE   the tags that operators may carry
+  --syntax      check: only what can be told from the files themselves; for operator files of
+                another tree, such as PyTorch's
+  --json        check: print the diagnostics as JSON on standard output
+  --out DIR     generate: where the code goes (default: generated)
+  --check       generate: write nothing, and fail when a file is not up to date
+  -o FILE       model: write to a file instead of standard output
+  -h, --help    this text
+
+Without files, native_functions.yaml and derivatives.yaml of the working directory are read.
+
+Exit codes:
+  0  all is well
+  1  the files have mistakes, which were reported; or generated code is not up to date (--check)
+  2  the command line is wrong
+  3  a file cannot be read or written, or the back end failed
+)";
+
+constexpr int kOk = 0, kMistakes = 1, kUsage = 2, kFailure = 3;
+
+struct Options {
+  std::string command;
+  std::vector<std::string> files;
+  std::string tags;
+  std::string out = "generated";
+  std::string output_file;
+  bool syntax = false;
+  bool json = false;
+  bool check = false;
+  bool help = false;
+};
+
+constexpr std::array<std::string_view, 3> kCommands = {"check", "model", "generate"};
+constexpr std::array<std::string_view, 7> kOptions = {"--tags", "--syntax", "--json", "--out",
+                                                      "--check", "-o",      "--help"};
+
+std::string did_you_mean(const std::string& suggestion) {
+  return suggestion.empty() ? "" : " (did you mean '" + suggestion + "'?)";
+}
+
+// The mistake in the command line, or "".
+std::string parse(const std::vector<std::string>& arguments, Options& options) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    auto value = [&](std::string& into) -> std::string {
+      if (i + 1 >= arguments.size()) return "'" + argument + "' needs a value";
+      into = arguments[++i];
+      return "";
+    };
+    std::string mistake;
+    if (argument == "-h" || argument == "--help") {
+      options.help = true;
+    } else if (argument == "--tags") {
+      mistake = value(options.tags);
+    } else if (argument == "--out") {
+      mistake = value(options.out);
+    } else if (argument == "-o") {
+      mistake = value(options.output_file);
+    } else if (argument == "--syntax") {
+      options.syntax = true;
+    } else if (argument == "--json") {
+      options.json = true;
+    } else if (argument == "--check") {
+      options.check = true;
+    } else if (argument.size() > 1 && argument[0] == '-') {
+      mistake = "unknown option '" + argument + "'" +
+                did_you_mean(c10::closest_name(argument, kOptions));
+    } else if (options.command.empty()) {
+      options.command = argument;
+    } else {
+      options.files.push_back(argument);
+    }
+    if (!mistake.empty()) return mistake;
+  }
+  if (options.help) return "";
+  if (options.command.empty()) return "a command is needed: check, model or generate";
+  if (std::find(kCommands.begin(), kCommands.end(), options.command) == kCommands.end()) {
+    return "unknown command '" + options.command + "'" +
+           did_you_mean(c10::closest_name(options.command, kCommands));
+  }
+  if (options.files.size() > 2) return "at most two files: native_functions.yaml derivatives.yaml";
+  if (options.files.empty()) options.files = {"native_functions.yaml", "derivatives.yaml"};
+  return "";
+}
+
+class Session {
+ public:
+  Session(const Options& options, std::ostream& out, std::ostream& err)
+      : options_(options), out_(out), err_(err) {}
+
+  int run() {
+    if (const int code = load(); code != kOk) return code;
+    run_passes(model_, {.syntax_only = options_.syntax}, diagnostics_);
+    return report();
+  }
+
+  const Model& model() const { return model_; }
+
+ private:
+  int load() {
+    const SourceFile* files[2] = {};
+    for (std::size_t i = 0; i < options_.files.size(); ++i) {
+      files[i] = read(options_.files[i]);
+      if (!files[i]) return kFailure;
+    }
+    if (!options_.tags.empty()) {
+      const SourceFile* tags = read(options_.tags);
+      if (!tags) return kFailure;
+      load_tags(*tags, model_, diagnostics_);
+    }
+    load_native_functions(*files[0], model_, diagnostics_);
+    if (files[1]) load_derivatives(*files[1], model_, diagnostics_);
+    return kOk;
+  }
+
+  const SourceFile* read(const std::string& path) {
+    const SourceFile* file =
+        std::filesystem::is_directory(path) ? nullptr : sources_.read(path);
+    if (!file) err_ << "oploom: cannot read '" << path << "'\n";
+    return file;
+  }
+
+  int report() {
+    if (options_.json && options_.command == "check") {
+      out_ << diagnostics_.render_json();
+    } else {
+      err_ << diagnostics_.render();
+      const std::size_t errors = diagnostics_.num_errors();
+      if (errors > 0) err_ << errors << (errors == 1 ? " error\n" : " errors\n");
+    }
+    return diagnostics_.ok() ? kOk : kMistakes;
+  }
+
+  const Options& options_;
+  std::ostream& out_;
+  std::ostream& err_;
+  SourceFiles sources_;
+  Diagnostics diagnostics_;
+  Model model_;
+};
+
+bool write_file(const std::string& path, const std::string& text) {
+  std::ofstream stream(path, std::ios::binary);
+  stream << text;
+  stream.close();
+  return static_cast<bool>(stream);
+}
+
+// Runs the Python back end on the model and waits; its messages go where ours go.
+int run_backend(const Options& options, const std::string& model, std::ostream& err) {
+  std::string path = (std::filesystem::temp_directory_path() / "oploom-model-XXXXXX").string();
+  const int file = mkstemp(path.data());
+  if (file < 0 || !write_file(path, model)) {
+    err << "oploom: cannot write the model to '" << path << "'\n";
+    return kFailure;
+  }
+  close(file);
+  std::vector<std::string> words = {"python3", "-m", "codegen.backend", "--model", path,
+                                    "--out",   options.out};
+  if (options.check) words.emplace_back("--check");
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  err.flush();
+  int status = 0;
+  const pid_t child = fork();
+  if (child == 0) {
+    execvp(argv[0], argv.data());
+    _exit(127);
+  }
+  const bool waited = child > 0 && waitpid(child, &status, 0) == child;
+  std::filesystem::remove(path);
+  if (!waited || !WIFEXITED(status) || WEXITSTATUS(status) == 127) {
+    err << "oploom: cannot run python3\n";
+    return kFailure;
+  }
+  const int code = WEXITSTATUS(status);
+  if (code == 0) return kOk;
+  return options.check && code == 1 ? kMistakes : kFailure;
+}
+
+}  // namespace
+
+int run_command_line(const std::vector<std::string>& arguments, std::ostream& out,
+                     std::ostream& err) {
+  Options options;
+  const std::string mistake = parse(arguments, options);
+  if (!mistake.empty()) {
+    err << "oploom: " << mistake << "\ntry 'oploom --help'\n";
+    return kUsage;
+  }
+  if (options.help) {
+    out << kHelp;
+    return kOk;
+  }
+  Session session(options, out, err);
+  if (const int code = session.run(); code != kOk) return code;
+  if (options.command == "check") return kOk;
+  const std::string model = model_to_json(session.model());
+  if (options.command == "generate") return run_backend(options, model, err);
+  if (options.output_file.empty()) {
+    out << model;
+  } else if (!write_file(options.output_file, model)) {
+    err << "oploom: cannot write '" << options.output_file << "'\n";
+    return kFailure;
+  }
+  return kOk;
+}
+
+}  // namespace oploom::frontend

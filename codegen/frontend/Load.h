@@ -1,0 +1,23 @@
+// Reading of the YAML files into entries of the model.
+#pragma once
+
+#include <codegen/frontend/Diagnostics.h>
+#include <codegen/frontend/Model.h>
+
+namespace oploom::frontend {
+
+void load_native_functions(const SourceFile& file, Model& model, Diagnostics& diagnostics);
+void load_derivatives(const SourceFile& file, Model& model, Diagnostics& diagnostics);
+void load_tags(const SourceFile& file, Model& model, Diagnostics& diagnostics);
+
+// Parses the schema in a scalar; mistakes are reported at their places in the file.
+std::optional<FunctionSchema> load_schema(const YamlNode& node, Diagnostics& diagnostics);
+
+// Splits `a, b` into its words.
+std::vector<Spelled> split_list(const YamlNode& node, Diagnostics& diagnostics);
+
+// Keys of the dispatch table: oploom's own, and those that only PyTorch has.
+const std::vector<std::string>& known_dispatch_keys();
+bool is_oploom_dispatch_key(std::string_view key);
+
+}  // namespace oploom::frontend

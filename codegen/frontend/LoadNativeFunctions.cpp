@@ -1,0 +1,234 @@
+// Reads native_functions.yaml and tags.yaml.
+#include <c10/util/Suggest.h>
+#include <codegen/frontend/Load.h>
+
+#include <algorithm>
+#include <array>
+
+namespace oploom::frontend {
+
+namespace {
+
+constexpr std::array<std::string_view, 21> kKeys = {
+    "func", "family", "variants", "dispatch", "structured", "structured_delegate",
+    "structured_inherits", "precomputed", "autogen", "tags", "python_module", "device_check",
+    "device_guard", "cpp_no_default_args", "manual_cpp_binding", "manual_kernel_registration",
+    "use_const_ref_for_mutable_tensors", "category_override", "ufunc_inner_loop", "doc", "test"};
+
+class Loader {
+ public:
+  Loader(Model& model, Diagnostics& diagnostics) : model_(model), diagnostics_(diagnostics) {}
+
+  void entry(const YamlNode& node) {
+    if (!node.is_map()) {
+      diagnostics_.error(node.where,
+                         "expected an operator, 'func: name(...) -> ...', found " + describe(node));
+      return;
+    }
+    for (const auto& [key, value] : node.entries) {
+      if (std::find(kKeys.begin(), kKeys.end(), key.value) == kKeys.end()) {
+        diagnostics_.error(key.where, "unknown key '" + key.value + "' of an operator")
+            .suggest(c10::closest_name(key.value, kKeys));
+      }
+    }
+    const YamlNode* func = node.find("func");
+    if (!func) {
+      diagnostics_.error(node.where, "an operator needs the key 'func' with its schema");
+      return;
+    }
+    auto schema = load_schema(*func, diagnostics_);
+    if (!schema) return;
+    auto op = std::make_unique<Operator>();
+    op->schema = std::move(*schema);
+    op->where = node.where;
+    op->func = func;
+    op->schema_where = func->where;
+    op->kind = op->schema.kind();
+    for (const auto& [key, value] : node.entries) field(*op, key, value);
+    if (!op->variants_given) op->variants = {"function"};
+    model_.operators.push_back(std::move(op));
+  }
+
+ private:
+  void field(Operator& op, const YamlNode& key, const YamlNode& value) {
+    const std::string& name = key.value;
+    if (name == "family") {
+      op.family = word(value, "the name of a file in aten/native");
+    } else if (name == "variants") {
+      variants(op, value);
+    } else if (name == "dispatch") {
+      dispatch(op, value);
+    } else if (name == "structured") {
+      op.structured = flag(key, value);
+      op.structured_where = key.where;
+    } else if (name == "structured_delegate") {
+      op.structured_delegate = word(value, "the name of the out operator");
+    } else if (name == "structured_inherits") {
+      op.structured_inherits = word(value, "the name of a class");
+    } else if (name == "precomputed") {
+      if (value.is_sequence()) {
+        for (const auto& item : value.items) op.precomputed.push_back({item.value, item.where});
+      } else {
+        diagnostics_.error(value.where, "expected a list, found " + describe(value));
+      }
+    } else if (name == "autogen") {
+      op.autogen = split_list(value, diagnostics_);
+    } else if (name == "tags") {
+      op.tags = split_list(value, diagnostics_);
+    } else if (name == "python_module") {
+      op.python_module = word(value, "the name of a Python module");
+    } else if (name == "cpp_no_default_args") {
+      op.cpp_no_default_args = split_list(value, diagnostics_);
+      for (const auto& argument : op.cpp_no_default_args) {
+        if (!op.schema.find_argument(argument.text)) {
+          diagnostics_.error(argument.where, "no argument is called '" + argument.text + "'")
+              .suggest(c10::closest_name(argument.text, argument_names(op)));
+        }
+      }
+    } else if (name == "doc") {
+      op.doc = word(value, "text").text;
+    } else if (name == "test") {
+      if (!value.is_map()) {
+        diagnostics_.error(value.where, "expected a map, found " + describe(value));
+      } else {
+        op.test = &value;
+      }
+    } else if (name == "device_guard" || name == "manual_cpp_binding" ||
+               name == "manual_kernel_registration" ||
+               name == "use_const_ref_for_mutable_tensors") {
+      flag(key, value);
+      op.options.emplace_back(name, &value);
+    } else if (name == "device_check") {
+      const Spelled check = word(value, "NoCheck or ExactSame");
+      if (!check.empty() && check.text != "NoCheck" && check.text != "ExactSame") {
+        diagnostics_.error(check.where,
+                           "device_check is NoCheck or ExactSame, not '" + check.text + "'");
+      }
+      op.options.emplace_back(name, &value);
+    } else if (name != "func") {
+      op.options.emplace_back(name, &value);
+    }
+  }
+
+  static std::vector<std::string> argument_names(const Operator& op) {
+    std::vector<std::string> names;
+    for (const auto& argument : op.schema.arguments) names.push_back(argument.name);
+    return names;
+  }
+
+  Spelled word(const YamlNode& value, std::string_view what) {
+    if (value.is_scalar() && !value.value.empty()) return {value.value, value.where};
+    diagnostics_.error(value.where, "expected " + std::string(what) + ", found " + describe(value));
+    return {};
+  }
+
+  bool flag(const YamlNode& key, const YamlNode& value) {
+    const auto result = as_bool(value);
+    if (!result) {
+      diagnostics_.error(value.is_null() ? key.where : value.where,
+                         "'" + key.value + "' is True or False, found " + describe(value));
+    }
+    return result.value_or(false);
+  }
+
+  void variants(Operator& op, const YamlNode& value) {
+    op.variants_given = true;
+    static constexpr std::array<std::string_view, 2> known = {"function", "method"};
+    for (const auto& variant : split_list(value, diagnostics_)) {
+      if (std::find(known.begin(), known.end(), variant.text) == known.end()) {
+        diagnostics_.error(variant.where, "a variant is 'function' or 'method', not '" +
+                                              variant.text + "'")
+            .suggest(c10::closest_name(variant.text, known));
+        continue;
+      }
+      if (std::find(op.variants.begin(), op.variants.end(), variant.text) != op.variants.end()) {
+        diagnostics_.error(variant.where, "variant '" + variant.text + "' is named twice");
+        continue;
+      }
+      if (variant.text == "method" && !op.schema.find_argument("self")) {
+        diagnostics_.error(variant.where, "a method needs an argument called 'self'");
+      }
+      op.variants.push_back(variant.text);
+    }
+    std::sort(op.variants.begin(), op.variants.end());
+  }
+
+  void dispatch(Operator& op, const YamlNode& value) {
+    if (!value.is_map()) {
+      diagnostics_.error(value.where, "expected a map of dispatch keys, found " + describe(value));
+      return;
+    }
+    op.dispatch_given = true;
+    std::map<std::string, Location> seen;
+    for (const auto& [keys, kernel] : value.entries) {
+      if (!kernel.is_scalar()) {
+        diagnostics_.error(keys.where, "expected the kernel's name, found " + describe(kernel));
+        continue;
+      }
+      for (const auto& key : split_list(keys, diagnostics_)) {
+        const auto& known = known_dispatch_keys();
+        if (std::find(known.begin(), known.end(), key.text) == known.end()) {
+          diagnostics_.error(key.where, "unknown dispatch key '" + key.text + "'")
+              .suggest(c10::closest_name(key.text, known));
+          continue;
+        }
+        if (const auto [first, fresh] = seen.emplace(key.text, key.where); !fresh) {
+          diagnostics_.error(key.where, "dispatch key '" + key.text + "' is named twice")
+              .note(first->second, "the first one is here");
+          continue;
+        }
+        op.dispatch.push_back({key.text, {kernel.value, kernel.where}});
+      }
+    }
+  }
+
+  Model& model_;
+  Diagnostics& diagnostics_;
+};
+
+// The entries of a file that is a list; reports everything else.
+const YamlNode* load_list(const SourceFile& file, Model& model, Diagnostics& diagnostics) {
+  auto root = parse_yaml(file, diagnostics);
+  if (!root) return nullptr;
+  model.documents.push_back(std::make_unique<YamlNode>(std::move(*root)));
+  const YamlNode* list = model.documents.back().get();
+  if (list->is_null()) return list;
+  if (!list->is_sequence()) {
+    diagnostics.error(list->where, "expected a list of entries, found " + describe(*list));
+    return nullptr;
+  }
+  return list;
+}
+
+}  // namespace
+
+void load_native_functions(const SourceFile& file, Model& model, Diagnostics& diagnostics) {
+  Loader loader(model, diagnostics);
+  if (const YamlNode* list = load_list(file, model, diagnostics)) {
+    for (const auto& item : list->items) loader.entry(item);
+  }
+}
+
+void load_tags(const SourceFile& file, Model& model, Diagnostics& diagnostics) {
+  model.tags_given = true;
+  const YamlNode* list = load_list(file, model, diagnostics);
+  if (!list) return;
+  for (const auto& item : list->items) {
+    const YamlNode* name = item.find("tag");
+    if (!name || !name->is_scalar()) {
+      diagnostics.error(item.where, "a tag is 'tag: name' with 'desc: text'");
+      continue;
+    }
+    for (const auto& [key, value] : item.entries) {
+      static constexpr std::array<std::string_view, 2> known = {"tag", "desc"};
+      if (std::find(known.begin(), known.end(), key.value) == known.end()) {
+        diagnostics.error(key.where, "unknown key '" + key.value + "' of a tag")
+            .suggest(c10::closest_name(key.value, known));
+      }
+    }
+    const YamlNode* description = item.find("desc");
+    model.tags.push_back({name->value, description ? description->value : "", name->where});
+  }
+}
+
+}  // namespace oploom::frontend

@@ -1,0 +1,151 @@
+// What the front end knows of the operators: entries as written, and what the passes found out.
+#pragma once
+
+#include <c10/core/FunctionSchema.h>
+#include <codegen/frontend/Formula.h>
+#include <codegen/frontend/Source.h>
+#include <codegen/frontend/Yaml.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace oploom::frontend {
+
+using c10::AliasInfo;
+using c10::FunctionSchema;
+using c10::SchemaArgument;
+using c10::SchemaBaseType;
+using c10::SchemaKind;
+using c10::SchemaReturn;
+using c10::SchemaType;
+
+// A word of the YAML and its place.
+struct Spelled {
+  std::string text;
+  Location where;
+
+  bool empty() const { return text.empty(); }
+};
+
+struct DispatchKernel {
+  std::string key;  // one key: comma lists are taken apart
+  Spelled kernel;
+};
+
+// One value that the backward needs and the forward keeps.
+struct SavedValue {
+  enum class Source { input, output, expr };
+  std::string name;  // as the formulas in `cpp` call it
+  Source source = Source::input;
+  std::string of;    // the argument, or "result", "result1" or the named output
+  std::string expr;  // for Source::expr: C++ that gives the value in the forward
+  std::string cpp;   // for Source::expr: its C++ type
+  std::optional<SchemaType> type;  // for inputs and outputs
+  std::size_t output_index = 0;
+  bool after = false;  // taken after the operator ran
+  bool clone = false;  // an in-place operator overwrites it, so a copy is kept
+};
+
+struct GradientFormula {
+  std::vector<Spelled> names;  // the inputs whose gradients the formula gives
+  std::string text;
+  const YamlNode* node = nullptr;
+  std::optional<Expr> tree;
+  bool non_differentiable = false;  // written as the formula `non_differentiable`
+
+  std::string cpp;  // the formula with saved values' names
+};
+
+// One entry of derivatives.yaml.
+struct DerivativeEntry {
+  FunctionSchema schema;
+  Location where;
+  const YamlNode* node = nullptr;
+  const YamlNode* name_node = nullptr;
+  std::vector<GradientFormula> gradients;
+  std::vector<GradientFormula> forward;  // formulas for results: forward mode
+  std::optional<std::vector<bool>> output_differentiability;
+  std::string output_condition;  // a differentiability that is a C++ condition, as text
+};
+
+// The derivative of one operator, ready for a back end.
+struct Derivative {
+  const DerivativeEntry* entry = nullptr;
+  std::string node;  // the C++ class, `AddBackward0`
+  std::vector<GradientFormula> inputs;
+  std::vector<SavedValue> saved;
+  std::vector<std::string> non_differentiable;
+  std::vector<bool> output_differentiability;
+  bool uses_grad_input_mask = false;
+};
+
+enum class StructuredRole { none, functional, inplace, out };
+
+struct Operator {
+  FunctionSchema schema;
+  Location where;                   // of the entry
+  const YamlNode* func = nullptr;   // the schema's text; null for operators made by autogen
+  Location schema_where;
+
+  // As written.
+  Spelled family;
+  std::vector<std::string> variants;
+  bool variants_given = false;
+  std::vector<Spelled> autogen;
+  std::vector<DispatchKernel> dispatch;
+  bool dispatch_given = false;
+  bool structured = false;
+  Location structured_where;
+  Spelled structured_delegate;
+  Spelled structured_inherits;
+  std::vector<Spelled> precomputed;
+  std::vector<Spelled> tags;
+  Spelled python_module;
+  std::vector<Spelled> cpp_no_default_args;
+  std::string doc;
+  const YamlNode* test = nullptr;
+  // Keys of the language that only say how some back end treats the operator; passed on as written.
+  std::vector<std::pair<std::string, const YamlNode*>> options;
+
+  // Found by the passes.
+  SchemaKind kind = SchemaKind::functional;
+  Operator* functional = nullptr;  // the functional sibling, itself for functional operators
+  const Operator* autogen_from = nullptr;
+  std::string scalar_overload_of;
+  std::string composite;         // "", "implicit" or "explicit"
+  std::string composite_kernel;  // "" where a back end writes the body
+  StructuredRole role = StructuredRole::none;
+  std::string structured_meta;
+  std::map<std::string, std::string> structured_impl;
+  const Operator* structured_base = nullptr;  // the operator whose entry names the kernels
+  std::optional<Derivative> derivative;
+
+  std::string name() const { return schema.full_name(); }
+  std::string group() const { return functional ? functional->name() : name(); }
+};
+
+struct Tag {
+  std::string name;
+  std::string description;
+  Location where;
+};
+
+struct Model {
+  std::vector<std::unique_ptr<Operator>> operators;
+  std::vector<std::unique_ptr<DerivativeEntry>> derivatives;
+  std::vector<Tag> tags;
+  bool tags_given = false;  // a tags file was read, so unknown tags are mistakes
+  // Parsed files, kept since entries point into them.
+  std::vector<std::unique_ptr<YamlNode>> documents;
+  std::map<std::string, Operator*, std::less<>> by_name;
+
+  Operator* find(std::string_view name) const {
+    const auto found = by_name.find(name);
+    return found == by_name.end() ? nullptr : found->second;
+  }
+};
+
+}  // namespace oploom::frontend

@@ -1,0 +1,265 @@
+// The model as JSON, version 1; MODEL.md explains every field.
+#include <codegen/frontend/Json.h>
+#include <codegen/frontend/ModelJson.h>
+
+#include <algorithm>
+
+namespace oploom::frontend {
+
+namespace {
+
+constexpr int kModelVersion = 1;
+
+// The file's name alone: the model is the same wherever the tree lies.
+std::string file_name(const Location& where) {
+  if (!where.file) return "";
+  const std::string& path = where.file->path;
+  const std::size_t slash = path.find_last_of('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+class Writer {
+ public:
+  std::string model(const Model& model) {
+    json_.begin_object();
+    json_.key("version").value(kModelVersion);
+    json_.key("operators").begin_array();
+    for (const auto& op : model.operators) write(*op);
+    json_.end_array();
+    json_.key("tags").begin_array();
+    for (const auto& tag : model.tags) {
+      json_.begin_compact().begin_object();
+      json_.key("name").value(tag.name);
+      json_.key("description").value(tag.description);
+      json_.end_object().end_compact();
+    }
+    json_.end_array();
+    json_.end_object();
+    return json_.take();
+  }
+
+ private:
+  void text_or_null(const std::string& text) { text.empty() ? json_.null() : json_.value(text); }
+
+  template <class Range, class Text>
+  void strings(const Range& range, Text text) {
+    json_.begin_compact().begin_array();
+    for (const auto& item : range) json_.value(text(item));
+    json_.end_array().end_compact();
+  }
+  void strings(const std::vector<std::string>& range) {
+    strings(range, [](const std::string& text) { return text; });
+  }
+  void words(const std::vector<Spelled>& range) {
+    strings(range, [](const Spelled& word) { return word.text; });
+  }
+
+  void write(const SchemaType& type) {
+    json_.begin_object();
+    json_.key("base").value(to_string(type.base));
+    json_.key("optional").value(type.optional && !type.list);
+    json_.key("list").value(type.list);
+    json_.key("list_size");
+    type.list_size ? json_.value(*type.list_size) : json_.null();
+    json_.key("list_optional").value(type.optional && type.list);
+    json_.key("elem_optional").value(type.elem_optional);
+    json_.key("text").value(to_string(type));
+    json_.end_object();
+  }
+
+  void write(const std::optional<AliasInfo>& alias) {
+    if (!alias) {
+      json_.null();
+      return;
+    }
+    json_.begin_object();
+    json_.key("before");
+    strings(alias->before);
+    json_.key("after");
+    strings(alias->after.empty() ? alias->before : alias->after);
+    json_.key("write").value(alias->is_write);
+    json_.end_object();
+  }
+
+  void write(const SchemaArgument& argument) {
+    json_.begin_compact().begin_object();
+    json_.key("name").value(argument.name);
+    json_.key("type");
+    write(argument.type);
+    json_.key("alias");
+    write(argument.alias);
+    json_.key("default");
+    argument.default_value ? json_.value(*argument.default_value) : json_.null();
+    json_.key("kwarg_only").value(argument.kwarg_only);
+    json_.key("out").value(argument.is_out);
+    json_.end_object().end_compact();
+  }
+
+  void write(const SchemaReturn& value) {
+    json_.begin_compact().begin_object();
+    json_.key("name");
+    value.name ? json_.value(*value.name) : json_.null();
+    json_.key("type");
+    write(value.type);
+    json_.key("alias");
+    write(value.alias);
+    json_.end_object().end_compact();
+  }
+
+  void write(const SavedValue& value) {
+    json_.begin_compact().begin_object();
+    json_.key("name").value(value.name);
+    json_.key("source").value(value.source == SavedValue::Source::input    ? "input"
+                              : value.source == SavedValue::Source::output ? "output"
+                                                                           : "expr");
+    json_.key("of").value(value.of);
+    json_.key("output_index");
+    value.after ? json_.value(value.output_index) : json_.null();
+    json_.key("expr");
+    text_or_null(value.expr);
+    json_.key("type");
+    if (value.type) {
+      write(*value.type);
+    } else {
+      json_.null();
+    }
+    json_.key("cpp");
+    text_or_null(value.cpp);
+    json_.key("after").value(value.after);
+    json_.key("clone").value(value.clone);
+    json_.end_object().end_compact();
+  }
+
+  void write(const Derivative& derivative) {
+    json_.begin_object();
+    json_.key("node");
+    text_or_null(derivative.node);
+    json_.key("inputs").begin_array();
+    for (const auto& formula : derivative.inputs) {
+      json_.begin_compact().begin_object();
+      json_.key("names");
+      words(formula.names);
+      json_.key("formula").value(formula.text);
+      json_.key("cpp").value(formula.cpp);
+      json_.end_object().end_compact();
+    }
+    json_.end_array();
+    json_.key("forward").begin_array();
+    for (const auto& formula : derivative.entry->forward) {
+      json_.begin_compact().begin_object();
+      json_.key("names");
+      words(formula.names);
+      json_.key("formula").value(formula.text);
+      json_.end_object().end_compact();
+    }
+    json_.end_array();
+    json_.key("saved").begin_array();
+    for (const auto& value : derivative.saved) write(value);
+    json_.end_array();
+    json_.key("non_differentiable");
+    strings(derivative.non_differentiable);
+    json_.key("output_differentiability").begin_compact().begin_array();
+    for (const bool flag : derivative.output_differentiability) json_.value(flag);
+    json_.end_array().end_compact();
+    json_.key("uses_grad_input_mask").value(derivative.uses_grad_input_mask);
+    json_.end_object();
+  }
+
+  void write_structured(const Operator& op) {
+    if (op.role == StructuredRole::none) {
+      json_.null();
+      return;
+    }
+    json_.begin_object();
+    json_.key("meta").value(op.structured_meta);
+    json_.key("impl").begin_compact().begin_object();
+    for (const auto& entry : op.structured_base->dispatch) {
+      json_.key(entry.key).value(entry.kernel.text);
+    }
+    json_.end_object().end_compact();
+    json_.key("inherits");
+    text_or_null(op.structured_inherits.text);
+    json_.key("role").value(op.role == StructuredRole::functional ? "functional"
+                            : op.role == StructuredRole::inplace  ? "inplace"
+                                                                  : "out");
+    json_.key("precomputed");
+    words(op.structured_base->precomputed);
+    json_.end_object();
+  }
+
+  void write(const Operator& op) {
+    const FunctionSchema& schema = op.schema;
+    json_.begin_object();
+    json_.key("name").value(op.name());
+    json_.key("base").value(schema.name);
+    json_.key("overload").value(schema.overload_name);
+    json_.key("root").value(schema.root());
+    json_.key("identifier").value(schema.identifier());
+    json_.key("schema").value(to_string(schema));
+    json_.key("kind").value(to_string(op.kind));
+    json_.key("group").value(op.group());
+    json_.key("family").value(op.family.text);
+    json_.key("source").begin_compact().begin_object();
+    json_.key("file").value(file_name(op.where));
+    json_.key("line").value(op.where.line());
+    json_.end_object().end_compact();
+    json_.key("autogen_from");
+    text_or_null(op.autogen_from ? op.autogen_from->name() : "");
+    json_.key("arguments").begin_array();
+    for (const auto& argument : schema.arguments) write(argument);
+    json_.end_array();
+    json_.key("returns").begin_array();
+    for (const auto& value : schema.returns) write(value);
+    json_.end_array();
+    json_.key("variants");
+    strings(op.variants);
+    json_.key("tensor_options").value(schema.has_tensor_options());
+    json_.key("dispatch").begin_compact().begin_object();
+    for (const auto& entry : op.dispatch) json_.key(entry.key).value(entry.kernel.text);
+    json_.end_object().end_compact();
+    json_.key("composite");
+    text_or_null(op.composite);
+    json_.key("composite_kernel");
+    text_or_null(op.composite_kernel);
+    json_.key("structured");
+    write_structured(op);
+    json_.key("scalar_overload_of");
+    text_or_null(op.scalar_overload_of);
+    json_.key("is_view").value(schema.is_view());
+    json_.key("tags");
+    words(op.tags);
+    json_.key("python_module");
+    text_or_null(op.python_module.text);
+    json_.key("cpp_no_default_args");
+    words(op.cpp_no_default_args);
+    json_.key("options").begin_compact().begin_object();
+    for (const auto& [name, node] : op.options) {
+      json_.key(name);
+      write_yaml_as_json(json_, *node);
+    }
+    json_.end_object().end_compact();
+    json_.key("doc").value(op.doc);
+    json_.key("test").begin_compact();
+    if (op.test) {
+      write_yaml_as_json(json_, *op.test);
+    } else {
+      json_.null();
+    }
+    json_.end_compact();
+    json_.key("derivative");
+    if (op.derivative) {
+      write(*op.derivative);
+    } else {
+      json_.null();
+    }
+    json_.end_object();
+  }
+
+  JsonWriter json_;
+};
+
+}  // namespace
+
+std::string model_to_json(const Model& model) { return Writer().model(model); }
+
+}  // namespace oploom::frontend

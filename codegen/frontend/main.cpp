@@ -1,0 +1,8 @@
+// The `oploom` program: checks the operator files, prints their model, generates code.
+#include <codegen/frontend/CommandLine.h>
+
+#include <iostream>
+
+int main(int argc, char** argv) {
+  return oploom::frontend::run_command_line({argv + 1, argv + argc}, std::cout, std::cerr);
+}

@@ -1,0 +1,31 @@
+// The passes over the model, in the order in which they run.
+#pragma once
+
+#include <codegen/frontend/Diagnostics.h>
+#include <codegen/frontend/Model.h>
+
+namespace oploom::frontend {
+
+struct PassOptions {
+  // Files of another operator set, PyTorch's for one: nothing is asked of them that only concerns
+  // this tree (families, backends, completion).
+  bool syntax_only = false;
+};
+
+// 01: names. Duplicate operators, unknown tags, families.
+void resolve(Model& model, const PassOptions& options, Diagnostics& diagnostics);
+// 02: makes the in-place, out and Scalar forms that `autogen` lists.
+void complete(Model& model, const PassOptions& options, Diagnostics& diagnostics);
+// 03: finds the functional sibling of every in-place and out operator.
+void group_variants(Model& model, const PassOptions& options, Diagnostics& diagnostics);
+// 04: composite kinds and the default kernel names.
+void expand_dispatch(Model& model, const PassOptions& options, Diagnostics& diagnostics);
+// 05: which structured kernel each operator of a group uses.
+void plan_structured(Model& model, const PassOptions& options, Diagnostics& diagnostics);
+// 06: binds derivatives to operators, and plans what is saved for them.
+void differentiate(Model& model, const PassOptions& options, Diagnostics& diagnostics);
+
+// All of them.
+void run_passes(Model& model, const PassOptions& options, Diagnostics& diagnostics);
+
+}  // namespace oploom::frontend
