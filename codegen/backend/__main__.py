@@ -16,7 +16,7 @@ from codegen.backend.model import Model, ModelError, read_model
 from codegen.backend.types import UnsupportedType
 
 # One module for each kind of output, each with `render(model, env) -> {path: text}`.
-MODULES = ("ops", "native", "dispatch", "autograd", "python", "cmake")
+MODULES = ("ops", "native", "dispatch", "autograd", "python", "tests", "cmake")
 
 TREE = Path(__file__).resolve().parents[2]
 
@@ -52,9 +52,9 @@ def render(model: Model, modules: tuple[str, ...] = MODULES) -> dict[str, str]:
     return outputs
 
 
-def check(tree: Path, outputs: dict[str, str]) -> int:
+def check(folder: Path, outputs: dict[str, str]) -> int:
     """Reports every file that is not as rendered."""
-    changes = writer.compare(tree, outputs)
+    changes = writer.compare(folder, outputs)
     for path in changes.changed:
         print(f"{path}: differs from what the YAML files say; run tools/regenerate")
     for path in changes.missing:
@@ -69,6 +69,7 @@ def check(tree: Path, outputs: dict[str, str]) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="codegen.backend", description=__doc__)
     parser.add_argument("--model", default="-", help="the model's JSON file; - for standard input")
+    parser.add_argument("--out", default=str(TREE / "generated"), help="the folder to fill")
     parser.add_argument("--check", action="store_true", help="write nothing, report stale files")
     options = parser.parse_args()
     source = sys.stdin.read() if options.model == "-" else Path(options.model).read_text()
@@ -78,8 +79,8 @@ def main() -> int:
         print(f"codegen: {error}", file=sys.stderr)
         return 1
     if options.check:
-        return check(TREE, outputs)
-    changes = writer.write(TREE, outputs)
+        return check(Path(options.out), outputs)
+    changes = writer.write(Path(options.out), outputs)
     written = len(changes.changed) + len(changes.missing)
     print(f"{len(outputs)} files, {written} written, {len(changes.stale)} removed")
     for path in changes.foreign:

@@ -54,7 +54,7 @@ def _headers(model: Model, operators: tuple[Operator, ...]) -> list[str]:
             headers.add(f"generated/ops/{_functional(model, op).root}.h")
         if op.scalar_overload_of:
             headers.add("aten/core/Empty.h")
-            headers.add(f"generated/ops/{model.by_name[op.scalar_overload_of].root}.h")
+            headers.add(f"generated/ops/{_tensor_overload(model, op).root}.h")
         if op.has_autograd_kernel:
             headers.add(f"generated/autograd/{op.family}Kernels.h")
     return sorted(headers)
@@ -65,6 +65,18 @@ def _functional(model: Model, op: Operator) -> Operator:
     if functional is None or functional is op:
         raise ModelError(f"{op.name}: is made from its functional form, but has none")
     return functional
+
+
+def _tensor_overload(model: Model, op: Operator) -> Operator:
+    """The operator that a Scalar overload calls: of the same kind, with a tensor for the number."""
+    functional = model.by_name[op.scalar_overload_of]
+    if op.kind == functional.kind:
+        return functional
+    for other in model.roots[functional.root]:
+        sibling = other.group == functional.name and other.scalar_overload_of is None
+        if sibling and other.kind == op.kind:
+            return other
+    raise ModelError(f"{op.name}: {functional.name} has no {op.kind} form for it to call")
 
 
 def _table(model: Model, op: Operator) -> Table:
@@ -132,7 +144,7 @@ def _composite(model: Model, op: Operator, name: str) -> str:
 
 def _scalar_body(model: Model, op: Operator) -> list[str]:
     """Wraps the numbers whose place holds a tensor in the tensor overload."""
-    target = model.by_name[op.scalar_overload_of]
+    target = _tensor_overload(model, op)
     values = []
     for mine, theirs in zip(types.parameters(op), types.parameters(target), strict=True):
         wraps = mine.argument.type.base == "Scalar" and theirs.argument.type.is_tensor
@@ -140,14 +152,27 @@ def _scalar_body(model: Model, op: Operator) -> list[str]:
     return [wrapped(f"return _ops::{target.identifier}::call(", values, ");", 2)]
 
 
+# What an out form passes for the options of its functional form, which it does not have.
+_OPTIONS_OF_OUT = {
+    "dtype": "{}.scalar_type()",
+    "layout": "{}.layout()",
+    "device": "{}.device()",
+    "pin_memory": "std::nullopt",
+}
+
+
 def _from_functional_body(model: Model, op: Operator) -> list[str]:
     functional = _functional(model, op)
-    inputs = [types.cpp_name(a.name) for a in op.inputs]
+    outs = [types.cpp_name(a.name) for a in op.outs]
+    own = {a.name for a in op.inputs}
+    inputs = [
+        types.cpp_name(a.name) if a.name in own else _OPTIONS_OF_OUT[a.name].format(outs[0])
+        for a in functional.inputs
+    ]
     call = f"_ops::{functional.identifier}::call("
     if op.kind == "inplace":
         lines = [wrapped(f"const Tensor result = {call}", inputs, ");", 2)]
         return [*lines, f'  return native::assign_inplace(self, result, "{op.base}");']
-    outs = [types.cpp_name(a.name) for a in op.outs]
     if len(outs) == 1:
         lines = [wrapped(f"const Tensor result = {call}", inputs, ");", 2)]
         return [*lines, f'  return native::assign_out({outs[0]}, result, "{op.base}");']

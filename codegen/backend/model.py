@@ -141,6 +141,9 @@ class Saved:
     expr: Optional[str]  # "self.sizes()"
     type: Optional[Type]
     cpp: Optional[str]  # the C++ type, where it is no schema type
+    output_index: Optional[int] = None  # of an output, or of an expression of one
+    after: bool = False  # is known only when the operator has run
+    clone: bool = False  # must be copied before the operator writes over it
 
     @staticmethod
     def read(json: dict[str, Any]) -> "Saved":
@@ -152,6 +155,9 @@ class Saved:
             expr=json.get("expr"),
             type=Type.read(kind) if isinstance(kind, dict) else None,
             cpp=json.get("cpp"),
+            output_index=json.get("output_index"),
+            after=bool(json.get("after")),
+            clone=bool(json.get("clone")),
         )
 
 
@@ -214,6 +220,7 @@ class Operator:
     returns: tuple[Return, ...]
     variants: tuple[str, ...]
     tensor_options: bool  # takes dtype, layout, device, pin_memory
+    cpp_no_default_args: tuple[str, ...]  # arguments whose default the C++ API leaves out
     dispatch: dict[str, str]  # dispatch key -> native function
     composite: Optional[str]  # implicit or explicit
     composite_kernel: Optional[str]
@@ -245,6 +252,7 @@ class Operator:
             returns=tuple(Return.read(r) for r in json["returns"]),
             variants=tuple(json["variants"]),
             tensor_options=bool(json["tensor_options"]),
+            cpp_no_default_args=tuple(json.get("cpp_no_default_args") or ()),
             dispatch=dict(json["dispatch"]),
             composite=json.get("composite"),
             composite_kernel=json.get("composite_kernel"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Optional, Sequence
 
 from codegen.backend.model import Argument, Operator, Return, Type
@@ -178,12 +178,19 @@ def parameter(argument: Argument) -> Parameter:
 
 def parameters(op: Operator) -> list[Parameter]:
     """The parameters in schema order, outs last: tables, native functions, `_outf`."""
-    return [parameter(a) for a in (*op.inputs, *op.outs)]
+    return _parameters(op, (*op.inputs, *op.outs))
 
 
 def out_first_parameters(op: Operator) -> list[Parameter]:
     """The parameters of the `_out` form of the C++ API."""
-    return [parameter(a) for a in (*op.outs, *op.inputs)]
+    return _parameters(op, (*op.outs, *op.inputs))
+
+
+def _parameters(op: Operator, arguments: Sequence[Argument]) -> list[Parameter]:
+    return [
+        replace(parameter(a), default=None) if a.name in op.cpp_no_default_args else parameter(a)
+        for a in arguments
+    ]
 
 
 def is_option(op: Operator, argument: Argument) -> bool:

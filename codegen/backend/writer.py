@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Mapping
 
 MANIFEST = "generated/MANIFEST"
-ROOT = "generated"
+_PREFIX = "generated/"
 
 
 @dataclass
 class Changes:
-    """How the files on disk differ from what was rendered; paths relative to the tree's root."""
+    """How the files on disk differ from what was rendered; paths begin with generated/."""
 
     changed: list[str] = field(default_factory=list)  # other bytes than rendered
     missing: list[str] = field(default_factory=list)  # rendered, not on disk
@@ -33,49 +33,53 @@ def with_manifest(outputs: Mapping[str, str]) -> dict[str, str]:
     return {**outputs, MANIFEST: "\n".join(lines) + "\n"}
 
 
-def compare(tree: Path, outputs: Mapping[str, str]) -> Changes:
-    """What `write` would do. `outputs` maps paths below generated/ to their text."""
+def compare(folder: Path, outputs: Mapping[str, str]) -> Changes:
+    """What `write` would do. `folder` is the generated/ folder; `outputs` maps paths that begin with
+    generated/ to the files' text."""
     for path in outputs:
-        if not path.startswith(ROOT + "/") or ".." in path.split("/"):
-            raise ValueError(f"{path}: outputs lie below {ROOT}/")
+        if not path.startswith(_PREFIX) or ".." in path.split("/"):
+            raise ValueError(f"{path}: outputs lie below {_PREFIX}")
     wanted = with_manifest(outputs)
     changes = Changes()
     for path in sorted(wanted):
-        file = tree / path
+        file = _file(folder, path)
         if not file.is_file():
             changes.missing.append(path)
         elif file.read_bytes() != wanted[path].encode():
             changes.changed.append(path)
-    ours = _manifest(tree)
-    root = tree / ROOT
-    on_disk = sorted(p for p in root.rglob("*") if p.is_file()) if root.is_dir() else []
+    ours = _manifest(folder)
+    on_disk = sorted(p for p in folder.rglob("*") if p.is_file()) if folder.is_dir() else []
     for file in on_disk:
-        path = file.relative_to(tree).as_posix()
-        if path not in wanted:
+        path = _PREFIX + file.relative_to(folder).as_posix()
+        if path not in wanted and "__pycache__" not in file.parts:
             (changes.stale if path in ours else changes.foreign).append(path)
     return changes
 
 
-def write(tree: Path, outputs: Mapping[str, str]) -> Changes:
-    """Makes generated/ hold exactly `outputs`. Files that did not change keep their time stamps."""
-    changes = compare(tree, outputs)
+def write(folder: Path, outputs: Mapping[str, str]) -> Changes:
+    """Makes `folder` hold exactly `outputs`. Files that did not change keep their time stamps."""
+    changes = compare(folder, outputs)
     wanted = with_manifest(outputs)
     for path in [*changes.missing, *changes.changed]:
-        file = tree / path
+        file = _file(folder, path)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(wanted[path].encode())
     for path in changes.stale:
-        file = tree / path
+        file = _file(folder, path)
         file.unlink()
-        for folder in file.parents:
-            if folder == tree / ROOT or any(folder.iterdir()):
+        for parent in file.parents:
+            if parent == folder or any(parent.iterdir()):
                 break
-            folder.rmdir()
+            parent.rmdir()
     return changes
 
 
-def _manifest(tree: Path) -> set[str]:
-    file = tree / MANIFEST
+def _file(folder: Path, path: str) -> Path:
+    return folder / path.removeprefix(_PREFIX)
+
+
+def _manifest(folder: Path) -> set[str]:
+    file = _file(folder, MANIFEST)
     if not file.is_file():
         return set()
     lines = file.read_text().splitlines()
