@@ -13,6 +13,7 @@ struct Failure {};
 
 // Deep enough for any formula a person writes, and far from the end of the stack.
 constexpr int kMaxDepth = 200;
+constexpr std::size_t kMaxLength = 20'000;
 
 struct BinaryOperator {
   std::string_view text;
@@ -35,6 +36,7 @@ class Parser {
   Parser(std::string_view text, FormulaError& error) : text_(text), error_(error) {}
 
   Expr formula() {
+    if (text_.size() > kMaxLength) fail("the formula is too long");
     skip_space();
     if (at_ >= text_.size()) fail("the formula is empty");
     Expr expr = expression();
@@ -280,6 +282,7 @@ class Parser {
       list(expr, '{', '}');
       return finish(std::move(expr), start);
     }
+    if (c == '[') return lambda();
     if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
     if (c == '"' || c == '\'') return string();
     if (starts_name(c) || peek_text("::")) {
@@ -299,6 +302,39 @@ class Parser {
     }
     if (c == '=') fail("a formula cannot assign");
     fail("expected an expression, found " + found());
+  }
+
+  // The one form that formulas need: a function of its parameters that returns an expression.
+  Expr lambda() {
+    const std::size_t start = at_;
+    Expr expr;
+    expr.kind = Expr::Kind::lambda;
+    while (at_ < text_.size() && peek() != ']') ++at_;
+    expect(']', "']' of the lambda's captures");
+    expect('(', "'(' of the lambda's parameters");
+    std::string last;
+    while (true) {
+      skip_space();
+      if (starts_name(peek())) {
+        last = identifier();
+      } else if (peek() == ',' || peek() == ')') {
+        if (!last.empty()) expr.parameters.push_back(last);
+        last.clear();
+        if (text_[at_++] == ')') break;
+      } else if (peek() == ':' || peek() == '&' || peek() == '*') {
+        ++at_;
+      } else {
+        fail("expected the lambda's parameters, found " + found());
+      }
+    }
+    expect('{', "'{' of the lambda's body");
+    skip_space();
+    if (!peek_text("return")) fail("a lambda in a formula is '{ return expression; }'");
+    at_ += 6;
+    expr.children.push_back(expression());
+    expect(';', "';' after the lambda's result");
+    expect('}', "'}' of the lambda's body");
+    return finish(std::move(expr), start);
   }
 
   Expr number() {
@@ -393,6 +429,8 @@ std::string to_s_expression(const Expr& expr) {
       return with("?");
     case Expr::Kind::braces:
       return with(expr.text + "{}");
+    case Expr::Kind::lambda:
+      return with("lambda");
     case Expr::Kind::paren:
       return to_s_expression(expr.children[0]);
   }

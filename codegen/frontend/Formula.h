@@ -22,12 +22,14 @@ struct Expr {
     ternary,   // children: condition, then, otherwise
     braces,    // children: elements; text: the type before the brace, or ""
     paren,     // children: the expression within
+    lambda,    // `[](int64_t i) { return -i; }`; children: the expression returned
   };
 
   Kind kind = Kind::name;
   std::string text;
   std::string template_arguments;  // of a name or member, with the angle brackets, or ""
   bool arrow = false;
+  std::vector<std::string> parameters;  // of a lambda, the names
   std::vector<Expr> children;
   std::size_t offset = 0;  // bytes in the formula
   std::size_t length = 0;

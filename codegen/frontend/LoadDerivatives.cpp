@@ -133,7 +133,7 @@ class Loader {
             .note(entry.where, "the derivative's schema is here");
       } else if (is_argument) {
         const auto& type = entry.schema.find_argument(name.text)->type;
-        if (!type.is_tensor_like()) {
+        if (!type.is_tensor_like() && formula.text != "non_differentiable") {
           diagnostics_.error(name.where, "argument '" + name.text + "' is of type " +
                                              to_string(type) + ", which has no gradient");
         }

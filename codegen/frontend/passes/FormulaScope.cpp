@@ -99,7 +99,11 @@ void FormulaScope::check_forward(const GradientFormula& formula) {
 
 void FormulaScope::check(const GradientFormula& formula, bool forward) {
   std::set<const Expr*> callees;
+  parameters_.clear();
   walk(*formula.tree, [&](const Expr& node) {
+    if (node.kind == Expr::Kind::lambda) {
+      for (const auto& parameter : node.parameters) parameters_.insert(parameter);
+    }
     if (node.kind == Expr::Kind::call && node.children[0].kind == Expr::Kind::name) {
       callees.insert(&node.children[0]);
     }
@@ -139,8 +143,16 @@ void FormulaScope::check_name(const GradientFormula& formula, const Expr& name, 
     if (stem.starts_with("original_")) stem.remove_prefix(9);
     if (stem.ends_with("_p") || stem.ends_with("_t")) stem.remove_suffix(2);
     if (schema.find_argument(stem) || output(stem) >= 0) return;
-  } else if (text == "grad" || text == "grads" || text == "grad_input_mask" ||
-             named_gradient(text) >= 0) {
+  }
+  // `self[i]`, `grads[i]`: formulas of operators on lists speak of one element.
+  const bool on_list =
+      std::any_of(schema.arguments.begin(), schema.arguments.end(), [](const SchemaArgument& a) {
+        return a.type.is_tensor_like() && a.type.list;
+      });
+  if (on_list && text == "i") return;
+  if (parameters_.contains(text)) return;
+  if (!forward && (text == "grad" || text == "grads" || text == "grad_input_mask" ||
+                   named_gradient(text) >= 0)) {
     return;
   }
   const Location where = formula.node->locate(name.offset, name.length);

@@ -36,6 +36,7 @@ class FormulaScope {
   Diagnostics& diagnostics_;
   std::vector<bool> differentiable_;
   std::vector<std::string> known_;  // for suggestions
+  std::set<std::string> parameters_;  // of the lambdas in the formula at hand
   bool uses_mask_ = false;
 };
 
