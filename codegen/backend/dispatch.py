@@ -16,6 +16,7 @@ class Table:
     """What dispatch_Family.j2 shows of one operator."""
 
     op: Operator
+    head: str  # the definition up to the bracket
     kernels: list[str]  # whole functions
     backends: str  # the kernel of every backend without an entry of its own, or ""
     entries: list[tuple[str, str]]  # dispatch key, address of the kernel
@@ -107,7 +108,15 @@ def _table(model: Model, op: Operator) -> Table:
     if backends and not any(a.type.is_tensor for a in op.arguments):
         # An empty list of tensors has no key; the native function says what is wrong with it.
         entries.insert(0, ("Undefined", backends))
-    return Table(op, kernels, backends, entries)
+    return Table(op, _head(op), kernels, backends, entries)
+
+
+def _head(op: Operator) -> str:
+    struct = f"_ops::{op.identifier}"
+    head = f"constinit OperatorTable<{struct}::schema> {struct}::table("
+    if len(head) <= text.WIDTH:
+        return head
+    return f"constinit OperatorTable<{struct}::schema>\n    {struct}::table("
 
 
 def _keys_by_function(op: Operator) -> dict[str, list[str]]:

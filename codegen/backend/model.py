@@ -200,6 +200,14 @@ class Derivative:
         )
 
 
+# A struct with one of these names would hide a namespace from everything after it, or is a keyword.
+_TAKEN = frozenset({"std", "c10", "at", "and", "or", "xor", "not"})
+
+
+def _safe(identifier: str) -> str:
+    return identifier + "_" if identifier in _TAKEN else identifier
+
+
 @dataclass(frozen=True, eq=False)
 class Operator:
     """One operator with overload: `add.Tensor`, `add_.Tensor`, `add.out` are three of them."""
@@ -240,7 +248,7 @@ class Operator:
             base=json["base"],
             overload=json["overload"],
             root=json["root"],
-            identifier=json["identifier"],
+            identifier=_safe(json["identifier"]),
             schema=json["schema"],
             kind=json["kind"],
             group=json["group"],

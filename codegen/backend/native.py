@@ -8,7 +8,7 @@ import jinja2
 
 from codegen.backend import types
 from codegen.backend.model import Model, ModelError, Operator
-from codegen.backend.text import wrapped
+from codegen.backend.text import WIDTH, wrapped
 
 # Header with the base class of a structured operator, by the name in `structured_inherits`.
 _BASE_HEADERS = {
@@ -100,7 +100,7 @@ def _metas(operators: tuple[Operator, ...]) -> list[Declared]:
         inputs = [types.parameter(a).declaration for a in op.inputs]
         text = "\n".join(
             [
-                f"struct {structured_meta_class(op)} : public {base} {{",
+                _struct_head(structured_meta_class(op), base),
                 wrapped("void meta(", inputs, ");", 2),
                 f'  const char* op_name() const override {{ return "{op.base}"; }}',
                 "};",
@@ -127,12 +127,17 @@ def _natives(operators: tuple[Operator, ...]) -> list[Declared]:
     return result
 
 
+def _struct_head(name: str, base: str) -> str:
+    head = f"struct {name} : public {base} {{"
+    return head if len(head) <= WIDTH else f"struct {name}\n    : public {base} {{"
+
+
 def _impl_struct(op: Operator, name: str, operators: tuple[Operator, ...]) -> str:
     params = [types.parameter(a).declaration for a in op.inputs]
     params += [f"const Tensor& {out}" for out in out_names(op, operators)]
     return "\n".join(
         [
-            f"struct structured_{name} : public at::meta::{structured_meta_class(op)} {{",
+            _struct_head(f"structured_{name}", f"meta::{structured_meta_class(op)}"),
             wrapped("void impl(", params, ");", 2),
             "};",
         ]

@@ -1,0 +1,587 @@
+"""generated/autograd: the nodes of derivatives.yaml, and the kernels that record operators."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Optional, Sequence
+
+import jinja2
+
+from codegen.backend import text, types
+from codegen.backend.model import Argument, Derivative, Gradient, Model, ModelError, Operator, Saved
+from codegen.backend.text import wrapped
+
+# What CopySlices and the kernels rely on: see Note [Views and in-place changes].
+_RESHAPES_IN_PLACE = "inplace_view"
+
+
+@dataclass(frozen=True)
+class NodeText:
+    """What autograd_Family.h.j2 and .cpp.j2 show of one node."""
+
+    name: str
+    comments: list[str]  # the schema and the formulas
+    release: str  # the definition of release_variables, or ""
+    members: list[str]
+    apply: str
+
+
+@dataclass(frozen=True)
+class KernelText:
+    comments: list[str]
+    body: str
+
+
+def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
+    outputs = {}
+    sources = []
+    for family, all_operators in model.families.items():
+        operators = [op for op in all_operators if op.has_autograd_kernel]
+        if not operators:
+            continue
+        sources.append(family)
+        nodes = [_node_text(node) for node in _nodes(operators)]
+        outputs[f"generated/autograd/{family}Kernels.h"] = env.get_template(
+            "autograd_Kernels.h.j2"
+        ).render(family=family, declarations=[_signature(op, ";") for op in operators])
+        if nodes:
+            outputs[f"generated/autograd/{family}.h"] = env.get_template(
+                "autograd_Family.h.j2"
+            ).render(family=family, nodes=nodes)
+        outputs[f"generated/autograd/{family}.cpp"] = env.get_template(
+            "autograd_Family.cpp.j2"
+        ).render(
+            family=family,
+            nodes=nodes,
+            kernels=[KernelText(_comments(op), _kernel(op)) for op in operators],
+            headers=_headers(model, operators),
+        )
+    outputs["generated/autograd/CMakeLists.txt"] = env.get_template(
+        "autograd_CMakeLists.j2"
+    ).render(families=sources)
+    return outputs
+
+
+def _headers(model: Model, operators: Sequence[Operator]) -> list[str]:
+    """The headers of the operators that a family records and that its formulas call."""
+    roots = {op.base: op.root for op in model.operators}
+    headers = {f"generated/ops/{op.root}.h" for op in operators}
+    for op in operators:
+        if op.derivative is not None:
+            code = " ".join(g.cpp for g in op.derivative.inputs)
+            called = re.findall(r"\b(\w+)\s*\(", code)
+            headers |= {f"generated/ops/{roots[name]}.h" for name in called if name in roots}
+        if any(a.is_write for a in op.inputs) and "clone" in roots:
+            headers.add(f"generated/ops/{roots['clone']}.h")
+    return sorted(headers)
+
+
+def _comments(op: Operator, gradients: Sequence[Gradient] = ()) -> list[str]:
+    lines = [text.comment(op.schema)]
+    lines += [text.comment(f"{', '.join(g.names)}: {g.formula}", 0, "//   ") for g in gradients]
+    return lines
+
+
+def _mentions(code: str, name: str) -> bool:
+    return re.search(rf"(?<![\w.]){re.escape(name)}\b(?!\s*\()", code) is not None
+
+
+# ---- Plans ----
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The derivative of one operator, worked out as far as C++ needs it."""
+
+    op: Operator
+    derivative: Derivative
+
+    @cached_property
+    def arguments(self) -> list[Argument]:
+        """The arguments that have a gradient, in the schema's order: the edges of the node."""
+        names = {name for g in self.derivative.inputs for name in g.names}
+        return [a for a in self.op.inputs if a.name in names]
+
+    @cached_property
+    def has_lists(self) -> bool:
+        return any(a.type.list for a in self.arguments)
+
+    def place(self, name: str) -> int:
+        return [a.name for a in self.arguments].index(name)
+
+    @cached_property
+    def single_gradient(self) -> bool:
+        """Whether the formulas know one gradient only, `grad`: that of the first output."""
+        code = " ".join(g.cpp for g in self.derivative.inputs)
+        return not _mentions(code, "grads")
+
+    @cached_property
+    def differentiable_outputs(self) -> list[int]:
+        return _differentiable_outputs(self.op, self.derivative)[: 1 if self.single_gradient else None]
+
+    def users(self, saved: Saved) -> list[str]:
+        """The arguments whose gradients need a saved value."""
+        return [
+            name
+            for gradient in self.derivative.inputs
+            if _mentions(gradient.cpp, types.cpp_name(saved.name))
+            for name in gradient.names
+        ]
+
+    def condition(self, saved: Saved) -> Optional[str]:
+        """When a tensor has to be saved, or None for always."""
+        users = self.users(saved)
+        if self.has_lists or len(users) == len(self.arguments):
+            return None
+        return " || ".join(f"grad_fn->should_compute_output({self.place(u)})" for u in users)
+
+
+def _differentiable_outputs(op: Operator, derivative: Optional[Derivative]) -> list[int]:
+    flags = derivative.output_differentiability if derivative else None
+    places = [i for i, r in enumerate(op.returns) if r.type.holds_tensors]
+    if not flags:
+        return places
+    return [i for i in places if i >= len(flags) or flags[i]]
+
+
+def _nodes(operators: Sequence[Operator]) -> list[Plan]:
+    """One plan for each node. An in-place form shares the node of its functional form."""
+    plans: dict[str, Plan] = {}
+    for op in operators:
+        if op.kind == "out" or op.derivative is None or not op.derivative.inputs:
+            continue
+        plan = Plan(op, op.derivative)
+        known = plans.setdefault(op.derivative.node, plan)
+        if _shape(known) != _shape(plan):
+            raise ModelError(
+                f"{op.name}: shares the node {op.derivative.node} with {known.op.name}, "
+                "but saves other values or has other formulas"
+            )
+    return [plans[name] for name in sorted(plans)]
+
+
+def _shape(plan: Plan) -> tuple[object, ...]:
+    derivative = plan.derivative
+    return (
+        tuple((g.names, g.cpp) for g in derivative.inputs),
+        tuple((s.name, s.type, s.cpp) for s in derivative.saved),
+    )
+
+
+# ---- Nodes ----
+
+
+def _is_tensor(saved: Saved) -> bool:
+    return saved.type is not None and saved.type.holds_tensors
+
+
+def _member(saved: Saved) -> str:
+    """The declaration of a saved value."""
+    name = types.cpp_name(saved.name)
+    if _is_tensor(saved):
+        kind = "std::vector<SavedTensor>" if saved.type.list else "SavedTensor"
+        return f"{kind} {name}_;"
+    return f"{_stored_type(saved)} {name}{{}};"
+
+
+def _stored_type(saved: Saved) -> str:
+    cpp = saved.cpp if saved.type is None else types.owned_type(saved.type)
+    if cpp is None:
+        raise ModelError(f"the saved value '{saved.name}' has no type")
+    # Shapes are short: they are kept in the node.
+    return cpp.replace("std::vector<int64_t>", "DimVector") if cpp == "std::vector<int64_t>" else cpp
+
+
+def _node_text(plan: Plan) -> NodeText:
+    derivative = plan.derivative
+    release = []
+    for saved in derivative.saved:
+        if not _is_tensor(saved):
+            continue
+        name = types.cpp_name(saved.name)
+        if saved.type.list:
+            release.append(f"    for (SavedTensor& tensor : {name}_) tensor.reset_data();")
+        else:
+            release.append(f"    {name}_.reset_data();")
+    members = [f"  {_member(s)}" for s in derivative.saved]
+    members += [f"  size_t {a.name}_count{{}};" for a in plan.arguments if a.type.list]
+    return NodeText(
+        name=derivative.node,
+        comments=_comments(plan.op, derivative.inputs),
+        release=text.function("  void release_variables() override {", release) if release else "",
+        members=members,
+        apply=_apply(plan),
+    )
+
+
+def _apply(plan: Plan) -> str:
+    derivative = plan.derivative
+    node = derivative.node
+    code = " ".join(g.cpp for g in derivative.inputs)
+    lines = []
+    if plan.has_lists:
+        lines.append("  IndexRangeGenerator places;")
+        for a in plan.arguments:
+            count = f"{a.name}_count" if a.type.list else "1"
+            lines.append(f"  const IndexRange {types.cpp_name(a.name)}_range = places.range({count});")
+        lines.append("  variable_list grad_inputs(places.size());")
+    else:
+        lines.append(f"  variable_list grad_inputs({len(plan.arguments)});")
+    if plan.single_gradient:
+        if _mentions(code, "grad"):
+            lines.append("  const Tensor& grad = grads[0];")
+            lines.append("  if (!grad.defined()) return grad_inputs;")
+        else:
+            lines.append("  if (!grads[0].defined()) return grad_inputs;")
+    else:
+        if _mentions(code, "grad"):
+            lines.append("  const Tensor& grad = grads[0];")
+        lines.append("  if (!any_grad_defined(grads)) return grad_inputs;")
+    for saved in derivative.saved:
+        if _is_tensor(saved):
+            lines.append("  " + _unpack(saved))
+    for gradient in derivative.inputs:
+        lines += _gradient(plan, gradient)
+    lines.append("  return grad_inputs;")
+    return text.function(f"variable_list {node}::apply(variable_list&& grads) {{", lines)
+
+
+def _unpack(saved: Saved) -> str:
+    name = types.cpp_name(saved.name)
+    if saved.type.list:
+        function = "unpack_optional_list" if saved.type.elem_optional else "unpack_list"
+        return f"const auto {name} = {function}({name}_, this);"
+    if saved.type.optional:
+        return f"const std::optional<Tensor> {name} = {name}_.unpack_optional(this);"
+    return f"const Tensor {name} = {name}_.unpack(this);"
+
+
+def _wanted(plan: Plan, name: str) -> str:
+    if plan.has_lists:
+        return f"should_compute_output(*this, {types.cpp_name(name)}_range)"
+    return f"task_should_compute_output({plan.place(name)})"
+
+
+def _gradient(plan: Plan, gradient: Gradient) -> list[str]:
+    """The lines that compute one formula where somebody wants it."""
+    lines = []
+    wanted = [_wanted(plan, name) for name in gradient.names]
+    condition = " || ".join(wanted)
+    if len(gradient.names) > 1 or len(plan.derivative.inputs) > 1 or plan.has_lists:
+        lines.append(wrapped("  if (", [condition], ") {") if len(wanted) == 1 else _any_of(wanted))
+        pad = "    "
+    else:
+        pad = "  "
+    mask = _mentions(gradient.cpp, "grad_input_mask")
+    if mask:
+        head = f"{pad}const std::array<bool, {len(wanted)}> grad_input_mask = {{"
+        lines.append(text.wrapped(head, wanted, "};"))
+    if len(gradient.names) > 1:
+        lines.append(_assign(f"{pad}auto result = ", gradient.cpp))
+        for i, name in enumerate(gradient.names):
+            value = f"std::move(std::get<{i}>(result))"
+            lines.append(f"{pad}{_store(plan, name, value)}")
+    elif plan.has_lists:
+        name = types.cpp_name(gradient.names[0])
+        lines.append(_assign(f"{pad}copy_range(grad_inputs, {name}_range, ", gradient.cpp, ");"))
+    else:
+        lines.append(_assign(f"{pad}grad_inputs[{plan.place(gradient.names[0])}] = ", gradient.cpp))
+    if pad == "    ":
+        lines.append("  }")
+    return lines
+
+
+def _any_of(conditions: list[str]) -> str:
+    return "  if (" + " ||\n      ".join(conditions) + ") {"
+
+
+def _store(plan: Plan, name: str, value: str) -> str:
+    if plan.has_lists:
+        return f"copy_range(grad_inputs, {types.cpp_name(name)}_range, {value});"
+    return f"grad_inputs[{plan.place(name)}] = {value};"
+
+
+def _assign(head: str, code: str, tail: str = ";") -> str:
+    """`head` + expression + `tail`, broken at the commas of the outermost call or after `head`."""
+    line = head + code + tail
+    if len(line) <= text.WIDTH:
+        return line
+    call = _outermost_call(code)
+    if call is not None:
+        return wrapped(head + call[0] + "(", call[1], ")" + tail)
+    indent = " " * (len(head) - len(head.lstrip()) + 4)
+    return head.rstrip() + "\n" + indent + code + tail
+
+
+def _outermost_call(code: str) -> Optional[tuple[str, list[str]]]:
+    """`f(a, g(b, c))` as ("f", ["a", "g(b, c)"]); None where the expression is something else."""
+    match = re.match(r"[\w.:]+\(", code)
+    if match is None or not code.endswith(")"):
+        return None
+    depth = 0
+    items = [""]
+    body = code[match.end() : -1]
+    for c in body:
+        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(c, 0)
+        if depth < 0:
+            return None
+        if c == "," and depth == 0:
+            items.append("")
+        else:
+            items[-1] += c
+    return match.group()[:-1], [item.strip() for item in items]
+
+
+# ---- Kernels ----
+
+
+def _signature(op: Operator, tail: str) -> str:
+    head = f"{types.return_type(op)} {op.identifier}("
+    return wrapped(head, types.kernel_parameters(op), ")" + tail)
+
+
+def _kernel(op: Operator) -> str:
+    if op.kind == "out":
+        lines = _out(op)
+    elif any(a.is_write for a in op.inputs):
+        lines = _inplace(op)
+    else:
+        lines = _functional(op)
+    return text.function(_signature(op, " {"), lines)
+
+
+def _redispatch(op: Operator, indent: int, head: str = "return ") -> str:
+    names = [p.name for p in types.parameters(op)]
+    call = f"{head}_ops::{op.identifier}::redispatch("
+    return wrapped(call, ["ks & c10::after_autograd_keyset", *names], ");", indent)
+
+
+def _below(op: Operator, variable: str) -> list[str]:
+    """The statements that run the operator itself and bind its result, or drop it."""
+    if variable:
+        return [
+            f"  {variable} = [&] {{",
+            "    AutoDispatchBelowAutograd guard;",
+            _redispatch(op, 4),
+            "  }();",
+        ]
+    return ["  {", "    AutoDispatchBelowAutograd guard;", _redispatch(op, 4, ""), "  }"]
+
+
+def _passed_on(op: Operator) -> list[str]:
+    return ["  AutoDispatchBelowAutograd guard;", _redispatch(op, 2)]
+
+
+def _differentiable_arguments(op: Operator) -> list[Argument]:
+    """The arguments whose requires_grad decides whether to record."""
+    if op.derivative is not None and op.derivative.inputs:
+        return Plan(op, op.derivative).arguments
+    skipped = op.derivative.non_differentiable if op.derivative else ()
+    return [a for a in op.inputs if a.type.holds_tensors and a.name not in skipped]
+
+
+def _names(arguments: Sequence[Argument]) -> str:
+    return ", ".join(types.cpp_name(a.name) for a in arguments)
+
+
+def _new_node(op: Operator, pad: str, declare: bool) -> list[str]:
+    """The statements that make the node, collect its edges and save the inputs."""
+    head = f"{pad}const auto grad_fn = " if declare else f"{pad}grad_fn = "
+    arguments = _differentiable_arguments(op)
+    edges = f"{pad}collect_edges(*grad_fn, {_names(arguments)});"
+    if op.derivative is None or not op.derivative.inputs:
+        return [f'{head}make_node<NotImplemented>("{op.name}");', edges]
+    plan = Plan(op, op.derivative)
+    lines = [f"{head}make_node<{op.derivative.node}>();", edges]
+    for a in plan.arguments:
+        if a.type.list:
+            lines.append(f"{pad}grad_fn->{a.name}_count = {types.cpp_name(a.name)}.size();")
+    for saved in op.derivative.saved:
+        if not _is_taken_after(op, saved):
+            lines += _save(op, plan, saved, pad)
+    return lines
+
+
+def _is_taken_after(op: Operator, saved: Saved) -> bool:
+    if saved.source == "output":
+        return True
+    return saved.source == "expr" and saved.of not in {a.name for a in op.inputs}
+
+
+def _save(op: Operator, plan: Plan, saved: Saved, pad: str) -> list[str]:
+    name = types.cpp_name(saved.name)
+    if not _is_tensor(saved):
+        return [wrapped(f"{pad}grad_fn->{name} = ", [_plain_value(op, saved)], ";")]
+    value = _source(op, saved)
+    is_output = saved.source == "output"
+    written = [a.name for a in op.inputs if a.is_write]
+    if saved.type.list:
+        value = f"save_list({value}, {str(is_output).lower()})"
+    elif is_output and written:
+        value = f"SavedTensor({value}, true, get_view_meta({value}) != nullptr)"
+    elif saved.of in written and not is_output:
+        value = f"SavedTensor({value}.clone(), false)"
+    else:
+        value = f"SavedTensor({value}, {str(is_output).lower()})"
+    condition = plan.condition(saved)
+    line = f"grad_fn->{name}_ = {value};"
+    if condition is None:
+        return [pad + line]
+    if len(pad) + len(condition) + len(line) + 6 <= text.WIDTH:
+        return [f"{pad}if ({condition}) {line}"]
+    return [f"{pad}if ({condition}) {{", f"{pad}  {line}", f"{pad}}}"]
+
+
+def _source(op: Operator, saved: Saved) -> str:
+    """The variable that a saved value is taken from."""
+    if saved.source == "output" and any(a.is_write for a in op.inputs):
+        return next(types.cpp_name(a.name) for a in op.inputs if a.is_write)
+    return types.cpp_name(saved.of)
+
+
+def _plain_value(op: Operator, saved: Saved) -> str:
+    if saved.source == "input":
+        name = types.cpp_name(saved.of)
+        if saved.type.list and saved.type.list_optional:
+            owned = types.owned_type(saved.type)
+            inner = owned[len("std::optional<") : -1]
+            return f"{name}.has_value() ? {owned}({inner}({name}->begin(), {name}->end())) : std::nullopt"
+        if saved.type.list and saved.type.base == "str":
+            return f"{types.owned_type(saved.type)}({name}.begin(), {name}.end())"
+        if saved.type.list and saved.type.base not in ("int", "bool"):
+            return f"{name}.vec()"
+        if saved.type.base == "str" and saved.type.optional:
+            return f"{name}.has_value() ? std::optional<std::string>(*{name}) : std::nullopt"
+        return name
+    code = saved.expr or ""
+    if _stored_type(saved) == "DimVector":
+        code = code.removesuffix(".vec()")
+    return code
+
+
+def _result_names(op: Operator) -> list[str]:
+    if len(op.returns) == 1:
+        return [types.cpp_name(op.returns[0].name or "result")]
+    return [types.cpp_name(r.name or f"result{i}") for i, r in enumerate(op.returns)]
+
+
+def _bind_results(op: Operator) -> list[str]:
+    names = _result_names(op)
+    declared = f"auto [{', '.join(names)}]" if len(names) > 1 else f"{types.return_type(op)} {names[0]}"
+    return _below(op, declared)
+
+
+def _return_results(op: Operator) -> str:
+    names = _result_names(op)
+    if len(names) == 1:
+        return f"  return {names[0]};"
+    return wrapped("return {", [f"std::move({n})" for n in names], "};", 2)
+
+
+def _save_outputs(op: Operator, pad: str) -> list[str]:
+    if op.derivative is None or not op.derivative.inputs:
+        return []
+    plan = Plan(op, op.derivative)
+    lines = []
+    for saved in op.derivative.saved:
+        if _is_taken_after(op, saved):
+            lines += _save(op, plan, saved, pad)
+    return lines
+
+
+def _functional(op: Operator) -> list[str]:
+    names = _result_names(op)
+    if op.derivative is not None and op.derivative.inputs:
+        outputs = Plan(op, op.derivative).differentiable_outputs
+    else:
+        outputs = _differentiable_outputs(op, op.derivative)
+    arguments = _differentiable_arguments(op)
+    if not outputs or not arguments or (op.derivative is not None and not op.derivative.inputs):
+        return _passed_on(op)
+    history = [f"set_history({names[i]}, grad_fn);" for i in outputs]
+    condition = f"compute_requires_grad({_names(arguments)})"
+    if not op.is_view:
+        return [
+            f"  if (!{condition}) {{",
+            *("  " + line.replace("\n", "\n  ") for line in _passed_on(op)),
+            "  }",
+            *_new_node(op, "  ", declare=True),
+            *_bind_results(op),
+            *("  " + line for line in history),
+            *_save_outputs(op, "  "),
+            _return_results(op),
+        ]
+    base = next(types.cpp_name(a.name) for a in op.inputs if a.alias is not None)
+    node = op.derivative.node if op.derivative is not None else "NotImplemented"
+    track = [
+        f"  as_views({base}, {n});" if r.type.list else f"  as_view({base}, {n}, creation_meta());"
+        for n, r in zip(names, op.returns)
+    ]
+    return [
+        f"  c10::intrusive_ptr<{node}> grad_fn;",
+        f"  if ({condition}) {{",
+        *_new_node(op, "    ", declare=False),
+        "  }",
+        *_bind_results(op),
+        *track,
+        "  if (grad_fn) {",
+        *("    " + line for line in history),
+        *_save_outputs(op, "    "),
+        "  }",
+        _return_results(op),
+    ]
+
+
+def _inplace(op: Operator) -> list[str]:
+    written = [types.cpp_name(a.name) for a in op.inputs if a.is_write]
+    arguments = _differentiable_arguments(op)
+    shown = written + [types.cpp_name(a.name) for a in arguments if not a.is_write]
+    bump = [f"  increment_version({name});" for name in written]
+    returned = _return_written(op, written)
+    lines = [f"  const bool requires_grad = compute_requires_grad({', '.join(shown)});"]
+    lines += [f"  check_inplace({name}, requires_grad);" for name in written]
+    no_gradient = op.derivative is not None and not op.derivative.inputs
+    make = (
+        [f"    grad_fn = make_node<NoGradient>();", f"    collect_edges(*grad_fn, {written[0]});"]
+        if no_gradient
+        else _new_node(op, "    ", declare=False)
+    )
+    node = "NoGradient" if no_gradient else op.derivative.node if op.derivative else "NotImplemented"
+    rebase = "rebase_reshaped" if _RESHAPES_IN_PLACE in op.tags else "rebase_history"
+    return [
+        *lines,
+        f"  c10::intrusive_ptr<{node}> grad_fn;",
+        "  if (requires_grad) {",
+        *make,
+        "  }",
+        *_below(op, ""),
+        *bump,
+        "  if (grad_fn) {",
+        *(f"    {rebase}({name}, grad_fn);" for name in written),
+        *([] if no_gradient else _save_outputs(op, "    ")),
+        "  }",
+        *returned,
+    ]
+
+
+def _return_written(op: Operator, written: list[str]) -> list[str]:
+    if not op.returns:
+        return []
+    if len(op.returns) == 1:
+        return [f"  return {written[0]};"]
+    return [f"  return {{{', '.join(written)}}};"]
+
+
+def _out(op: Operator) -> list[str]:
+    outs = [types.cpp_name(a.name) for a in op.outs]
+    arguments = [a for a in op.arguments if a.type.holds_tensors]
+    skipped = op.derivative.non_differentiable if op.derivative else ()
+    names = [types.cpp_name(a.name) for a in arguments if a.name not in skipped]
+    return [
+        wrapped(f'check_out_requires_grad("{op.base}", ', names, ");", 2),
+        *_below(op, ""),
+        *(f"  increment_version({name});" for name in outs),
+        *_return_written(op, outs),
+    ]
