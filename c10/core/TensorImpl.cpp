@@ -1,0 +1,277 @@
+// TensorImpl: changes of its metadata, and what it asks of autograd.
+#include <c10/core/TensorImpl.h>
+
+#include <c10/util/Exception.h>
+#include <c10/util/overflow.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace c10::inline oploom_v1 {
+
+// The layout that the comment at the end of TensorImpl states.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+struct TensorImplLayout {
+  static_assert(sizeof(void*) != 8 || offsetof(TensorImpl, storage_) == 2 * 8);
+  static_assert(sizeof(void*) != 8 || offsetof(TensorImpl, autograd_meta_) == 3 * 8);
+  static_assert(sizeof(void*) != 8 || offsetof(TensorImpl, pyobj_) == 4 * 8);
+  static_assert(sizeof(void*) != 8 || offsetof(TensorImpl, sizes_and_strides_) == 5 * 8);
+  static_assert(sizeof(void*) != 8 || sizeof(SizesAndStrides) == 11 * 8);
+  static_assert(sizeof(void*) != 8 || offsetof(TensorImpl, storage_offset_) == 16 * 8);
+  static_assert(sizeof(void*) != 8 || offsetof(TensorImpl, numel_) == 17 * 8);
+  static_assert(sizeof(void*) != 8 || offsetof(TensorImpl, key_set_) == 18 * 8);
+  static_assert(sizeof(void*) != 8 || offsetof(TensorImpl, dtype_) == 18 * 8 + 4);
+  static_assert(sizeof(void*) != 8 || offsetof(TensorImpl, device_) == 18 * 8 + 5);
+  static_assert(sizeof(void*) != 8 || offsetof(TensorImpl, layout_) == 18 * 8 + 7);
+  static_assert(sizeof(void*) != 8 || offsetof(TensorImpl, flags_) == 19 * 8);
+  static_assert(sizeof(TensorImpl::Flags) == 1);
+  static_assert(sizeof(void*) != 8 || sizeof(TensorImpl) == 20 * 8);
+};
+#pragma GCC diagnostic pop
+
+AutogradMetaInterface::~AutogradMetaInterface() = default;
+AutogradMetaFactory::~AutogradMetaFactory() = default;
+
+namespace {
+AutogradMetaFactory* autograd_meta_factory = nullptr;
+}
+
+void SetAutogradMetaFactory(AutogradMetaFactory* factory) { autograd_meta_factory = factory; }
+
+AutogradMetaFactory* GetAutogradMetaFactory() {
+  OPLOOM_CHECK(autograd_meta_factory != nullptr,
+               "autograd is not part of this program: it was not linked or not loaded");
+  return autograd_meta_factory;
+}
+
+TensorImpl::~TensorImpl() = default;
+
+void TensorImpl::release_resources() {
+  autograd_meta_.reset();
+  storage_ = {};
+}
+
+namespace {
+
+// Whether the strides are those of a dense tensor with its dimensions in the given order, from the
+// densest; dimensions of size 1 may have any stride.
+template <typename Order>
+bool dense_in_order(const int64_t* sizes, const int64_t* strides, const Order& order) noexcept {
+  int64_t expected = 1;
+  for (const int d : order) {
+    if (sizes[d] == 1) continue;
+    if (strides[d] != expected) return false;
+    expected *= sizes[d];
+  }
+  return true;
+}
+
+bool compute_contiguous(const int64_t* sizes, const int64_t* strides, int64_t ndim) noexcept {
+  int64_t expected = 1;
+  for (int64_t d = ndim - 1; d >= 0; --d) {
+    if (sizes[d] == 1) continue;
+    if (strides[d] != expected) return false;
+    expected *= sizes[d];
+  }
+  return true;
+}
+
+bool compute_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef strides) {
+  if (sizes.size() == 1) return sizes[0] < 2 || strides[0] == 1;
+  DimVector order(sizes.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
+  // Ascending strides, with dimensions of size 0 and 1, which do not matter, at the end.
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    const auto i = static_cast<std::size_t>(a), j = static_cast<std::size_t>(b);
+    if (sizes[i] < 2) return false;
+    if (sizes[j] < 2) return true;
+    return strides[i] < strides[j];
+  });
+  int64_t expected = 1;
+  for (const int64_t d : order) {
+    const auto i = static_cast<std::size_t>(d);
+    if (sizes[i] < 2) return true;
+    if (strides[i] != expected) return false;
+    expected *= sizes[i];
+  }
+  return true;
+}
+
+}  // namespace
+
+void TensorImpl::refresh_numel() {
+  int64_t numel = 1;
+  for (const int64_t size : sizes()) numel *= size;
+  numel_ = numel;
+}
+
+void TensorImpl::refresh_channels_last() noexcept {
+  flags_.channels_last = false;
+  flags_.channels_last_3d = false;
+  flags_.channels_last_contiguous = false;
+  flags_.channels_last_3d_contiguous = false;
+  const int64_t* n = sizes_and_strides_.sizes_data();
+  const int64_t* s = sizes_and_strides_.strides_data();
+  if (dim() == 4) {
+    flags_.channels_last_contiguous =
+        numel_ == 0 || dense_in_order(n, s, std::array<int, 4>{1, 3, 2, 0});
+    flags_.channels_last = is_channels_last_strides_2d(sizes(), strides());
+  } else if (dim() == 5) {
+    flags_.channels_last_3d_contiguous =
+        numel_ == 0 || dense_in_order(n, s, std::array<int, 5>{1, 4, 3, 2, 0});
+    flags_.channels_last_3d = is_channels_last_strides_3d(sizes(), strides());
+  }
+}
+
+void TensorImpl::refresh_contiguous() noexcept {
+  flags_.contiguous = numel_ == 0 || compute_contiguous(sizes_and_strides_.sizes_data(),
+                                                        sizes_and_strides_.strides_data(), dim());
+  refresh_channels_last();
+  flags_.non_overlapping_and_dense = flags_.contiguous || flags_.channels_last_contiguous ||
+                                     flags_.channels_last_3d_contiguous ||
+                                     compute_non_overlapping_and_dense(sizes(), strides());
+}
+
+void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
+  const std::size_t ndim = sizes.size();
+  // The product of all sizes is the number of elements; the strides count a size of 0 as 1.
+  int64_t numel = 1;
+  bool overflowed = false;
+  for (std::size_t i = 0; i < ndim; ++i) {
+    if (OPLOOM_UNLIKELY(sizes[i] < 0)) check_size_nonnegative(sizes);
+    overflowed |= mul_overflows(numel, sizes[i], &numel);
+  }
+  if (OPLOOM_UNLIKELY(overflowed)) numel = checked_numel(sizes);
+
+  if (OPLOOM_LIKELY(ndim <= kSizesAndStridesMaxInline)) {
+    // `sizes` may be the tensor's own.
+    std::array<int64_t, kSizesAndStridesMaxInline> copy;
+    for (std::size_t i = 0; i < ndim; ++i) copy[i] = sizes[i];
+    sizes_and_strides_.resize(ndim);
+    int64_t* n = sizes_and_strides_.sizes_data();
+    int64_t* s = sizes_and_strides_.strides_data();
+    int64_t stride = 1;
+    for (std::size_t i = ndim; i-- > 0;) {
+      n[i] = copy[i];
+      s[i] = stride;
+      stride = static_cast<int64_t>(static_cast<std::uint64_t>(stride) *
+                                    static_cast<std::uint64_t>(std::max<int64_t>(copy[i], 1)));
+    }
+  } else {
+    const DimVector copy(sizes);
+    sizes_and_strides_.set_sizes(copy);
+    sizes_and_strides_.set_strides(contiguous_strides(copy));
+  }
+  numel_ = numel;
+  flags_.contiguous = true;
+  flags_.non_overlapping_and_dense = true;
+  if (OPLOOM_UNLIKELY(ndim == 4 || ndim == 5)) {
+    refresh_channels_last();
+  } else {
+    flags_.channels_last = false;
+    flags_.channels_last_3d = false;
+    flags_.channels_last_contiguous = false;
+    flags_.channels_last_3d_contiguous = false;
+  }
+}
+
+void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides,
+                                       std::optional<int64_t> storage_offset) {
+  OPLOOM_CHECK(sizes.size() == strides.size(), "expected as many strides as sizes, got ", strides,
+               " for ", sizes);
+  int64_t numel = 1;
+  bool overflowed = false;
+  for (const int64_t size : sizes) {
+    if (OPLOOM_UNLIKELY(size < 0)) check_size_nonnegative(sizes);
+    overflowed |= mul_overflows(numel, size, &numel);
+  }
+  if (OPLOOM_UNLIKELY(overflowed)) numel = checked_numel(sizes);
+
+  if (OPLOOM_LIKELY(sizes.size() == static_cast<std::size_t>(dim()))) {
+    // In place; each loop reads an element before it writes that element, so that the arguments may
+    // be the tensor's own.
+    sizes_and_strides_.set_sizes(sizes);
+    sizes_and_strides_.set_strides(strides);
+  } else {
+    const DimVector sizes_copy(sizes), strides_copy(strides);
+    sizes_and_strides_.set_sizes(sizes_copy);
+    sizes_and_strides_.set_strides(strides_copy);
+  }
+  numel_ = numel;
+  refresh_contiguous();
+  if (storage_offset.has_value()) storage_offset_ = *storage_offset;
+}
+
+void TensorImpl::empty_tensor_restride(MemoryFormat format) {
+  switch (format) {
+    case MemoryFormat::Contiguous:
+      set_sizes_contiguous(sizes());
+      return;
+    case MemoryFormat::ChannelsLast:
+      OPLOOM_CHECK(dim() == 4, "channels_last: expected a 4-d tensor, got sizes ", sizes());
+      set_sizes_and_strides(sizes(), get_channels_last_strides_2d(sizes()));
+      return;
+    case MemoryFormat::ChannelsLast3d:
+      OPLOOM_CHECK(dim() == 5, "channels_last_3d: expected a 5-d tensor, got sizes ", sizes());
+      set_sizes_and_strides(sizes(), get_channels_last_strides_3d(sizes()));
+      return;
+    default:
+      OPLOOM_ERROR("expected contiguous_format, channels_last or channels_last_3d, got ", format);
+  }
+}
+
+void TensorImpl::set_requires_grad(bool requires_grad) {
+  if (!requires_grad && autograd_meta_ == nullptr) return;
+  OPLOOM_CHECK(this != UndefinedTensorImpl::singleton(),
+               "requires_grad cannot be set on an undefined tensor");
+  if (autograd_meta_ == nullptr) autograd_meta_ = GetAutogradMetaFactory()->make();
+  autograd_meta_->set_requires_grad(requires_grad, this);
+}
+
+at::Tensor& TensorImpl::mutable_grad() {
+  OPLOOM_CHECK(this != UndefinedTensorImpl::singleton(), "an undefined tensor has no gradient");
+  if (autograd_meta_ == nullptr) autograd_meta_ = GetAutogradMetaFactory()->make();
+  return autograd_meta_->mutable_grad();
+}
+
+const at::Tensor& TensorImpl::grad() const {
+  if (autograd_meta_ == nullptr) return GetAutogradMetaFactory()->undefined_tensor();
+  return autograd_meta_->grad();
+}
+
+void TensorImpl::copy_tensor_metadata(const TensorImpl& from, TensorImpl& to) {
+  to.storage_ = from.storage_;
+  to.sizes_and_strides_ = from.sizes_and_strides_;
+  to.storage_offset_ = from.storage_offset_;
+  to.numel_ = from.numel_;
+  to.key_set_ = from.key_set_;
+  to.dtype_ = from.dtype_;
+  to.device_ = from.device_;
+  to.layout_ = from.layout_;
+  to.flags_ = from.flags_;
+}
+
+intrusive_ptr<TensorImpl> TensorImpl::shallow_copy_and_detach() const {
+  auto copy = make_intrusive<TensorImpl>(key_set_, dtype_, device_, layout_);
+  copy_tensor_metadata(*this, *copy);
+  return copy;
+}
+
+void TensorImpl::shallow_copy_from(const TensorImpl& other) { copy_tensor_metadata(other, *this); }
+
+void TensorImpl::set_zero_dim_empty() noexcept {
+  sizes_and_strides_.resize(0);
+  numel_ = 0;
+}
+
+UndefinedTensorImpl::UndefinedTensorImpl()
+    : TensorImpl(DispatchKeySet(), ScalarType::Undefined, Device(DeviceType::CPU),
+                 Layout::Strided) {
+  set_zero_dim_empty();
+}
+
+UndefinedTensorImpl UndefinedTensorImpl::singleton_;
+
+}  // namespace c10::inline oploom_v1

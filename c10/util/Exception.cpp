@@ -1,0 +1,67 @@
+// The exception classes, the out-of-line part of the checks, and warnings.
+#include <c10/util/Exception.h>
+
+#include <atomic>
+#include <cstdio>
+#include <utility>
+
+namespace c10::inline oploom_v1 {
+
+Error::Error(std::string msg) : msg_(std::move(msg)), what_(msg_) {}
+Error::Error(const Error&) = default;
+Error& Error::operator=(const Error&) = default;
+
+void Error::add_context(std::string line) {
+  what_ += "\n  ";
+  what_ += line;
+  context_.push_back(std::move(line));
+}
+
+// Out of line, so that each class has its type information in the library alone and is recognised
+// by programs that catch it.
+Error::~Error() = default;
+ValueError::~ValueError() = default;
+TypeError::~TypeError() = default;
+IndexError::~IndexError() = default;
+NotImplementedError::~NotImplementedError() = default;
+OutOfMemoryError::~OutOfMemoryError() = default;
+InternalError::~InternalError() = default;
+
+namespace {
+
+void print_warning(const std::string& message) {
+  std::fprintf(stderr, "oploom: warning: %s\n", message.c_str());
+}
+
+constinit std::atomic<WarningHandler> warning_handler{&print_warning};
+
+}  // namespace
+
+void warn(const std::string& message) { warning_handler.load()(message); }
+
+WarningHandler set_warning_handler(WarningHandler handler) {
+  return warning_handler.exchange(handler != nullptr ? handler : &print_warning);
+}
+
+namespace detail {
+
+std::string check_message(const char* condition) {
+  return str("expected `", condition, "` to hold, but it does not");
+}
+std::string check_message(const char*, std::string message) { return message; }
+
+void throw_error(std::string msg) { throw Error(std::move(msg)); }
+void throw_value_error(std::string msg) { throw ValueError(std::move(msg)); }
+void throw_type_error(std::string msg) { throw TypeError(std::move(msg)); }
+void throw_index_error(std::string msg) { throw IndexError(std::move(msg)); }
+void throw_not_implemented_error(std::string msg) { throw NotImplementedError(std::move(msg)); }
+void throw_out_of_memory_error(std::string msg) { throw OutOfMemoryError(std::move(msg)); }
+void throw_internal_error(const char* file, int line, const char* condition,
+                          const std::string& msg) {
+  throw InternalError(str("internal error, please report this as a bug of oploom: `", condition,
+                          "` does not hold at ", file, ":", line, msg.empty() ? "" : ": ", msg));
+}
+
+}  // namespace detail
+
+}  // namespace c10::inline oploom_v1
