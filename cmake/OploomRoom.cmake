@@ -14,6 +14,9 @@ function(_oploom_common target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wno-unused-parameter -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -fno-math-errno
     -fno-trapping-math -ffp-contract=off)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -Wno-restrict)  # false alarms of GCC 12 (PR105651)
+  endif()
   if(OPLOOM_SANITIZE)
     target_compile_options(${target} PRIVATE
       -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
@@ -30,6 +33,12 @@ function(oploom_room name)
     get_filename_component(parent ${root}/${path} DIRECTORY)
     file(MAKE_DIRECTORY ${parent})
     file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${path} ${root}/${path} SYMBOLIC)
+  endforeach()
+  foreach(source IN LISTS ARG_SOURCES)  # BUILDOUT
+    if(NOT IS_ABSOLUTE ${source} AND NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+      message(WARNING "${source} is not written yet")
+      list(REMOVE_ITEM ARG_SOURCES ${source})
+    endif()
   endforeach()
   if(ARG_SOURCES)
     add_library(${target} OBJECT ${ARG_SOURCES})
@@ -65,7 +74,8 @@ function(oploom_cpu_kernels)
     endforeach()
     string(TOLOWER ${isa} suffix)
     oploom_room(aten_cpu_${suffix} PATHS aten/cpu SOURCES ${copies} DEPENDS aten_stubs)
-    target_compile_options(oploom_aten_cpu_${suffix} PRIVATE ${${isa}_FLAGS})
+    target_compile_options(oploom_aten_cpu_${suffix} PRIVATE
+      $<$<CONFIG:Release,RelWithDebInfo>:-O3> ${${isa}_FLAGS})
     target_compile_definitions(oploom_aten_cpu_${suffix} PRIVATE
       CPU_CAPABILITY=${isa} CPU_CAPABILITY_${isa})
   endforeach()
