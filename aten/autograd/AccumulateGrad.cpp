@@ -1,0 +1,61 @@
+// AccumulateGrad and NotImplemented.
+#include <aten/ATen.h>
+#include <aten/autograd/AccumulateGrad.h>
+
+#include <limits>
+
+namespace at::inline oploom_v1::autograd {
+
+// The highest sequence number: leaves are served first, which frees gradients early.
+AccumulateGrad::AccumulateGrad(Tensor variable)
+    : Node(std::numeric_limits<uint64_t>::max()), variable(std::move(variable)) {
+  add_input_metadata(this->variable);
+}
+
+void AccumulateGrad::release_resources() {
+  // The variable refers to this node weakly: kept any longer, the two would keep each other.
+  variable.reset();
+  Node::release_resources();
+}
+
+variable_list AccumulateGrad::apply(variable_list&& grads) {
+  Tensor fresh = std::move(grads[0]);
+  if (!fresh.defined() || !variable.requires_grad()) return {};
+  accumulate(variable, materialize_autograd_meta(variable)->grad_, std::move(fresh));
+  return {};
+}
+
+void AccumulateGrad::accumulate(const Tensor& variable, Tensor& grad, Tensor&& fresh) {
+  if (!grad.defined()) {
+    if (c10::GradMode::is_enabled()) {
+      // The graph of the backward pass must see the very tensor, hence a recorded copy.
+      grad = fresh.clone();
+      return;
+    }
+    // Ours alone, in memory of its own, laid out like the variable: kept as it is.
+    const bool steal = fresh.use_count() == 1 && fresh.storage().use_count() == 1 &&
+                       fresh.is_non_overlapping_and_dense() &&
+                       (!variable.is_non_overlapping_and_dense() ||
+                        fresh.strides().equals(variable.strides()) || fresh.numel() <= 1);
+    if (steal) {
+      grad = std::move(fresh);
+    } else if (variable.is_non_overlapping_and_dense()) {
+      grad = at::empty_strided(variable.sizes(), variable.strides(), fresh.options());
+      grad.copy_(fresh);
+    } else {
+      grad = fresh.clone(MemoryFormat::Contiguous);
+    }
+  } else if (c10::GradMode::is_enabled()) {
+    grad = grad + fresh;
+  } else {
+    // In place, so that whoever holds the gradient sees the sum.
+    grad.add_(fresh);
+  }
+}
+
+variable_list NotImplemented::apply(variable_list&&) {
+  c10::detail::throw_not_implemented_error(
+      c10::str("the derivative for '", operator_name_, "' is not implemented"));
+}
+
+}  // namespace at::inline oploom_v1::autograd

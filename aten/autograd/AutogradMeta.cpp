@@ -1,0 +1,154 @@
+// AutogradMeta: the gradient edge of a tensor, leaves and their accumulators, hooks.
+#include <aten/autograd/AccumulateGrad.h>
+#include <aten/autograd/AutogradMeta.h>
+#include <aten/autograd/Views.h>
+
+namespace at::inline oploom_v1::autograd {
+
+namespace {
+
+const c10::intrusive_ptr<Node> no_node;
+const Tensor no_tensor;
+
+// How the core makes an AutogradMeta for a leaf.
+struct Factory final : c10::AutogradMetaFactory {
+  std::unique_ptr<c10::AutogradMetaInterface> make() const override {
+    return std::make_unique<AutogradMeta>();
+  }
+  const at::Tensor& undefined_tensor() const override { return no_tensor; }
+};
+Factory factory;
+[[maybe_unused]] const bool registered = (c10::SetAutogradMetaFactory(&factory), true);
+
+}  // namespace
+
+AutogradMeta::~AutogradMeta() {
+  if (grad_fn_) Node::bury(std::move(grad_fn_));
+}
+
+bool AutogradMeta::requires_grad() const {
+  if (requires_grad_ || grad_fn_) return true;
+  if (!is_view_) return false;
+  // The base may have got a history since, by an in-place change of it or of another view.
+  const auto& view = static_cast<const ViewMeta&>(*this);
+  return view.creation_meta_ != CreationMeta::NoGradMode && view.base_.requires_grad();
+}
+
+void AutogradMeta::set_requires_grad(bool requires_grad, c10::TensorImpl* self) {
+  OPLOOM_CHECK(!requires_grad || is_differentiable_type(self->dtype()),
+               "only Tensors of floating point and complex dtype can require gradients, got ",
+               self->dtype());
+  requires_grad_ = requires_grad;
+}
+
+AutogradMeta* materialize_autograd_meta(const TensorBase& tensor) {
+  AutogradMeta* meta = get_autograd_meta(tensor);
+  if (meta == nullptr) {
+    auto fresh = std::make_unique<AutogradMeta>();
+    meta = fresh.get();
+    tensor.unsafeGetTensorImpl()->set_autograd_meta(std::move(fresh));
+  }
+  return meta;
+}
+
+const c10::intrusive_ptr<Node>& grad_fn(const Tensor& tensor) {
+  AutogradMeta* meta = get_autograd_meta(tensor);
+  if (meta == nullptr) return no_node;
+  if (meta->is_view_) update_view_grad_fn(tensor, static_cast<ViewMeta*>(meta));
+  return meta->grad_fn_;
+}
+
+c10::intrusive_ptr<Node> grad_accumulator(const Tensor& tensor) {
+  AutogradMeta* meta = get_autograd_meta(tensor);
+  if (meta == nullptr || !meta->requires_grad_) return {};
+  while (meta->accumulator_lock_.exchange(true, std::memory_order_acquire)) {
+  }
+  c10::intrusive_ptr<Node> result = meta->grad_accumulator_.lock();
+  if (!result) {
+    result = make_node<AccumulateGrad>(tensor);
+    meta->grad_accumulator_ = c10::weak_intrusive_ptr<Node>(result);
+  }
+  meta->accumulator_lock_.store(false, std::memory_order_release);
+  return result;
+}
+
+Edge gradient_edge(const Tensor& tensor) {
+  AutogradMeta* meta = get_autograd_meta(tensor);
+  if (meta == nullptr) return Edge();
+  if (const auto& function = grad_fn(tensor)) return Edge(function, meta->output_nr_);
+  return Edge(grad_accumulator(tensor), 0);
+}
+
+void set_gradient_edge(const Tensor& tensor, Edge edge) {
+  AutogradMeta* meta = get_autograd_meta(tensor);
+  if (meta == nullptr) {
+    tensor.unsafeGetTensorImpl()->set_autograd_meta(
+        std::make_unique<AutogradMeta>(std::move(edge.function), edge.input_nr));
+    return;
+  }
+  // The old node may die here, and with it much of a graph.
+  c10::intrusive_ptr<Node> old = std::exchange(meta->grad_fn_, std::move(edge.function));
+  meta->output_nr_ = edge.input_nr;
+  if (meta->is_view_) static_cast<ViewMeta*>(meta)->attr_version_ = tensor._version();
+  Node::bury(std::move(old));
+}
+
+Tensor without_history(const Tensor& tensor) {
+  return Tensor(TensorBase::ImplPtr::reclaim(
+      tensor.unsafeGetTensorImpl()->shallow_copy_and_detach().release()));
+}
+
+Tensor with_history(const Tensor& tensor, Edge edge) {
+  Tensor result = without_history(tensor);
+  if (edge.is_valid()) set_gradient_edge(result, std::move(edge));
+  return result;
+}
+
+// ---- Hooks ----
+
+unsigned register_hook(const Tensor& tensor, TensorHook hook) {
+  OPLOOM_CHECK(tensor.requires_grad(),
+               "cannot register a hook on a tensor that doesn't require gradient");
+  AutogradMeta* meta = materialize_autograd_meta(tensor);
+  if (const auto& function = grad_fn(tensor)) {
+    return function->add_tensor_hook(meta->output_nr_, std::move(hook));
+  }
+  if (meta->hooks_ == nullptr) meta->hooks_ = std::make_unique<NodeHooks>();
+  meta->hooks_->tensor_hooks.push_back({meta->hooks_->next_id, 0, std::move(hook)});
+  return meta->hooks_->next_id++;
+}
+
+void remove_hook(const Tensor& tensor, unsigned id) {
+  AutogradMeta* meta = get_autograd_meta(tensor);
+  if (meta == nullptr) return;
+  if (const auto& function = grad_fn(tensor)) {
+    function->remove_tensor_hook(id);
+  } else if (meta->hooks_ != nullptr) {
+    std::erase_if(meta->hooks_->tensor_hooks, [id](const auto& entry) { return entry.id == id; });
+  }
+}
+
+void retain_grad(const Tensor& tensor) {
+  OPLOOM_CHECK(tensor.requires_grad(),
+               "can't retain_grad on Tensor that has requires_grad=False");
+  AutogradMeta* meta = materialize_autograd_meta(tensor);
+  const c10::intrusive_ptr<Node>& function = grad_fn(tensor);
+  if (!function || meta->retains_grad_) return;
+  // The node must not own its own output.
+  c10::weak_intrusive_ptr<TensorImpl, UndefinedTensorImpl> weak(tensor.getIntrusivePtr());
+  function->add_retain_hook(meta->output_nr_, [weak](const Tensor& grad) {
+    auto impl = weak.lock();
+    if (!impl || !grad.defined()) return Tensor();
+    const Tensor owner(std::move(impl));
+    Tensor& kept = get_autograd_meta(owner)->grad_;
+    if (!kept.defined()) {
+      kept = grad.clone();
+    } else {
+      kept = kept + grad;
+    }
+    return Tensor();
+  });
+  meta->retains_grad_ = true;
+}
+
+}  // namespace at::inline oploom_v1::autograd

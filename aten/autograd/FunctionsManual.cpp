@@ -1,0 +1,200 @@
+// Backward formulas: tools and pointwise operators.
+#include <aten/autograd/FunctionsManual.h>
+#include <generated/ops/Functions.h>
+#include <generated/ops/TensorOperators.h>
+
+#include <cmath>
+
+namespace at::inline oploom_v1::autograd {
+
+// ---- Tools ----
+
+bool is_expandable_to(IntArrayRef shape, IntArrayRef desired) {
+  if (shape.size() > desired.size()) return false;
+  const size_t offset = desired.size() - shape.size();
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] != desired[offset + i] && shape[i] != 1) return false;
+  }
+  return true;
+}
+
+Tensor sum_to(Tensor tensor, IntArrayRef shape) {
+  const IntArrayRef sizes = tensor.sizes();
+  if (sizes.equals(shape)) return tensor;
+  if (shape.empty()) return tensor.sum();
+  const size_t leading = sizes.size() - shape.size();
+  DimVector reduced;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const bool repeated = i < leading || (shape[i - leading] == 1 && sizes[i] != 1);
+    if (repeated) reduced.push_back(static_cast<int64_t>(i));
+  }
+  if (!reduced.empty()) tensor = tensor.sum(IntArrayRef(reduced), /*keepdim=*/true);
+  return leading > 0 ? tensor.reshape(shape) : tensor;
+}
+
+Tensor handle_r_to_c(ScalarType self_dtype, Tensor grad) {
+  if (grad.is_complex() && !c10::isComplexType(self_dtype)) return at::real(grad);
+  return grad;
+}
+
+Tensor handle_r_to_c(const Tensor& self, Tensor grad) {
+  return handle_r_to_c(self.scalar_type(), std::move(grad));
+}
+
+Tensor maybe_multiply(const Tensor& grad, const Scalar& factor) {
+  const bool is_one = factor.isComplex() ? factor.toComplexDouble() == c10::complex<double>(1, 0)
+                                         : factor.toDouble() == 1;
+  return is_one ? grad : grad * factor;
+}
+
+Tensor not_implemented(std::string_view what) {
+  c10::detail::throw_not_implemented_error(
+      c10::str("the derivative for '", what, "' is not implemented"));
+}
+
+Tensor restore_reduced_dims(const Tensor& output, IntArrayRef dims, bool keepdim, int64_t ndim) {
+  if (keepdim || ndim == 0) return output;
+  DimVector shape(static_cast<size_t>(ndim), dims.empty() ? 1 : 0);
+  if (!dims.empty()) {
+    for (int64_t dim : dims) shape[c10::maybe_wrap_dim(dim, ndim)] = 1;
+    size_t next = 0;
+    for (int64_t& size : shape) {
+      if (size == 0) size = output.sizes()[next++];
+    }
+  }
+  return output.reshape(shape);
+}
+
+Tensor restore_reduced_dims(const Tensor& output, IntArrayRef dims, bool keepdim) {
+  if (keepdim || dims.empty()) return output;
+  return restore_reduced_dims(output, dims, keepdim,
+                              output.dim() + static_cast<int64_t>(dims.size()));
+}
+
+// ---- Pointwise ----
+
+Tensor mul_tensor_backward(const Tensor& grad, const Tensor& other, ScalarType self_dtype) {
+  return handle_r_to_c(self_dtype, grad * other.conj());
+}
+
+Tensor div_tensor_self_backward(const Tensor& grad, const Tensor& other, ScalarType self_dtype,
+                                const std::optional<std::string_view>& rounding_mode) {
+  if (rounding_mode.has_value()) return at::zeros_like(grad).to(self_dtype);
+  return handle_r_to_c(self_dtype, grad / other.conj());
+}
+
+Tensor div_tensor_other_backward(const Tensor& grad, const Tensor& self, const Tensor& other,
+                                 const std::optional<std::string_view>& rounding_mode) {
+  if (rounding_mode.has_value()) return at::zeros_like(grad).to(other.scalar_type());
+  return handle_r_to_c(other.scalar_type(), -grad * ((self / other) / other).conj());
+}
+
+namespace {
+
+// exponent - 1, in the exponent's own kind.
+Scalar one_less(const Scalar& exponent) {
+  if (exponent.isComplex()) return Scalar(exponent.toComplexDouble() - c10::complex<double>(1, 0));
+  if (exponent.isFloatingPoint()) return Scalar(exponent.toDouble() - 1);
+  return Scalar(exponent.toLong() - 1);
+}
+
+bool is_zero(const Scalar& value) {
+  return value.isComplex() ? value.toComplexDouble() == c10::complex<double>(0, 0)
+                           : value.toDouble() == 0;
+}
+
+Tensor zero_like_scalar(const Tensor& grad) { return at::zeros({}, grad.options()); }
+
+}  // namespace
+
+Tensor pow_backward(const Tensor& grad, const Tensor& self, const Scalar& exponent) {
+  if (is_zero(exponent)) return at::zeros_like(self);
+  return handle_r_to_c(self, grad * (self.pow(one_less(exponent)) * exponent).conj());
+}
+
+Tensor pow_backward_self(const Tensor& grad, const Tensor& self, const Tensor& exponent) {
+  const Tensor slope = (self.pow(exponent - 1) * exponent).conj();
+  return handle_r_to_c(self, at::where(exponent == 0, zero_like_scalar(grad), grad * slope));
+}
+
+// Where 0 is raised to a power that is not negative, the result stays 0 whatever the exponent.
+Tensor pow_backward_exponent(const Tensor& grad, const Tensor& self, const Tensor& exponent,
+                             const Tensor& result) {
+  Tensor flat;
+  if (exponent.is_complex()) {
+    const Tensor imaginary_zero = at::imag(exponent) == 0;
+    flat = at::logical_and(self == 0, at::logical_and(imaginary_zero, at::real(exponent) >= 0));
+  } else {
+    flat = at::logical_and(self == 0, exponent >= 0);
+  }
+  const Tensor slope = (result * self.log()).conj();
+  return handle_r_to_c(exponent, grad * at::where(flat, zero_like_scalar(slope), slope));
+}
+
+Tensor pow_backward_exponent(const Tensor& grad, const Scalar& base, const Tensor& exponent,
+                             const Tensor& result) {
+  const Scalar log_base =
+      base.isComplex() || base.toDouble() < 0
+          ? Scalar(c10::complex<double>(std::log(std::complex<double>(base.toComplexDouble()))))
+          : Scalar(std::log(base.toDouble()));
+  if (is_zero(base)) {
+    const Tensor slope = (result * log_base).conj();
+    const Tensor flat = exponent.is_complex() ? at::real(exponent) >= 0 : exponent >= 0;
+    return handle_r_to_c(exponent, grad * at::where(flat, zero_like_scalar(slope), slope));
+  }
+  // Of a negative base only the real part of the logarithm matters for a real exponent.
+  if (!exponent.is_complex() && !base.isComplex() && log_base.isComplex()) {
+    return at::full_like(grad, std::nan("")) * result;
+  }
+  return handle_r_to_c(exponent, grad * (result * log_base).conj());
+}
+
+Tensor abs_backward(const Tensor& grad, const Tensor& self) {
+  return handle_r_to_c(self, grad * self.sgn());
+}
+
+Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optional<Scalar>& min,
+                      const std::optional<Scalar>& max) {
+  if (min && max) return at::where(at::logical_and(self >= *min, self <= *max), grad, zero_like_scalar(grad));
+  if (min) return at::where(self >= *min, grad, zero_like_scalar(grad));
+  if (max) return at::where(self <= *max, grad, zero_like_scalar(grad));
+  return grad;
+}
+
+Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optional<Tensor>& min,
+                      const std::optional<Tensor>& max) {
+  if (min && max) {
+    return at::where(at::logical_and(self >= *min, self <= *max), grad, zero_like_scalar(grad));
+  }
+  if (min) return at::where(self >= *min, grad, zero_like_scalar(grad));
+  if (max) return at::where(self <= *max, grad, zero_like_scalar(grad));
+  return grad;
+}
+
+std::tuple<Tensor, Tensor> clamp_backward_min_max(const Tensor& grad, const Tensor& self,
+                                                  const std::optional<Tensor>& min,
+                                                  const std::optional<Tensor>& max,
+                                                  const std::array<bool, 2>& mask) {
+  Tensor for_min, for_max;
+  const Tensor zero = zero_like_scalar(grad);
+  if (min && mask[0]) {
+    const Tensor below = max ? at::logical_and(*min < *max, self < *min) : self < *min;
+    for_min = at::where(below, grad, zero);
+  }
+  if (max && mask[1]) {
+    const Tensor above = min ? at::logical_or(self > *max, *max < *min) : self > *max;
+    for_max = at::where(above, grad, zero);
+  }
+  return {std::move(for_min), std::move(for_max)};
+}
+
+Tensor select_backward_half(const Tensor& grad, const Tensor& chosen, const Tensor& equal) {
+  const Tensor zero = zero_like_scalar(grad);
+  return at::where(equal, grad / 2, at::where(chosen, grad, zero));
+}
+
+Tensor masked_fill_backward(const Tensor& grad, const Tensor& mask) {
+  return grad.masked_fill(mask, 0);
+}
+
+}  // namespace at::inline oploom_v1::autograd

@@ -1,0 +1,87 @@
+// SavedTensor: saving, the version check, and restoring the history of outputs.
+#include <aten/autograd/SavedTensor.h>
+
+namespace at::inline oploom_v1::autograd {
+
+void SavedTensor::save(const Tensor& tensor, bool is_output, bool is_inplace_on_view) {
+  saved_version_ = tensor._version();
+  const AutogradMeta* meta = get_autograd_meta(tensor);
+  // An output that is not differentiable has no history that could close a circle.
+  if (!is_output || meta == nullptr || !meta->grad_fn_) {
+    data_ = tensor;
+    state_ = State::Original;
+    return;
+  }
+  data_ = without_history(tensor);
+  if (is_inplace_on_view) {
+    weak_grad_fn_ = c10::weak_intrusive_ptr<Node>(grad_fn(tensor));
+    state_ = State::OutputOnView;
+  } else {
+    state_ = State::Output;
+  }
+  output_nr_ = meta->output_nr_;
+}
+
+Tensor SavedTensor::unpack_slow(Node* saved_for) const {
+  if (state_ == State::Empty) return Tensor();
+  OPLOOM_CHECK(state_ != State::Released,
+               "Trying to backward through the graph a second time (or directly access saved tensors "
+               "after they have already been freed). Saved intermediate values of the graph are freed "
+               "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
+               "to backward through the graph a second time or if you need to access saved tensors "
+               "after calling backward.");
+  if (data_._version() != saved_version_) version_mismatch(saved_for);
+  if (state_ == State::Original || !c10::GradMode::is_enabled()) return data_;
+  auto function = state_ == State::OutputOnView
+                      ? weak_grad_fn_.lock()
+                      : c10::intrusive_ptr<Node>::unsafe_reclaim_from_nonowning(saved_for);
+  OPLOOM_INTERNAL_ASSERT(function, "the history of a saved output is gone");
+  return with_history(data_, Edge(std::move(function), output_nr_));
+}
+
+void SavedTensor::version_mismatch(Node* saved_for) const {
+  std::string what = c10::str(data_.scalar_type(), " ", data_.sizes());
+  const bool is_output = state_ != State::Original;
+  const Node* function = is_output ? saved_for : grad_fn(data_).get();
+  std::string origin;
+  if (function != nullptr) {
+    const uint32_t nr = is_output ? output_nr_ : get_autograd_meta(data_)->output_nr_;
+    origin = c10::str(", which is output ", nr, " of ", function->name(), ",");
+  }
+  OPLOOM_ERROR("one of the variables needed for gradient computation has been modified by an inplace "
+               "operation: [", what, "]", origin, " is at version ", data_._version(),
+               "; expected version ", saved_version_, " instead.",
+               saved_for == nullptr ? std::string()
+                                    : c10::str(" It was saved by ", saved_for->name(), "."));
+}
+
+std::vector<SavedTensor> save_list(TensorList tensors, bool is_output) {
+  std::vector<SavedTensor> result;
+  result.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) result.emplace_back(tensor, is_output);
+  return result;
+}
+
+std::vector<SavedTensor> save_list(OptionalTensorList tensors, bool is_output) {
+  std::vector<SavedTensor> result;
+  result.reserve(tensors.size());
+  for (const std::optional<Tensor>& tensor : tensors) result.emplace_back(tensor, is_output);
+  return result;
+}
+
+std::vector<Tensor> unpack_list(const std::vector<SavedTensor>& saved, Node* saved_for) {
+  std::vector<Tensor> result;
+  result.reserve(saved.size());
+  for (const SavedTensor& tensor : saved) result.push_back(tensor.unpack(saved_for));
+  return result;
+}
+
+std::vector<std::optional<Tensor>> unpack_optional_list(const std::vector<SavedTensor>& saved,
+                                                        Node* saved_for) {
+  std::vector<std::optional<Tensor>> result;
+  result.reserve(saved.size());
+  for (const SavedTensor& tensor : saved) result.push_back(tensor.unpack_optional(saved_for));
+  return result;
+}
+
+}  // namespace at::inline oploom_v1::autograd

@@ -1,0 +1,202 @@
+// backward() and grad(), and the methods of Tensor that belong to automatic differentiation.
+#include <aten/ATen.h>
+#include <aten/autograd/autograd.h>
+#include <aten/autograd/AutogradMeta.h>
+#include <aten/autograd/Recording.h>
+
+namespace at::inline oploom_v1 {
+
+namespace autograd {
+
+namespace {
+
+// The gradients to start with: those given, and ones where they may be left out.
+variable_list initial_gradients(TensorList outputs, TensorList grad_outputs) {
+  OPLOOM_CHECK(grad_outputs.empty() || grad_outputs.size() == outputs.size(), "got ",
+               outputs.size(), " tensors and ", grad_outputs.size(), " gradients");
+  variable_list result;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Tensor& output = outputs[i];
+    if (grad_outputs.empty() || !grad_outputs[i].defined()) {
+      if (!output.requires_grad()) {
+        result.emplace_back();
+        continue;
+      }
+      OPLOOM_CHECK(output.numel() == 1, "grad can be implicitly created only for scalar outputs");
+      OPLOOM_CHECK(!output.is_complex(),
+                   "grad can be implicitly created only for real scalar outputs but got ",
+                   output.scalar_type());
+      result.push_back(at::ones(output.sizes(), output.options()));
+      continue;
+    }
+    const Tensor& given = grad_outputs[i];
+    OPLOOM_CHECK(given.sizes().equals(output.sizes()), "Mismatch in shape: grad_output[", i,
+                 "] has a shape of ", given.sizes(), " and output[", i, "] has a shape of ",
+                 output.sizes(), ".");
+    OPLOOM_CHECK(given.is_complex() == output.is_complex(),
+                 "For complex Tensors, both grad_output and output are required to have the same "
+                 "dtype. Mismatch in dtype: grad_output[", i, "] has a dtype of ",
+                 given.scalar_type(), " and output[", i, "] has a dtype of ", output.scalar_type(),
+                 ".");
+    result.push_back(given.scalar_type() == output.scalar_type() ? given
+                                                                 : given.to(output.scalar_type()));
+  }
+  return result;
+}
+
+edge_list roots_of(TensorList outputs) {
+  edge_list result;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    OPLOOM_CHECK(outputs[i].defined(), "element ", i, " of tensors is undefined");
+    Edge edge = gradient_edge(outputs[i]);
+    OPLOOM_CHECK(edge.is_valid(), "element ", i,
+                 " of tensors does not require grad and does not have a grad_fn");
+    result.push_back(std::move(edge));
+  }
+  return result;
+}
+
+}  // namespace
+
+void backward(TensorList outputs, TensorList grad_outputs, std::optional<bool> retain_graph,
+              bool create_graph, TensorList inputs) {
+  edge_list roots = roots_of(outputs);
+  edge_list targets;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    OPLOOM_CHECK(inputs[i].requires_grad(), "One of the differentiated Tensors does not require grad");
+    retain_grad(inputs[i]);  // does nothing for leaves
+    targets.push_back(gradient_edge(inputs[i]));
+  }
+  BackwardOptions options;
+  options.create_graph = create_graph;
+  options.keep_graph = retain_graph.value_or(create_graph);
+  run_backward(roots, initial_gradients(outputs, grad_outputs), targets, options);
+}
+
+std::vector<Tensor> grad(TensorList outputs, TensorList inputs, TensorList grad_outputs,
+                         std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
+  OPLOOM_CHECK(!inputs.empty(), "grad(): expected at least one input, got none");
+  edge_list roots = roots_of(outputs);
+  edge_list targets;
+  for (const Tensor& input : inputs) {
+    OPLOOM_CHECK(input.defined() && input.requires_grad(),
+                 "One of the differentiated Tensors does not require grad");
+    targets.push_back(gradient_edge(input));
+  }
+  BackwardOptions options;
+  options.create_graph = create_graph;
+  options.keep_graph = retain_graph.value_or(create_graph);
+  options.accumulate_grad = false;
+  variable_list found =
+      run_backward(roots, initial_gradients(outputs, grad_outputs), targets, options);
+  std::vector<Tensor> result;
+  result.reserve(found.size());
+  for (Tensor& gradient : found) {
+    OPLOOM_CHECK(gradient.defined() || allow_unused,
+                 "One of the differentiated Tensors appears to not have been used in the graph. Set "
+                 "allow_unused=True if this is the desired behavior.");
+    result.push_back(std::move(gradient));
+  }
+  return result;
+}
+
+void throw_out_requires_grad(const char* name) {
+  OPLOOM_ERROR(name, "(): functions with out=... arguments don't support automatic differentiation, "
+               "but one of the arguments requires grad.");
+}
+
+}  // namespace autograd
+
+// ---- Methods of Tensor ----
+
+void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
+                      std::optional<TensorList> inputs) const {
+  OPLOOM_CHECK(!inputs.has_value() || !inputs->empty(),
+               "'inputs' argument to backward cannot be empty");
+  autograd::backward(TensorList(*this), TensorList(gradient), retain_graph, create_graph,
+                     inputs.value_or(TensorList()));
+}
+
+const Tensor& Tensor::grad() const {
+  static const Tensor undefined;
+  const auto* meta = autograd::get_autograd_meta(*this);
+  return meta == nullptr ? undefined : meta->grad_;
+}
+
+Tensor& Tensor::mutable_grad() const { return autograd::materialize_autograd_meta(*this)->grad_; }
+
+void Tensor::set_grad(const Tensor& grad) const {
+  if (grad.defined()) {
+    OPLOOM_CHECK(!is_same(grad), "can't assign Variable as its own grad");
+    OPLOOM_CHECK(grad.sizes().equals(sizes()), "assigned grad has data of a different size: expected ",
+                 sizes(), ", got ", grad.sizes());
+    OPLOOM_CHECK(grad.scalar_type() == scalar_type(),
+                 "assigned grad has data of a different type: expected ", scalar_type(), ", got ",
+                 grad.scalar_type());
+    OPLOOM_CHECK(grad.device() == device(), "assigned grad has data located on a different device: "
+                 "expected ", device(), ", got ", grad.device());
+  }
+  mutable_grad() = grad;
+}
+
+c10::intrusive_ptr<autograd::Node> Tensor::grad_fn() const { return autograd::grad_fn(*this); }
+
+uint32_t Tensor::output_nr() const {
+  const auto* meta = autograd::get_autograd_meta(*this);
+  return meta == nullptr ? 0 : meta->output_nr_;
+}
+
+bool Tensor::is_leaf() const { return autograd::is_leaf(*this); }
+
+const Tensor& Tensor::requires_grad_(bool requires_grad) const {
+  OPLOOM_CHECK(defined(), "requires_grad_(): expected a defined tensor");
+  if (!autograd::is_leaf(*this)) {
+    OPLOOM_CHECK(requires_grad,
+                 "you can only change requires_grad flags of leaf variables. If you want to use a "
+                 "computed variable in a subgraph that doesn't require differentiation use var_no_grad "
+                 "= var.detach().");
+    return *this;
+  }
+  if (requires_grad || autograd::get_autograd_meta(*this) != nullptr) {
+    autograd::materialize_autograd_meta(*this)->set_requires_grad(requires_grad,
+                                                                  unsafeGetTensorImpl());
+  }
+  return *this;
+}
+
+void Tensor::retain_grad() const { autograd::retain_grad(*this); }
+
+bool Tensor::retains_grad() const {
+  const auto* meta = autograd::get_autograd_meta(*this);
+  return meta != nullptr && meta->retains_grad_;
+}
+
+unsigned Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
+  return autograd::register_hook(*this, std::move(hook));
+}
+
+void Tensor::remove_hook(unsigned position) const { autograd::remove_hook(*this, position); }
+
+bool Tensor::is_view() const { return autograd::get_view_meta(*this) != nullptr; }
+
+Tensor Tensor::_base() const {
+  const autograd::ViewMeta* meta = autograd::get_view_meta(*this);
+  OPLOOM_CHECK(meta != nullptr, "Can't get base of non-view Variable");
+  return meta->base_;
+}
+
+const Tensor& Tensor::detach_() const {
+  OPLOOM_CHECK(!is_view() || !requires_grad(),
+               "Can't detach views in-place. Use detach() instead.");
+  if (auto* meta = autograd::get_autograd_meta(*this)) {
+    meta->set_requires_grad(false, unsafeGetTensorImpl());
+    autograd::Node::bury(std::exchange(meta->grad_fn_, nullptr));
+    meta->output_nr_ = 0;
+    meta->retains_grad_ = false;
+  }
+  return *this;
+}
+
+Tensor Tensor::tensor_data() const { return autograd::without_history(*this); }
+
+}  // namespace at::inline oploom_v1
