@@ -17,6 +17,16 @@ std::optional<FunctionSchema> load_schema(const YamlNode& node, Diagnostics& dia
     diagnostics.error(node.locate(error.offset, error.length), error.message)
         .suggest(error.suggestion);
   }
+  if (schema && to_string(*schema) != node.value) {
+    std::size_t differs = 0;
+    const std::string normal = to_string(*schema);
+    while (differs < normal.size() && differs < node.value.size() &&
+           normal[differs] == node.value[differs]) {
+      ++differs;
+    }
+    diagnostics.error(node.locate(std::min(differs, node.value.size() - 1), 1),
+                      "the schema is not in its normal form, which is '" + normal + "'");
+  }
   return schema;
 }
 

@@ -48,6 +48,7 @@ void run_passes(Model& model, const PassOptions& options, Diagnostics& diagnosti
   expand_dispatch(model, options, diagnostics);
   plan_structured(model, options, diagnostics);
   differentiate(model, options, diagnostics);
+  verify(model, options, diagnostics);
 }
 
 }  // namespace oploom::frontend

@@ -51,6 +51,7 @@ FormulaScope::FormulaScope(const DerivativeEntry& entry, Diagnostics& diagnostic
       differentiable_.push_back(schema.returns[i].type.is_tensor_like() && (i == 0 || !only_first));
     }
   }
+  check_mixed_gradients();
   for (const auto& argument : schema.arguments) known_.push_back(argument.name);
   for (std::size_t i = 0; i < schema.returns.size(); ++i) {
     if (schema.returns[i].name) {
@@ -60,6 +61,44 @@ FormulaScope::FormulaScope(const DerivativeEntry& entry, Diagnostics& diagnostic
     known_.push_back(schema.returns.size() == 1 ? "result" : "result" + std::to_string(i));
   }
   for (const char* name : {"grad", "grads", "grad_input_mask"}) known_.emplace_back(name);
+}
+
+// `grad`, `grads[i]` and `grad_name` are three ways to say the same; a derivative keeps to one.
+void FormulaScope::check_mixed_gradients() {
+  const GradientFormula* formulas[3] = {};
+  const Expr* uses[3] = {};
+  for (const auto& formula : entry_.gradients) {
+    if (!formula.tree) continue;
+    walk(*formula.tree, [&](const Expr& node) {
+      if (node.kind != Expr::Kind::name || entry_.schema.find_argument(node.text)) return true;
+      const int way = node.text == "grad"                 ? 0
+                      : node.text == "grads"              ? 1
+                      : named_gradient(node.text) >= 0    ? 2
+                                                          : -1;
+      if (way >= 0 && !uses[way]) {
+        uses[way] = &node;
+        formulas[way] = &formula;
+      }
+      return true;
+    });
+  }
+  int first = -1;
+  for (int way = 0; way < 3; ++way) {
+    if (!uses[way]) continue;
+    if (first < 0) {
+      first = way;
+      continue;
+    }
+    auto place = [&](int which) {
+      return formulas[which]->node->locate(uses[which]->offset, uses[which]->length);
+    };
+    diagnostics_
+        .error(place(way), "the derivative of '" + entry_.schema.full_name() + "' uses '" +
+                               uses[way]->text + "' and '" + uses[first]->text +
+                               "'; keep to one of them")
+        .note(place(first), "'" + uses[first]->text + "' is used here");
+    return;
+  }
 }
 
 std::size_t FormulaScope::num_differentiable() const {

@@ -29,6 +29,7 @@ class FormulaScope {
  private:
   void check(const GradientFormula& formula, bool forward);
   void check_name(const GradientFormula& formula, const Expr& name, bool forward);
+  void check_mixed_gradients();
   void check_grads_index(const GradientFormula& formula, const Expr& index);
   std::size_t num_differentiable() const;
 

@@ -25,6 +25,9 @@ void plan_structured(Model& model, const PassOptions& options, Diagnostics& diag
 // 06: binds derivatives to operators, and plans what is saved for them.
 void differentiate(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 
+// 07: what must hold between finished operators.
+void verify(Model& model, const PassOptions& options, Diagnostics& diagnostics);
+
 // All of them.
 void run_passes(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 
