@@ -55,6 +55,34 @@ TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOpt
   return TensorBase(std::move(impl));
 }
 
+void resize(const TensorBase& tensor, IntArrayRef sizes) {
+  c10::check_size_nonnegative(sizes);
+  const size_t bytes = c10::computeStorageNbytesContiguous(sizes, tensor.itemsize(),
+                                                           tensor.storage_offset());
+  const Storage& storage = tensor.storage();
+  if (bytes > storage.nbytes()) {
+    OPLOOM_CHECK(storage.resizable(), "resize_(): the tensor has ", storage.nbytes(),
+                 " bytes of memory that is owned elsewhere; shape ", sizes, " needs ", bytes);
+    DataPtr fresh = storage.allocator()->allocate(bytes);
+    if (storage.data() != nullptr && fresh.get() != nullptr) {
+      OPLOOM_CHECK_NOT_IMPLEMENTED(tensor.is_cpu(),
+                                   "resize_(): memory of the device ", tensor.device(),
+                                   " cannot grow; make a new tensor instead");
+      std::memcpy(fresh.mutable_get(), storage.data(), storage.nbytes());
+    }
+    storage.set_data_ptr(std::move(fresh));
+    storage.set_nbytes(bytes);
+  }
+  tensor.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
+}
+
+bool resize_output(const TensorBase& out, IntArrayRef sizes, IntArrayRef strides) {
+  if (out.sizes() == sizes) return false;
+  resize(out, sizes);
+  if (!strides.empty()) out.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
+  return true;
+}
+
 TensorBase wrapped_scalar_tensor(const Scalar& value) {
   TensorBase tensor = empty({}, TensorOptions().dtype(value.type()));
   void* data = tensor.mutable_data_ptr();

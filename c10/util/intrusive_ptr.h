@@ -109,13 +109,15 @@ class intrusive_ptr final {
   intrusive_ptr(intrusive_ptr&& other) noexcept
       : target_(std::exchange(other.target_, NullType::singleton())) {}
   template <typename U, typename N,
-            typename = std::enable_if_t<std::is_convertible_v<U*, T*> && !std::is_same_v<U, T>>>
+            typename = std::enable_if_t<std::is_convertible_v<U*, T*> &&
+                                        !(std::is_same_v<U, T> && std::is_same_v<N, NullType>)>>
   intrusive_ptr(const intrusive_ptr<U, N>& other) noexcept
       : target_(other.defined() ? static_cast<T*>(other.get()) : NullType::singleton()) {
     retain();
   }
   template <typename U, typename N,
-            typename = std::enable_if_t<std::is_convertible_v<U*, T*> && !std::is_same_v<U, T>>>
+            typename = std::enable_if_t<std::is_convertible_v<U*, T*> &&
+                                        !(std::is_same_v<U, T> && std::is_same_v<N, NullType>)>>
   intrusive_ptr(intrusive_ptr<U, N>&& other) noexcept
       : target_(other.defined() ? static_cast<T*>(other.release()) : NullType::singleton()) {}
   ~intrusive_ptr() { reset_(); }
