@@ -105,7 +105,7 @@ def _table(model: Model, op: Operator) -> Table:
         entries.append(("Autograd", backends))
     elif op.has_autograd_kernel:
         entries.append(("Autograd", f"autograd::kernels::{op.identifier}"))
-    if backends and not any(a.type.is_tensor for a in op.arguments):
+    if backends and op.takes_tensors and not any(a.type.is_tensor for a in op.arguments):
         # An empty list of tensors has no key; the native function says what is wrong with it.
         entries.insert(0, ("Undefined", backends))
     return Table(op, _head(op), kernels, backends, entries)
