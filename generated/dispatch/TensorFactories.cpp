@@ -82,7 +82,6 @@ constinit OperatorTable<_ops::arange::schema> _ops::arange::table(
     kernels_of<_ops::arange>,
     every_backend(&arange_composite),
     {
-        {DispatchKey::Undefined, &arange_composite},
     });
 
 // arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -98,7 +97,6 @@ constinit OperatorTable<_ops::arange_start::schema> _ops::arange_start::table(
     kernels_of<_ops::arange_start>,
     every_backend(&arange_start_composite),
     {
-        {DispatchKey::Undefined, &arange_start_composite},
     });
 
 // arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout?
@@ -115,7 +113,6 @@ constinit OperatorTable<_ops::arange_start_step::schema> _ops::arange_start_step
     kernels_of<_ops::arange_start_step>,
     every_backend(&arange_start_step_composite),
     {
-        {DispatchKey::Undefined, &arange_start_step_composite},
     });
 
 // arange.out(Scalar end, *, Tensor(a!) out) -> Tensor(a!)
@@ -229,7 +226,6 @@ constinit OperatorTable<_ops::empty_memory_format::schema> _ops::empty_memory_fo
     kernels_of<_ops::empty_memory_format>,
     every_backend(&empty_memory_format_composite),
     {
-        {DispatchKey::Undefined, &empty_memory_format_composite},
     });
 
 // empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
@@ -262,7 +258,6 @@ constinit OperatorTable<_ops::empty_strided::schema> _ops::empty_strided::table(
     kernels_of<_ops::empty_strided>,
     every_backend(&empty_strided_composite),
     {
-        {DispatchKey::Undefined, &empty_strided_composite},
     });
 
 // eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
@@ -278,7 +273,6 @@ constinit OperatorTable<_ops::eye::schema> _ops::eye::table(
     kernels_of<_ops::eye>,
     every_backend(&eye_composite),
     {
-        {DispatchKey::Undefined, &eye_composite},
     });
 
 // eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
@@ -294,7 +288,6 @@ constinit OperatorTable<_ops::eye_m::schema> _ops::eye_m::table(
     kernels_of<_ops::eye_m>,
     every_backend(&eye_m_composite),
     {
-        {DispatchKey::Undefined, &eye_m_composite},
     });
 
 // eye.m_out(SymInt n, SymInt m, *, Tensor(a!) out) -> Tensor(a!)
@@ -336,7 +329,6 @@ constinit OperatorTable<_ops::full::schema> _ops::full::table(
     kernels_of<_ops::full>,
     every_backend(&full_composite),
     {
-        {DispatchKey::Undefined, &full_composite},
     });
 
 // full.out(SymInt[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!)
@@ -383,7 +375,6 @@ constinit OperatorTable<_ops::linspace::schema> _ops::linspace::table(
     kernels_of<_ops::linspace>,
     every_backend(&linspace_composite),
     {
-        {DispatchKey::Undefined, &linspace_composite},
     });
 
 // linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)
@@ -519,7 +510,6 @@ constinit OperatorTable<_ops::ones::schema> _ops::ones::table(
     kernels_of<_ops::ones>,
     every_backend(&ones_composite),
     {
-        {DispatchKey::Undefined, &ones_composite},
     });
 
 // ones.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
@@ -565,7 +555,6 @@ constinit OperatorTable<_ops::rand::schema> _ops::rand::table(
     kernels_of<_ops::rand>,
     every_backend(&rand_composite),
     {
-        {DispatchKey::Undefined, &rand_composite},
     });
 
 // rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout?
@@ -582,7 +571,6 @@ constinit OperatorTable<_ops::rand_generator::schema> _ops::rand_generator::tabl
     kernels_of<_ops::rand_generator>,
     every_backend(&rand_generator_composite),
     {
-        {DispatchKey::Undefined, &rand_generator_composite},
     });
 
 // rand.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
@@ -628,7 +616,6 @@ constinit OperatorTable<_ops::randint::schema> _ops::randint::table(
     kernels_of<_ops::randint>,
     every_backend(&randint_composite),
     {
-        {DispatchKey::Undefined, &randint_composite},
     });
 
 // randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=long,
@@ -645,7 +632,6 @@ constinit OperatorTable<_ops::randint_generator::schema> _ops::randint_generator
     kernels_of<_ops::randint_generator>,
     every_backend(&randint_generator_composite),
     {
-        {DispatchKey::Undefined, &randint_generator_composite},
     });
 
 // randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout?
@@ -661,7 +647,6 @@ constinit OperatorTable<_ops::randint_low::schema> _ops::randint_low::table(
     kernels_of<_ops::randint_low>,
     every_backend(&randint_low_composite),
     {
-        {DispatchKey::Undefined, &randint_low_composite},
     });
 
 // randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator,
@@ -680,7 +665,6 @@ constinit OperatorTable<_ops::randint_low_generator::schema> _ops::randint_low_g
     kernels_of<_ops::randint_low_generator>,
     every_backend(&randint_low_generator_composite),
     {
-        {DispatchKey::Undefined, &randint_low_generator_composite},
     });
 
 // randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -732,7 +716,6 @@ constinit OperatorTable<_ops::randn::schema> _ops::randn::table(
     kernels_of<_ops::randn>,
     every_backend(&randn_composite),
     {
-        {DispatchKey::Undefined, &randn_composite},
     });
 
 // randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout?
@@ -749,7 +732,6 @@ constinit OperatorTable<_ops::randn_generator::schema> _ops::randn_generator::ta
     kernels_of<_ops::randn_generator>,
     every_backend(&randn_generator_composite),
     {
-        {DispatchKey::Undefined, &randn_generator_composite},
     });
 
 // randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
@@ -850,7 +832,6 @@ constinit OperatorTable<_ops::randperm::schema> _ops::randperm::table(
     kernels_of<_ops::randperm>,
     every_backend(&randperm_composite),
     {
-        {DispatchKey::Undefined, &randperm_composite},
     });
 
 // randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=long, Layout?
@@ -866,7 +847,6 @@ constinit OperatorTable<_ops::randperm_generator::schema> _ops::randperm_generat
     kernels_of<_ops::randperm_generator>,
     every_backend(&randperm_generator_composite),
     {
-        {DispatchKey::Undefined, &randperm_generator_composite},
     });
 
 // randperm.generator_out(SymInt n, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
@@ -914,7 +894,6 @@ constinit OperatorTable<_ops::scalar_tensor::schema> _ops::scalar_tensor::table(
     kernels_of<_ops::scalar_tensor>,
     every_backend(&scalar_tensor_composite),
     {
-        {DispatchKey::Undefined, &scalar_tensor_composite},
     });
 
 // tril(Tensor self, SymInt diagonal=0) -> Tensor
@@ -1089,7 +1068,6 @@ constinit OperatorTable<_ops::zeros::schema> _ops::zeros::table(
     kernels_of<_ops::zeros>,
     every_backend(&zeros_composite),
     {
-        {DispatchKey::Undefined, &zeros_composite},
     });
 
 // zeros.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
