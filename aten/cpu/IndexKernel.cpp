@@ -1,0 +1,118 @@
+// Kernels of indexing with tensors: reading and writing at places that index tensors name.
+#include <aten/core/Dispatch.h>
+#include <aten/core/OpaqueType.h>
+#include <aten/stubs/Indexing.h>
+
+#include <cstring>
+
+namespace at::inline oploom_v1::native {
+namespace {
+
+// What the index tensors add to the address of an element, in bytes.
+class IndexedOffset {
+ public:
+  // Index tensors are operands 2, 3, ...
+  IndexedOffset(char** data, const int64_t* strides, IntArrayRef sizes, IntArrayRef steps)
+      : data_(data + 2), strides_(strides + 2), sizes_(sizes), steps_(steps) {}
+
+  int64_t at(int64_t i) const {
+    int64_t offset = 0;
+    for (size_t k = 0; k < sizes_.size(); ++k) {
+      int64_t index = *reinterpret_cast<const int64_t*>(data_[k] + i * strides_[k]);
+      index += index < 0 ? sizes_[k] : 0;
+      offset += index * steps_[k];
+    }
+    return offset;
+  }
+  // The row runs through dimensions that are not indexed: the offset is the same everywhere.
+  bool is_constant() const {
+    for (size_t k = 0; k < sizes_.size(); ++k) {
+      if (strides_[k] != 0) return false;
+    }
+    return true;
+  }
+
+ private:
+  char** data_;
+  const int64_t* strides_;
+  IntArrayRef sizes_;
+  IntArrayRef steps_;
+};
+
+// Calls f(element of operand 0, element of operand 1, offset) for a row.
+template <typename F>
+void for_each_indexed(char** data, const int64_t* strides, int64_t n, IntArrayRef sizes,
+                      IntArrayRef steps, const F& f) {
+  const IndexedOffset offsets(data, strides, sizes, steps);
+  if (offsets.is_constant()) {
+    const int64_t offset = offsets.at(0);
+    for (int64_t i = 0; i < n; ++i) f(data[0] + i * strides[0], data[1] + i * strides[1], offset);
+  } else {
+    for (int64_t i = 0; i < n; ++i) {
+      f(data[0] + i * strides[0], data[1] + i * strides[1], offsets.at(i));
+    }
+  }
+}
+
+void index_kernel(TensorIteratorBase& iter, IntArrayRef sizes, IntArrayRef steps) {
+  with_opaque_type(static_cast<size_t>(iter.element_size(0)), [&](auto tag) {
+    using T = decltype(tag);
+    iter.for_each([&](char** data, const int64_t* strides, int64_t n) {
+      constexpr int64_t kSize = sizeof(T);
+      if (strides[0] == kSize && strides[1] == kSize) {
+        const IndexedOffset offsets(data, strides, sizes, steps);
+        if (offsets.is_constant()) {
+          std::memcpy(data[0], data[1] + offsets.at(0), static_cast<size_t>(n * kSize));
+          return;
+        }
+      }
+      for_each_indexed(data, strides, n, sizes, steps, [](char* out, char* self, int64_t offset) {
+        *reinterpret_cast<T*>(out) = *reinterpret_cast<const T*>(self + offset);
+      });
+    });
+  });
+}
+
+template <typename T>
+T sum_of(T a, T b) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return a || b;
+  } else {
+    return static_cast<T>(static_cast<c10::opmath_type<T>>(a) + static_cast<c10::opmath_type<T>>(b));
+  }
+}
+
+void index_put_kernel(TensorIteratorBase& iter, IntArrayRef sizes, IntArrayRef steps,
+                      bool accumulate) {
+  if (accumulate) {
+    // On one thread: several places may name the same element.
+    OPLOOM_DISPATCH(iter.dtype(0), "index_put", (OPLOOM_ALL), [&] {
+      const auto loop = [&](char** data, const int64_t* strides, int64_t n) {
+        for_each_indexed(data, strides, n, sizes, steps,
+                         [](char* self, char* value, int64_t offset) {
+                           scalar_t& element = *reinterpret_cast<scalar_t*>(self + offset);
+                           element = sum_of(element, *reinterpret_cast<const scalar_t*>(value));
+                         });
+      };
+      iter.serial_for_each(loop, 0, iter.numel());
+    });
+    return;
+  }
+  with_opaque_type(static_cast<size_t>(iter.element_size(0)), [&](auto tag) {
+    using T = decltype(tag);
+    const auto loop = [&](char** data, const int64_t* strides, int64_t n) {
+      for_each_indexed(data, strides, n, sizes, steps, [](char* self, char* value, int64_t offset) {
+        *reinterpret_cast<T*>(self + offset) = *reinterpret_cast<const T*>(value);
+      });
+    };
+    // On one thread, too: which of several values for one element is kept must not be a race.
+    iter.serial_for_each(loop, 0, iter.numel());
+  });
+}
+
+}  // namespace
+
+OPLOOM_REGISTER_DISPATCH(index_stub, &index_kernel);
+OPLOOM_REGISTER_DISPATCH(index_put_stub, &index_put_kernel);
+
+}  // namespace at::inline oploom_v1::native

@@ -1,0 +1,281 @@
+// Copies, conversions and fills of whole tensors; numbers out of tensors; aliases.
+#include <aten/core/Dispatch.h>
+#include <aten/core/Empty.h>
+#include <aten/core/Parallel.h>
+#include <aten/iterator/MemoryOverlap.h>
+#include <aten/iterator/TensorIterator.h>
+#include <aten/native/ShapeUtils.h>
+#include <aten/stubs/Copy.h>
+#include <aten/stubs/Fill.h>
+#include <c10/core/MemoryFormat.h>
+#include <generated/native/_local_scalar_dense.h>
+#include <generated/native/_to_copy.h>
+#include <generated/native/alias.h>
+#include <generated/native/clone.h>
+#include <generated/native/contiguous.h>
+#include <generated/native/copy.h>
+#include <generated/native/detach.h>
+#include <generated/native/empty_like.h>
+#include <generated/native/fill.h>
+#include <generated/native/item.h>
+#include <generated/native/resize.h>
+#include <generated/native/to.h>
+#include <generated/native/type_as.h>
+#include <generated/native/zero.h>
+#include <generated/ops/_local_scalar_dense.h>
+#include <generated/ops/_to_copy.h>
+#include <generated/ops/clone.h>
+#include <generated/ops/copy.h>
+#include <generated/ops/fill.h>
+#include <generated/ops/item.h>
+#include <generated/ops/to.h>
+#include <generated/ops/zero.h>
+
+#include <cstring>
+
+namespace at::inline oploom_v1::native {
+
+// ---- copy_ ----
+
+namespace {
+
+// Copies n elements of one dtype that lie densely in both places.
+void copy_bytes(void* to, const void* from, int64_t bytes) {
+  constexpr int64_t kGrain = 512 * 1024;
+  if (bytes <= kGrain) {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+    return;
+  }
+  at::parallel_for(0, bytes, kGrain, [&](int64_t begin, int64_t end) {
+    std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
+                static_cast<size_t>(end - begin));
+  });
+}
+
+bool regions_overlap(const TensorBase& a, const TensorBase& b) {
+  const char* a_begin = static_cast<const char*>(a.const_data_ptr());
+  const char* b_begin = static_cast<const char*>(b.const_data_ptr());
+  return a_begin < b_begin + b.nbytes() && b_begin < a_begin + a.nbytes();
+}
+
+// A matrix is copied into its transpose in blocks, so that each line of cache that is loaded is used
+// up before it is thrown out. 32 x 32 elements of 8 bytes fill a quarter of a 32 KiB cache.
+bool is_transposed_copy(const TensorBase& to, const TensorBase& from) {
+  constexpr int64_t kMinElements = 60 * 60;
+  return to.dim() == 2 && to.numel() >= kMinElements && to.scalar_type() == from.scalar_type() &&
+         to.is_contiguous() && from.stride(0) == 1 && from.stride(1) == from.size(0) &&
+         from.sizes() == to.sizes();
+}
+void copy_transposed(const TensorBase& to, const TensorBase& from) {
+  constexpr int64_t kBlock = 32;
+  const int64_t rows = to.size(0);
+  const int64_t columns = to.size(1);
+  with_opaque_type(to.itemsize(), [&](auto tag) {
+    using T = decltype(tag);
+    T* target = static_cast<T*>(to.mutable_data_ptr());
+    const T* source = static_cast<const T*>(from.const_data_ptr());
+    const int64_t blocks = (rows + kBlock - 1) / kBlock;
+    at::parallel_for(0, blocks, grain_for(kBlock * columns), [&](int64_t begin, int64_t end) {
+      for (int64_t i0 = begin * kBlock; i0 < std::min(rows, end * kBlock); i0 += kBlock) {
+        const int64_t i1 = std::min(rows, i0 + kBlock);
+        for (int64_t j0 = 0; j0 < columns; j0 += kBlock) {
+          const int64_t j1 = std::min(columns, j0 + kBlock);
+          for (int64_t i = i0; i < i1; ++i) {
+            for (int64_t j = j0; j < j1; ++j) target[i * columns + j] = source[j * rows + i];
+          }
+        }
+      }
+    });
+  });
+}
+
+void copy_on_cpu(const Tensor& self, const Tensor& src) {
+  if (self.scalar_type() == src.scalar_type() && self.sizes() == src.sizes() &&
+      !regions_overlap(self, src)) {
+    const bool same_layout =
+        (self.is_contiguous() && src.is_contiguous()) ||
+        (self.strides() == src.strides() && self.is_non_overlapping_and_dense());
+    if (same_layout) {
+      copy_bytes(self.mutable_data_ptr(), src.const_data_ptr(),
+                 static_cast<int64_t>(self.nbytes()));
+      return;
+    }
+    if (is_transposed_copy(self, src)) {
+      copy_transposed(self, src);
+      return;
+    }
+  }
+  auto iter = TensorIteratorConfig()
+                  .set_name("copy_")
+                  .add_output(self)
+                  .add_const_input(src)
+                  .resize_outputs(false)
+                  .check_all_same_dtype(false)
+                  .check_all_same_device(false)
+                  .build();
+  copy_stub(DeviceType::CPU, iter, /*non_blocking=*/false);
+}
+
+}  // namespace
+
+Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
+  OPLOOM_CHECK(self.defined() && src.defined(), "copy_(): expected tensors, got an undefined one");
+  if (self.is_same(src)) return self;
+  if (self.sizes() != src.sizes()) {
+    c10::inferExpandGeometry(src.sizes(), src.strides(), self.sizes(), "copy_");
+  }
+  if (self.is_meta() || self.numel() == 0) return self;
+  OPLOOM_CHECK_NOT_IMPLEMENTED(!src.is_meta(),
+                               "copy_(): a tensor on meta has no data that could be copied");
+  OPLOOM_CHECK_NOT_IMPLEMENTED(self.is_cpu() && src.is_cpu(), "copy_(): copying from ",
+                               src.device(), " to ", self.device(), " is not supported");
+  copy_on_cpu(self, src);
+  return self;
+}
+
+Tensor copy(const Tensor& self, const Tensor& src, bool non_blocking) {
+  Tensor result = native::empty_like(self, {}, {}, {}, {}, {});
+  return result.copy_(src, non_blocking);
+}
+
+// ---- clone, contiguous, to ----
+
+Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
+  Tensor result = native::empty_like(self, {}, {}, {}, {}, memory_format);
+  return result.copy_(self);
+}
+
+Tensor contiguous(const Tensor& self, MemoryFormat memory_format) {
+  if (self.is_contiguous(memory_format)) return self;
+  OPLOOM_CHECK(memory_format != MemoryFormat::Preserve,
+               "contiguous(): expected a memory format other than preserve_format");
+  return self.clone(memory_format);
+}
+
+Tensor _to_copy(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                std::optional<Device> device, std::optional<bool> pin_memory, bool non_blocking,
+                std::optional<MemoryFormat> memory_format) {
+  Tensor result = native::empty_like(self, dtype, layout, device, pin_memory, memory_format);
+  return result.copy_(self, non_blocking);
+}
+
+namespace {
+
+bool is_already(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                std::optional<Device> device, bool copy,
+                std::optional<MemoryFormat> memory_format) {
+  const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
+  return !copy && dtype.value_or(self.scalar_type()) == self.scalar_type() &&
+         layout.value_or(self.layout()) == self.layout() &&
+         device.value_or(self.device()) == self.device() &&
+         (format == MemoryFormat::Preserve || self.suggest_memory_format() == format);
+}
+
+}  // namespace
+
+Tensor to(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+          std::optional<Device> device, std::optional<bool> pin_memory, bool non_blocking,
+          bool copy, std::optional<MemoryFormat> memory_format) {
+  if (is_already(self, dtype, layout, device, copy, memory_format)) return self;
+  return at::_to_copy(self, dtype, layout, device, pin_memory, non_blocking, memory_format);
+}
+Tensor to(const Tensor& self, Device device, ScalarType dtype, bool non_blocking, bool copy,
+          std::optional<MemoryFormat> memory_format) {
+  return native::to(self, dtype, std::nullopt, device, std::nullopt, non_blocking, copy,
+                    memory_format);
+}
+Tensor to(const Tensor& self, ScalarType dtype, bool non_blocking, bool copy,
+          std::optional<MemoryFormat> memory_format) {
+  return native::to(self, dtype, std::nullopt, std::nullopt, std::nullopt, non_blocking, copy,
+                    memory_format);
+}
+Tensor to(const Tensor& self, const Tensor& other, bool non_blocking, bool copy,
+          std::optional<MemoryFormat> memory_format) {
+  return native::to(self, other.scalar_type(), other.layout(), other.device(), std::nullopt,
+                    non_blocking, copy, memory_format);
+}
+Tensor type_as(const Tensor& self, const Tensor& other) {
+  return native::to(self, other, false, false, std::nullopt);
+}
+
+// ---- Fills ----
+
+Tensor& fill_(Tensor& self, const Scalar& value) {
+  auto iter = TensorIterator::borrowing_nullary_op(self);
+  fill_stub(DeviceType::CPU, iter, value);
+  return self;
+}
+Tensor& fill_meta_(Tensor& self, const Scalar& value) { return self; }
+
+namespace {
+void check_fill_value(const Tensor& value) {
+  OPLOOM_CHECK(value.dim() == 0, "fill_(): expected a 0-d tensor as value, got shape ",
+               value.sizes());
+}
+}  // namespace
+
+Tensor& fill_(Tensor& self, const Tensor& value) {
+  check_fill_value(value);
+  return native::fill_(self, value.item());
+}
+Tensor& fill_meta_(Tensor& self, const Tensor& value) {
+  check_fill_value(value);
+  return self;
+}
+Tensor fill(const Tensor& self, const Scalar& value) {
+  Tensor result = native::empty_like(self, {}, {}, {}, {}, {});
+  return result.fill_(value);
+}
+Tensor fill(const Tensor& self, const Tensor& value) {
+  Tensor result = native::empty_like(self, {}, {}, {}, {}, {});
+  return result.fill_(value);
+}
+
+Tensor& zero_(Tensor& self) {
+  // Zero bytes are the number zero in every dtype.
+  constexpr size_t kSerialBytes = 512 * 1024;
+  if (self.is_non_overlapping_and_dense() && self.nbytes() <= kSerialBytes) {
+    if (self.numel() > 0) std::memset(self.mutable_data_ptr(), 0, self.nbytes());
+    return self;
+  }
+  return native::fill_(self, Scalar(0));
+}
+Tensor& zero_meta_(Tensor& self) { return self; }
+Tensor zero(const Tensor& self) {
+  Tensor result = native::empty_like(self, {}, {}, {}, {}, {});
+  return result.zero_();
+}
+
+// ---- Numbers out of tensors ----
+
+Scalar item(const Tensor& self) {
+  OPLOOM_CHECK(self.numel() == 1, "item(): expected a tensor with one element, got shape ",
+               self.sizes());
+  return at::_local_scalar_dense(self);
+}
+
+Scalar _local_scalar_dense_cpu(const Tensor& self) {
+  return OPLOOM_DISPATCH(self.scalar_type(), "item", (OPLOOM_ALL), [&]() -> Scalar {
+    return Scalar(*self.const_data_ptr<scalar_t>());
+  });
+}
+
+// ---- The tensor itself ----
+
+Tensor& resize_(Tensor& self, IntArrayRef size, std::optional<MemoryFormat> memory_format) {
+  if (self.sizes() != size) at::detail::resize(self, size);
+  if (memory_format.has_value()) {
+    OPLOOM_CHECK(*memory_format != MemoryFormat::Preserve,
+                 "resize_(): there is no input whose memory format could be preserved");
+    self.unsafeGetTensorImpl()->empty_tensor_restride(*memory_format);
+  }
+  return self;
+}
+
+Tensor detach(const Tensor& self) {
+  return Tensor(TensorBase::ImplPtr(self.unsafeGetTensorImpl()->shallow_copy_and_detach()));
+}
+
+Tensor alias(const Tensor& self) { return make_alias(self, self.sizes(), self.strides()); }
+
+}  // namespace at::inline oploom_v1::native

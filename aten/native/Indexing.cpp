@@ -1,0 +1,641 @@
+// Reading and writing elements at places that tensors name.
+#include <aten/core/Dispatch.h>
+#include <aten/core/Empty.h>
+#include <aten/core/Parallel.h>
+#include <aten/iterator/MemoryOverlap.h>
+#include <aten/iterator/TensorIterator.h>
+#include <aten/native/ShapeUtils.h>
+#include <aten/stubs/Indexing.h>
+#include <generated/native/argwhere.h>
+#include <generated/native/gather.h>
+#include <generated/native/index.h>
+#include <generated/native/index_add.h>
+#include <generated/native/index_put.h>
+#include <generated/native/index_select.h>
+#include <generated/native/masked_select.h>
+#include <generated/native/nonzero.h>
+#include <generated/native/scatter.h>
+#include <generated/native/scatter_add.h>
+#include <generated/native/take_along_dim.h>
+#include <generated/ops/clone.h>
+#include <generated/ops/contiguous.h>
+#include <generated/ops/copy.h>
+#include <generated/ops/expand.h>
+#include <generated/ops/gather.h>
+#include <generated/ops/index_put.h>
+#include <generated/ops/nonzero.h>
+#include <generated/ops/reshape.h>
+#include <generated/ops/to.h>
+
+#include <atomic>
+#include <vector>
+
+namespace at::inline oploom_v1::native {
+
+namespace {
+
+void check_index_dtype(const char* op, const Tensor& index) {
+  OPLOOM_CHECK_INDEX(index.scalar_type() == kLong || index.scalar_type() == kInt, op,
+                     "(): expected an index of dtype int64 or int32, got ", index.scalar_type());
+}
+
+// The index as int64, contiguous, after a look at all its values; see Note [Indices are checked
+// before]. Negative ones down to -size are let through where `wrap` says so.
+Tensor checked_index(const char* op, const Tensor& index, int64_t dim, int64_t size, bool wrap) {
+  const Tensor dense = index.to(kLong).contiguous();
+  const int64_t lowest = wrap ? -size : 0;
+  const int64_t* data = dense.const_data_ptr<int64_t>();
+  const bool in_bounds = at::parallel_reduce(
+      0, dense.numel(), GRAIN_SIZE, true,
+      [&](int64_t begin, int64_t end, bool) {
+        bool fine = true;
+        for (int64_t i = begin; i < end; ++i) fine &= data[i] >= lowest && data[i] < size;
+        return fine;
+      },
+      [](bool a, bool b) { return a && b; });
+  if (OPLOOM_LIKELY(in_bounds)) return dense;
+  for (int64_t i = 0; i < dense.numel(); ++i) {
+    OPLOOM_CHECK_INDEX(data[i] >= lowest && data[i] < size, op, "(): index ", data[i],
+                       " is out of bounds for dimension ", dim, " with size ", size);
+  }
+  return dense;
+}
+
+// A 0-d tensor as one with a single dimension, for the kernels.
+Tensor at_least_1d(const Tensor& self) {
+  return self.dim() > 0 ? self : make_alias(self, {1}, {1});
+}
+Tensor at_least_1d(const TensorBase& self) { return at_least_1d(Tensor(self)); }
+
+int64_t size_along(const Tensor& self, int64_t dim) { return self.dim() == 0 ? 1 : self.sizes()[dim]; }
+
+void check_output_apart(const TensorBase& out, std::initializer_list<const Tensor*> inputs) {
+  if (!out.defined()) return;
+  assert_no_internal_overlap(out);
+  for (const Tensor* input : inputs) assert_no_overlap(out, *input);
+}
+
+}  // namespace
+
+// ---- index_select, index_add ----
+
+namespace {
+
+int64_t check_index_1d(const char* op, const Tensor& self, int64_t dim, const Tensor& index) {
+  check_index_dtype(op, index);
+  OPLOOM_CHECK_INDEX(index.dim() <= 1, op, "(): expected a 1-d index, got shape ", index.sizes());
+  OPLOOM_CHECK_INDEX(self.dim() > 0 || index.numel() == 1, op,
+                     "(): expected an index with one element for a 0-d input, got ", index.numel());
+  return c10::wrap_dim(op, dim, self.dim());
+}
+
+// A 1-d index as the index of gather: the same for all lines along dim.
+Tensor expand_index(const Tensor& index, IntArrayRef shape, int64_t dim) {
+  DimVector sizes(shape);
+  DimVector strides(shape.size(), 0);
+  sizes[dim] = index.numel();
+  strides[dim] = 1;
+  return make_alias(index, sizes, strides);
+}
+
+}  // namespace
+
+}  // namespace at::inline oploom_v1::native
+
+namespace at::inline oploom_v1::meta {
+using namespace native;
+
+OPLOOM_META_FUNC(index_select)(const Tensor& self, int64_t dim, const Tensor& index) {
+  dim = check_index_1d("index_select", self, dim, index);
+  DimVector sizes(self.sizes());
+  if (self.dim() > 0) sizes[dim] = index.numel();
+  check_output_apart(maybe_get_output(0), {&self, &index});
+  set_output_raw_strided(0, sizes, {}, self.options());
+}
+
+}  // namespace at::inline oploom_v1::meta
+
+namespace at::inline oploom_v1::native {
+
+OPLOOM_IMPL_FUNC(index_select_out_cpu)(const Tensor& self, int64_t dim, const Tensor& index,
+                                       const Tensor& out) {
+  dim = c10::wrap_dim("index_select", dim, self.dim());
+  const Tensor checked = checked_index("index_select", index, dim, size_along(self, dim), false);
+  if (out.numel() == 0) return;
+  const Tensor result = at_least_1d(out);
+  gather_stub(DeviceType::CPU, result, at_least_1d(self), dim,
+              expand_index(checked, result.sizes(), dim));
+}
+
+}  // namespace at::inline oploom_v1::native
+
+namespace at::inline oploom_v1::meta {
+
+OPLOOM_META_FUNC(index_add)(const Tensor& self, int64_t dim, const Tensor& index,
+                            const Tensor& source, const Scalar& alpha) {
+  dim = check_index_1d("index_add", self, dim, index);
+  OPLOOM_CHECK(self.scalar_type() == source.scalar_type(),
+               "index_add(): expected self and source of one dtype, got ", self.scalar_type(),
+               " and ", source.scalar_type());
+  OPLOOM_CHECK(self.dim() == source.dim() || (self.dim() <= 1 && source.dim() <= 1),
+               "index_add(): expected a source with the number of dimensions of self, ", self.dim(),
+               ", got ", source.dim());
+  OPLOOM_CHECK_INDEX(size_along(source, dim) == index.numel(),
+                     "index_add(): expected as many positions in dim ", dim,
+                     " of source as there are indices, ", index.numel(), ", got ",
+                     size_along(source, dim));
+  for (int64_t d = 0; d < self.dim() && d < source.dim(); ++d) {
+    OPLOOM_CHECK(d == dim || self.sizes()[d] == source.sizes()[d],
+                 "index_add(): expected a source whose sizes match those of self except in dim ",
+                 dim, ", got ", source.sizes(), " and ", self.sizes());
+  }
+  check_output_apart(maybe_get_output(0), {&index, &source});
+  set_output_raw_strided(0, self.sizes(), {}, self.options());
+}
+
+}  // namespace at::inline oploom_v1::meta
+
+namespace at::inline oploom_v1::native {
+
+OPLOOM_IMPL_FUNC(index_add_out_cpu)(const Tensor& self, int64_t dim, const Tensor& index,
+                                    const Tensor& source, const Scalar& alpha, const Tensor& out) {
+  dim = c10::wrap_dim("index_add", dim, self.dim());
+  const Tensor checked = checked_index("index_add", index, dim, size_along(self, dim), false);
+  if (!out.is_same(self)) out.copy_(self);
+  if (source.numel() == 0 || out.numel() == 0) return;
+  const Tensor from = at_least_1d(source);
+  scatter_add_stub(DeviceType::CPU, at_least_1d(out), dim,
+                   expand_index(checked, from.sizes(), dim), from, alpha);
+}
+
+// ---- gather, scatter ----
+
+namespace {
+
+// The index must have self's number of dimensions and, but for dim, no more places than self.
+// `bound` is self, or src, which must have as many places along dim as well.
+void check_index_shape(const char* op, const char* name, const Tensor& bound, int64_t dim,
+                       const Tensor& index) {
+  if (index.numel() == 0) return;
+  OPLOOM_CHECK(std::max<int64_t>(index.dim(), 1) == std::max<int64_t>(bound.dim(), 1), op,
+               "(): expected an index with the same number of dimensions as ", name, ", ",
+               bound.dim(), ", got ", index.dim());
+  for (int64_t d = 0; d < index.dim(); ++d) {
+    OPLOOM_CHECK(d == dim || index.sizes()[d] <= size_along(bound, d), op,
+                 "(): expected an index of no larger size than ", name, " in dim ", d,
+                 ", got shapes ", index.sizes(), " and ", bound.sizes());
+  }
+}
+
+int64_t check_scatter(const char* op, const Tensor& self, int64_t dim, const Tensor& index) {
+  dim = c10::wrap_dim(op, dim, self.dim());
+  check_index_dtype(op, index);
+  check_index_shape(op, "self", self, dim, index);
+  return dim;
+}
+void check_scatter_src(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
+                       const Tensor& src) {
+  check_scatter(op, self, dim, index);
+  check_index_shape(op, "src", src, /*dim=*/-1, index);
+  OPLOOM_CHECK(self.scalar_type() == src.scalar_type(), op,
+               "(): expected self and src of one dtype, got ", self.scalar_type(), " and ",
+               src.scalar_type());
+}
+
+// The index for the kernels, or nothing if it is empty; out holds self's values then.
+std::optional<Tensor> begin_scatter(const char* op, const Tensor& self, int64_t& dim,
+                                    const Tensor& index, const Tensor& out) {
+  dim = c10::wrap_dim(op, dim, self.dim());
+  const Tensor checked = checked_index(op, index, dim, size_along(self, dim), false);
+  if (!out.is_same(self)) out.copy_(self);
+  if (index.numel() == 0) return std::nullopt;
+  return at_least_1d(checked);
+}
+
+}  // namespace
+
+}  // namespace at::inline oploom_v1::native
+
+namespace at::inline oploom_v1::meta {
+
+OPLOOM_META_FUNC(gather)(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad) {
+  dim = c10::wrap_dim("gather", dim, self.dim());
+  check_index_dtype("gather", index);
+  check_index_shape("gather", "self", self, dim, index);
+  check_output_apart(maybe_get_output(0), {&self, &index});
+  set_output_raw_strided(0, index.sizes(), {}, self.options());
+}
+
+}  // namespace at::inline oploom_v1::meta
+
+namespace at::inline oploom_v1::native {
+
+OPLOOM_IMPL_FUNC(gather_out_cpu)(const Tensor& self, int64_t dim, const Tensor& index,
+                                 bool sparse_grad, const Tensor& out) {
+  if (index.numel() == 0) return;
+  dim = c10::wrap_dim("gather", dim, self.dim());
+  const Tensor checked = checked_index("gather", index, dim, size_along(self, dim), false);
+  gather_stub(DeviceType::CPU, at_least_1d(out), at_least_1d(self), dim, at_least_1d(checked));
+}
+
+}  // namespace at::inline oploom_v1::native
+
+namespace at::inline oploom_v1::meta {
+
+OPLOOM_META_FUNC(scatter, src)
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  check_scatter_src("scatter", self, dim, index, src);
+  check_output_apart(maybe_get_output(0), {&index, &src});
+  set_output_raw_strided(0, self.sizes(), {}, self.options());
+}
+
+}  // namespace at::inline oploom_v1::meta
+
+namespace at::inline oploom_v1::native {
+
+OPLOOM_IMPL_FUNC(scatter_src_out_cpu)(const Tensor& self, int64_t dim, const Tensor& index,
+                                      const Tensor& src, const Tensor& out) {
+  const auto checked = begin_scatter("scatter", self, dim, index, out);
+  if (!checked.has_value()) return;
+  scatter_stub(DeviceType::CPU, at_least_1d(out), dim, *checked, at_least_1d(src));
+}
+
+}  // namespace at::inline oploom_v1::native
+
+namespace at::inline oploom_v1::meta {
+
+OPLOOM_META_FUNC(scatter, value)
+(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  check_scatter("scatter", self, dim, index);
+  check_output_apart(maybe_get_output(0), {&index});
+  set_output_raw_strided(0, self.sizes(), {}, self.options());
+}
+
+}  // namespace at::inline oploom_v1::meta
+
+namespace at::inline oploom_v1::native {
+
+OPLOOM_IMPL_FUNC(scatter_value_out_cpu)(const Tensor& self, int64_t dim, const Tensor& index,
+                                        const Scalar& value, const Tensor& out) {
+  const auto checked = begin_scatter("scatter", self, dim, index, out);
+  if (!checked.has_value()) return;
+  scatter_fill_stub(DeviceType::CPU, at_least_1d(out), dim, *checked, value);
+}
+
+}  // namespace at::inline oploom_v1::native
+
+namespace at::inline oploom_v1::meta {
+
+OPLOOM_META_FUNC(scatter_add)(const Tensor& self, int64_t dim, const Tensor& index,
+                              const Tensor& src) {
+  check_scatter_src("scatter_add", self, dim, index, src);
+  check_output_apart(maybe_get_output(0), {&index, &src});
+  set_output_raw_strided(0, self.sizes(), {}, self.options());
+}
+
+}  // namespace at::inline oploom_v1::meta
+
+namespace at::inline oploom_v1::native {
+
+OPLOOM_IMPL_FUNC(scatter_add_out_cpu)(const Tensor& self, int64_t dim, const Tensor& index,
+                                      const Tensor& src, const Tensor& out) {
+  const auto checked = begin_scatter("scatter_add", self, dim, index, out);
+  if (!checked.has_value()) return;
+  scatter_add_stub(DeviceType::CPU, at_least_1d(out), dim, *checked, at_least_1d(src), 1);
+}
+
+Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
+  if (!dim.has_value()) return self.reshape({-1}).gather(0, indices.reshape({-1}));
+  OPLOOM_CHECK(self.dim() == indices.dim(), "take_along_dim(): expected indices with the number of ",
+               "dimensions of self, ", self.dim(), ", got ", indices.dim());
+  const int64_t d = c10::wrap_dim("take_along_dim", *dim, self.dim());
+  if (self.dim() == 0) return self.gather(0, indices);
+  DimVector self_shape(self.sizes());
+  self_shape[d] = indices.sizes()[d];
+  DimVector shape = c10::infer_size_broadcast(self_shape, indices.sizes(), "take_along_dim");
+  const Tensor places = indices.expand(shape);
+  shape[d] = self.sizes()[d];
+  return self.expand(shape).gather(d, places);
+}
+
+// ---- index, index_put: any number of index tensors ----
+
+namespace {
+
+// Note [Advanced indexing]
+// Index tensors stand for the first dimensions of self; an undefined one takes its dimension whole. A
+// mask (bool) of k dimensions stands for k of them, and is turned into k index tensors, the
+// coordinates of its true elements. All index tensors are broadcast to one shape. The result has that
+// shape in the place of the indexed dimensions if these are neighbours, else in front.
+//
+// For the kernels self becomes a view of the shape of the result, with stride 0 along the shape of
+// the indices: each element's address is that of the view plus the sum of index times stride.
+struct AdvancedIndex {
+  Tensor self;
+  std::vector<Tensor> indices;
+  DimVector indexed_sizes;
+  DimVector indexed_strides;  // bytes
+};
+
+bool is_mask(const Tensor& index) {
+  return index.scalar_type() == kBool || index.scalar_type() == kByte;
+}
+
+// One entry for each dimension of self that an index stands for; undefined for a whole dimension.
+std::vector<Tensor> expand_masks(const char* op, const Tensor& self, OptionalTensorList indices) {
+  std::vector<Tensor> result;
+  for (const std::optional<Tensor>& entry : indices) {
+    if (!entry.has_value() || !entry->defined()) {
+      result.emplace_back();
+      continue;
+    }
+    const Tensor& index = *entry;
+    const int64_t first = static_cast<int64_t>(result.size());
+    if (!is_mask(index)) {
+      OPLOOM_CHECK_INDEX(c10::isIntegralType(index.scalar_type(), false), op,
+                         "(): expected index tensors of an integer dtype or bool, got ",
+                         index.scalar_type());
+      result.push_back(index);
+      continue;
+    }
+    if (index.scalar_type() == kByte) {
+      OPLOOM_WARN_ONCE(op, "(): a uint8 index is taken as a mask; use bool for masks");
+    }
+    OPLOOM_CHECK_NOT_IMPLEMENTED(!index.is_meta(), op, "(): the shape of the result of a mask depends ",
+                                 "on its data, which a tensor on meta does not have");
+    OPLOOM_CHECK_INDEX(first + index.dim() <= self.dim(), op, "(): too many indices for a ",
+                       self.dim(), "-d tensor");
+    for (int64_t d = 0; d < index.dim(); ++d) {
+      OPLOOM_CHECK_INDEX(index.sizes()[d] == self.sizes()[first + d], op, "(): the shape of the mask ",
+                         index.sizes(), " at index ", d,
+                         " does not match the shape of the indexed tensor ", self.sizes(),
+                         " at index ", first + d);
+    }
+    // [n, k]; each column is the index tensor of one dimension.
+    const Tensor places = native::nonzero(index);
+    if (index.dim() == 0) {
+      // A 0-d mask stands for no dimension; the caller has added one for it.
+      result.push_back(make_alias(places, {places.sizes()[0]}, {0}));
+      continue;
+    }
+    for (int64_t d = 0; d < index.dim(); ++d) {
+      result.push_back(make_alias(places, {places.sizes()[0]}, {places.strides()[0]},
+                                  places.storage_offset() + d * places.strides()[1]));
+    }
+  }
+  OPLOOM_CHECK_INDEX(static_cast<int64_t>(result.size()) <= self.dim(), op, "(): too many indices (",
+                     result.size(), ") for a ", self.dim(), "-d tensor");
+  return result;
+}
+
+AdvancedIndex make_advanced_index(const char* op, const Tensor& self, OptionalTensorList given) {
+  std::vector<Tensor> indices = expand_masks(op, self, given);
+  indices.resize(static_cast<size_t>(self.dim()));
+
+  DimVector shape;
+  int64_t first = -1;
+  int64_t last = -1;
+  int64_t count = 0;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (!indices[d].defined()) continue;
+    shape = count == 0 ? DimVector(indices[d].sizes())
+                       : c10::infer_size_broadcast(shape, indices[d].sizes(), op);
+    if (count == 0) first = d;
+    last = d;
+    ++count;
+  }
+  OPLOOM_CHECK_INDEX(count > 0, op, "(): expected at least one index tensor");
+  const int64_t front = last - first + 1 == count ? first : 0;
+
+  AdvancedIndex result;
+  DimVector sizes;
+  DimVector strides;
+  const auto append_whole_dims = [&](int64_t begin, int64_t end) {
+    for (int64_t d = begin; d < end; ++d) {
+      if (indices[d].defined()) continue;
+      sizes.push_back(self.sizes()[d]);
+      strides.push_back(self.strides()[d]);
+    }
+  };
+  append_whole_dims(0, front);
+  const size_t before = sizes.size();
+  sizes.append(shape.begin(), shape.end());
+  strides.resize(sizes.size(), 0);
+  append_whole_dims(front, self.dim());
+  const size_t after = sizes.size() - before - shape.size();
+  result.self = make_alias(self, sizes, strides);
+
+  const int64_t itemsize = static_cast<int64_t>(self.itemsize());
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (!indices[d].defined()) continue;
+    const Tensor index = self.is_meta()
+                             ? indices[d]
+                             : checked_index(op, indices[d], d, self.sizes()[d], /*wrap=*/true);
+    // Sizes of 1 for the dimensions of self that come after the indices.
+    DimVector index_sizes(index.sizes());
+    DimVector index_strides(index.strides());
+    index_sizes.resize(index_sizes.size() + after, 1);
+    index_strides.resize(index_strides.size() + after, 0);
+    result.indices.push_back(make_alias(index, index_sizes, index_strides));
+    result.indexed_sizes.push_back(self.sizes()[d]);
+    result.indexed_strides.push_back(self.strides()[d] * itemsize);
+  }
+  return result;
+}
+
+// An iterator over `first` (written), `second`, and the index tensors.
+TensorIterator make_index_iterator(const Tensor& first, const Tensor& second,
+                                   const AdvancedIndex& info) {
+  TensorIteratorConfig config;
+  config.set_check_mem_overlap(false)
+      .check_all_same_dtype(false)
+      .resize_outputs(false)
+      .add_output(first)
+      .add_const_input(second);
+  for (const Tensor& index : info.indices) config.add_const_input(index);
+  return config.build();
+}
+
+bool has_index(OptionalTensorList indices) {
+  for (const auto& index : indices) {
+    if (index.has_value() && index->defined()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Tensor index(const Tensor& self, OptionalTensorList indices) {
+  OPLOOM_CHECK_INDEX(static_cast<int64_t>(indices.size()) <= self.dim(),
+                     "index(): too many indices (", indices.size(), ") for a ", self.dim(),
+                     "-d tensor");
+  if (!has_index(indices)) return self.clone();
+  const AdvancedIndex info = make_advanced_index("index", self, indices);
+  Tensor result(at::detail::empty(info.self.sizes(), self.options()));
+  if (result.numel() == 0) return result;
+  auto iter = make_index_iterator(result, info.self, info);
+  index_stub(DeviceType::CPU, iter, info.indexed_sizes, info.indexed_strides);
+  return result;
+}
+
+Tensor index_meta(const Tensor& self, OptionalTensorList indices) {
+  OPLOOM_CHECK_INDEX(static_cast<int64_t>(indices.size()) <= self.dim(),
+                     "index(): too many indices (", indices.size(), ") for a ", self.dim(),
+                     "-d tensor");
+  if (!has_index(indices)) return self.clone();
+  const AdvancedIndex info = make_advanced_index("index", self, indices);
+  return Tensor(at::detail::empty(info.self.sizes(), self.options()));
+}
+
+Tensor& index_put_(Tensor& self, OptionalTensorList indices, const Tensor& values,
+                   bool accumulate) {
+  OPLOOM_CHECK_INDEX(static_cast<int64_t>(indices.size()) <= self.dim(),
+                     "index_put_(): too many indices (", indices.size(), ") for a ", self.dim(),
+                     "-d tensor");
+  OPLOOM_CHECK(self.scalar_type() == values.scalar_type(),
+               "index_put_(): expected self and values of one dtype, got ", self.scalar_type(),
+               " and ", values.scalar_type());
+  OPLOOM_CHECK(has_index(indices), "index_put_(): expected at least one index tensor");
+  assert_no_internal_overlap(self);
+  // Values and indices are read before anything is written, also where they share self's memory.
+  const Tensor source = values.is_alias_of(self) ? values.clone() : values;
+  std::vector<std::optional<Tensor>> apart(indices.begin(), indices.end());
+  for (auto& index : apart) {
+    if (index.has_value() && index->defined() && index->is_alias_of(self)) index = index->clone();
+  }
+  const AdvancedIndex info = make_advanced_index("index_put_", self, apart);
+  OPLOOM_CHECK(c10::are_expandable(source.sizes(), info.self.sizes()),
+               "index_put_(): values of shape ", values.sizes(),
+               " cannot be broadcast to the shape of the indexing result, ", info.self.sizes());
+  if (info.self.numel() == 0) return self;
+  const Tensor expanded = expand_alias("index_put_", source, info.self.sizes());
+  auto iter = make_index_iterator(info.self, expanded, info);
+  index_put_stub(DeviceType::CPU, iter, info.indexed_sizes, info.indexed_strides, accumulate);
+  return self;
+}
+Tensor& index_put_meta_(Tensor& self, OptionalTensorList indices, const Tensor& values,
+                        bool accumulate) {
+  const AdvancedIndex info = make_advanced_index("index_put_", self, indices);
+  expand_alias("index_put_", values, info.self.sizes());
+  return self;
+}
+Tensor index_put(const Tensor& self, OptionalTensorList indices, const Tensor& values,
+                 bool accumulate) {
+  Tensor result = self.clone(MemoryFormat::Preserve);
+  return result.index_put_(indices, values, accumulate);
+}
+
+// ---- masked_select, nonzero ----
+
+namespace {
+
+// Calls found(i, k) for the k-th position i in [0, n) for which test(i) holds, on several threads;
+// reserve(count) is called before, with the number of all of them.
+template <typename Test, typename Reserve, typename Found>
+void compact(int64_t n, const Test& test, const Reserve& reserve, const Found& found) {
+  constexpr int64_t kChunk = GRAIN_SIZE;
+  const int64_t chunks = (n + kChunk - 1) / kChunk;
+  // starts[c + 1] is the count of chunk c, then the sum of the counts up to it.
+  std::vector<int64_t> starts(static_cast<size_t>(chunks) + 1, 0);
+  at::parallel_for(0, chunks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t c = begin; c < end; ++c) {
+      int64_t count = 0;
+      for (int64_t i = c * kChunk; i < std::min(n, (c + 1) * kChunk); ++i) count += test(i) ? 1 : 0;
+      starts[c + 1] = count;
+    }
+  });
+  for (int64_t c = 0; c < chunks; ++c) starts[c + 1] += starts[c];
+  reserve(starts[chunks]);
+  at::parallel_for(0, chunks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t c = begin; c < end; ++c) {
+      int64_t k = starts[c];
+      for (int64_t i = c * kChunk; i < std::min(n, (c + 1) * kChunk); ++i) {
+        if (test(i)) found(i, k++);
+      }
+    }
+  });
+}
+
+void check_given_output(const char* op, const Tensor& out, ScalarType dtype) {
+  OPLOOM_CHECK(out.scalar_type() == dtype, op, "(): expected an output of dtype ", dtype, ", got ",
+               out.scalar_type());
+  assert_no_internal_overlap(out);
+}
+
+// Lets `compute(target)` resize and fill a contiguous tensor, which becomes or is copied to `out`.
+template <typename Compute>
+Tensor& into_output(Tensor& out, const Compute& compute) {
+  Tensor target(at::detail::empty({0}, out.options()));
+  compute(target);
+  at::detail::resize_output(out, target.sizes());
+  return out.copy_(target);
+}
+
+void masked_select_into(Tensor& target, const Tensor& self, const Tensor& mask) {
+  OPLOOM_CHECK(mask.scalar_type() == kBool, "masked_select(): expected a mask of dtype bool, got ",
+               mask.scalar_type());
+  const DimVector shape = c10::infer_size_broadcast(self.sizes(), mask.sizes(), "masked_select");
+  const Tensor values = expand_alias("masked_select", self, shape).contiguous();
+  const Tensor flags = expand_alias("masked_select", mask, shape).contiguous();
+  const bool* flag = flags.const_data_ptr<bool>();
+  with_opaque_type(self.itemsize(), [&](auto tag) {
+    using T = decltype(tag);
+    const T* from = static_cast<const T*>(values.const_data_ptr());
+    T* to = nullptr;
+    compact(
+        flags.numel(), [&](int64_t i) { return flag[i]; },
+        [&](int64_t count) {
+          at::detail::resize_output(target, {count});
+          to = static_cast<T*>(target.mutable_data_ptr());
+        },
+        [&](int64_t i, int64_t k) { to[k] = from[i]; });
+  });
+}
+
+void nonzero_into(Tensor& target, const Tensor& self) {
+  const Tensor dense = self.contiguous();
+  const int64_t ndim = self.dim();
+  const IntArrayRef sizes = self.sizes();
+  OPLOOM_DISPATCH(self.scalar_type(), "nonzero", (OPLOOM_ALL), [&] {
+    const scalar_t* data = dense.const_data_ptr<scalar_t>();
+    int64_t* to = nullptr;
+    compact(
+        dense.numel(), [&](int64_t i) { return data[i] != scalar_t(0); },
+        [&](int64_t count) {
+          at::detail::resize_output(target, {count, ndim});
+          to = target.mutable_data_ptr<int64_t>();
+        },
+        [&](int64_t i, int64_t k) {
+          for (int64_t d = ndim - 1; d >= 0; --d) {
+            to[k * ndim + d] = i % sizes[d];
+            i /= sizes[d];
+          }
+        });
+  });
+}
+
+}  // namespace
+
+Tensor masked_select(const Tensor& self, const Tensor& mask) {
+  Tensor result(at::detail::empty({0}, self.options()));
+  masked_select_into(result, self, mask);
+  return result;
+}
+Tensor& masked_select_out(const Tensor& self, const Tensor& mask, Tensor& out) {
+  check_given_output("masked_select", out, self.scalar_type());
+  return into_output(out, [&](Tensor& target) { masked_select_into(target, self, mask); });
+}
+
+Tensor nonzero(const Tensor& self) {
+  Tensor result(at::detail::empty({0}, self.options().dtype(kLong)));
+  nonzero_into(result, self);
+  return result;
+}
+Tensor& nonzero_out(const Tensor& self, Tensor& out) {
+  check_given_output("nonzero", out, kLong);
+  return into_output(out, [&](Tensor& target) { nonzero_into(target, self); });
+}
+
+Tensor argwhere(const Tensor& self) { return self.nonzero(); }
+
+}  // namespace at::inline oploom_v1::native

@@ -1,0 +1,56 @@
+// Shape arithmetic that the operator bodies share: lists of dimensions, aliases, splitting of loops.
+#pragma once
+
+#include <aten/core/OpaqueType.h>
+#include <aten/core/TensorBase.h>
+#include <c10/core/InferSize.h>
+#include <c10/core/WrapDimMinimal.h>
+#include <c10/util/DimVector.h>
+#include <c10/util/Exception.h>
+#include <generated/ops/Tensor.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace at::inline oploom_v1::native {
+
+// A list of dimensions as a set: bit d stands for dimension d. One named twice is an error. Tensors
+// have fewer than 64 dimensions here.
+inline uint64_t dim_list_to_mask(std::string_view op, IntArrayRef dims, int64_t ndim) {
+  uint64_t mask = 0;
+  for (int64_t dim : dims) {
+    const uint64_t bit = uint64_t{1} << c10::wrap_dim(op, dim, ndim);
+    OPLOOM_CHECK((mask & bit) == 0, op, "(): dim ", dim, " appears more than once in ", dims);
+    mask |= bit;
+  }
+  return mask;
+}
+
+// The tensor of these sizes and strides (in elements) at `storage_offset` of self's memory. Nothing
+// is checked, and autograd does not hear of it.
+inline Tensor make_alias(const TensorBase& self, IntArrayRef sizes, IntArrayRef strides,
+                         int64_t storage_offset) {
+  auto impl = c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(
+      Storage(self.storage()), self.key_set(), self.scalar_type());
+  impl->set_sizes_and_strides(sizes, strides, storage_offset);
+  return Tensor(std::move(impl));
+}
+inline Tensor make_alias(const TensorBase& self, IntArrayRef sizes, IntArrayRef strides) {
+  return make_alias(self, sizes, strides, self.storage_offset());
+}
+
+// self as a view of a shape that it broadcasts to; autograd does not hear of it.
+inline Tensor expand_alias(std::string_view op, const TensorBase& self, IntArrayRef shape) {
+  if (self.sizes() == shape) return Tensor(self);
+  const ExpandGeometry geometry =
+      c10::inferExpandGeometry(self.sizes(), self.strides(), shape, op);
+  return make_alias(self, geometry.sizes, geometry.strides);
+}
+
+// For parallel_for over items that move `item_cost` elements each.
+inline int64_t grain_for(int64_t item_cost) {
+  constexpr int64_t kElements = 32768;
+  return std::max<int64_t>(1, kElements / std::max<int64_t>(item_cost, 1));
+}
+
+}  // namespace at::inline oploom_v1::native

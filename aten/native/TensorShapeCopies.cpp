@@ -1,0 +1,336 @@
+// Operators of the TensorShape family that copy: joining, repeating, reversing, rolling.
+#include <aten/core/Empty.h>
+#include <aten/core/Parallel.h>
+#include <aten/iterator/MemoryOverlap.h>
+#include <aten/iterator/TypeProperties.h>
+#include <aten/native/ShapeUtils.h>
+#include <c10/util/overflow.h>
+#include <generated/native/cat.h>
+#include <generated/native/concat.h>
+#include <generated/native/empty_like.h>
+#include <generated/native/flip.h>
+#include <generated/native/repeat.h>
+#include <generated/native/roll.h>
+#include <generated/native/stack.h>
+#include <generated/ops/cat.h>
+#include <generated/ops/contiguous.h>
+#include <generated/ops/copy.h>
+
+#include <cstring>
+#include <numeric>
+
+namespace at::inline oploom_v1::native {
+
+// ---- cat, stack ----
+
+namespace {
+
+// For compatibility, cat() passes over empty tensors of one dimension whatever the others are.
+bool is_skipped(const Tensor& tensor) { return tensor.dim() == 1 && tensor.sizes()[0] == 0; }
+
+ScalarType common_dtype(TensorList tensors) {
+  ResultTypeState state;
+  for (const Tensor& tensor : tensors) state = update_result_type_state(tensor, state);
+  return result_type(state);
+}
+
+// The dtype of a declared output: a given one keeps its own if the result can be cast to it.
+ScalarType output_dtype(const char* op, const TensorBase& given, ScalarType result) {
+  if (!given.defined()) return result;
+  OPLOOM_CHECK(c10::canCast(result, given.scalar_type()), op, "(): the result has dtype ", result,
+               ", which cannot be cast to the output's dtype ", given.scalar_type());
+  return given.scalar_type();
+}
+
+void check_output_apart(const TensorBase& given, TensorList tensors) {
+  if (!given.defined()) return;
+  assert_no_internal_overlap(given);
+  for (const Tensor& tensor : tensors) assert_no_overlap(given, tensor);
+}
+
+void check_same_device(const char* op, TensorList tensors) {
+  for (const Tensor& tensor : tensors) {
+    OPLOOM_CHECK(tensor.device() == tensors[0].device(), op,
+                 "(): expected all tensors on one device, got ", tensors[0].device(), " and ",
+                 tensor.device());
+  }
+}
+
+// Whether a tensor can be copied to its place in `out` as blocks of bytes.
+bool is_block(const Tensor& tensor, const Tensor& out) {
+  return tensor.is_contiguous() && tensor.scalar_type() == out.scalar_type();
+}
+
+// Joins contiguous tensors of out's dtype: out is `rows` rows, each of which holds one block of
+// every tensor, block_bytes(i) long.
+template <typename BlockBytes>
+void join_blocks(TensorList tensors, const Tensor& out, int64_t rows, const BlockBytes& block_bytes) {
+  char* data = static_cast<char*>(out.mutable_data_ptr());
+  const int64_t row_bytes = static_cast<int64_t>(out.nbytes()) / rows;
+  const int64_t count = static_cast<int64_t>(tensors.size());
+  if (rows == 1) {
+    // A single row is split along its bytes, tensor by tensor.
+    constexpr int64_t kGrain = 512 * 1024;
+    for (const Tensor& tensor : tensors) {
+      const int64_t bytes = block_bytes(tensor);
+      const char* source = static_cast<const char*>(tensor.const_data_ptr());
+      at::parallel_for(0, bytes, kGrain, [&](int64_t begin, int64_t end) {
+        std::memcpy(data + begin, source + begin, static_cast<size_t>(end - begin));
+      });
+      data += bytes;
+    }
+    return;
+  }
+  at::parallel_for(0, rows, grain_for(row_bytes), [&](int64_t begin, int64_t end) {
+    char* target = data + begin * row_bytes;
+    for (int64_t row = begin; row < end; ++row) {
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t bytes = block_bytes(tensors[i]);
+        if (bytes == 0) continue;
+        std::memcpy(target, static_cast<const char*>(tensors[i].const_data_ptr()) + row * bytes,
+                    static_cast<size_t>(bytes));
+        target += bytes;
+      }
+    }
+  });
+}
+
+}  // namespace
+
+}  // namespace at::inline oploom_v1::native
+
+namespace at::inline oploom_v1::meta {
+using namespace native;
+
+OPLOOM_META_FUNC(cat)(TensorList tensors, int64_t dim) {
+  OPLOOM_CHECK(!tensors.empty(), "cat(): expected a non-empty list of tensors");
+  check_same_device("cat", tensors);
+  const Tensor* first = nullptr;
+  bool channels_last = true;
+  for (const Tensor& tensor : tensors) {
+    OPLOOM_CHECK(tensor.dim() > 0, "cat(): 0-d tensors cannot be joined; use stack()");
+    channels_last &= tensor.suggest_memory_format() == MemoryFormat::ChannelsLast;
+    if (first == nullptr && !is_skipped(tensor)) first = &tensor;
+  }
+  if (first == nullptr) first = &tensors[0];
+  dim = c10::wrap_dim("cat", dim, first->dim());
+  DimVector sizes(first->sizes());
+  sizes[dim] = 0;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& tensor = tensors[i];
+    if (is_skipped(tensor)) continue;
+    OPLOOM_CHECK(tensor.dim() == first->dim(), "cat(): expected tensors with the same number of ",
+                 "dimensions, got ", first->dim(), " and ", tensor.dim());
+    for (int64_t d = 0; d < first->dim(); ++d) {
+      OPLOOM_CHECK(d == dim || tensor.sizes()[d] == first->sizes()[d],
+                   "cat(): Sizes of tensors must match except in dim ", dim, ", got ",
+                   first->sizes(), " and ", tensor.sizes(), " for tensor ", i);
+    }
+    OPLOOM_CHECK_VALUE(!c10::add_overflows(sizes[dim], tensor.sizes()[dim], &sizes[dim]),
+                       "cat(): dim ", dim, " of the result has more positions than 64 bits can count");
+  }
+  const TensorBase& given = maybe_get_output(0);
+  const ScalarType dtype = output_dtype("cat", given, common_dtype(tensors));
+  check_output_apart(given, tensors);
+  const TensorOptions options = first->options().dtype(dtype);
+  if (channels_last) {
+    set_output_raw_strided(0, sizes, c10::get_channels_last_strides_2d(sizes), options);
+  } else {
+    set_output_raw_strided(0, sizes, {}, options);
+  }
+}
+
+}  // namespace at::inline oploom_v1::meta
+
+namespace at::inline oploom_v1::native {
+
+OPLOOM_IMPL_FUNC(cat_out_cpu)(TensorList tensors, int64_t dim, const Tensor& out) {
+  if (out.numel() == 0) return;
+  dim = c10::wrap_dim("cat", dim, out.dim());
+  bool blocks = out.is_contiguous();
+  for (const Tensor& tensor : tensors) blocks &= is_block(tensor, out) || tensor.numel() == 0;
+  if (blocks) {
+    const int64_t rows = c10::multiply_integers(out.sizes().slice(0, dim));
+    join_blocks(tensors, out, rows, [rows](const Tensor& tensor) {
+      return static_cast<int64_t>(tensor.nbytes()) / rows;
+    });
+    return;
+  }
+  DimVector sizes(out.sizes());
+  int64_t offset = out.storage_offset();
+  for (const Tensor& tensor : tensors) {
+    if (is_skipped(tensor)) continue;
+    sizes[dim] = tensor.sizes()[dim];
+    make_alias(out, sizes, out.strides(), offset).copy_(tensor);
+    offset += sizes[dim] * out.strides()[dim];
+  }
+}
+
+Tensor concat(TensorList tensors, int64_t dim) { return at::cat(tensors, dim); }
+
+}  // namespace at::inline oploom_v1::native
+
+namespace at::inline oploom_v1::meta {
+
+OPLOOM_META_FUNC(stack)(TensorList tensors, int64_t dim) {
+  OPLOOM_CHECK(!tensors.empty(), "stack(): expected a non-empty list of tensors");
+  check_same_device("stack", tensors);
+  for (size_t i = 1; i < tensors.size(); ++i) {
+    OPLOOM_CHECK(tensors[i].sizes() == tensors[0].sizes(),
+                 "stack(): expected tensors of the same size, got ", tensors[0].sizes(), " and ",
+                 tensors[i].sizes(), " for tensor ", i);
+  }
+  dim = c10::wrap_dim("stack", dim, tensors[0].dim() + 1);
+  DimVector sizes(tensors[0].sizes());
+  sizes.insert(sizes.begin() + dim, static_cast<int64_t>(tensors.size()));
+  const TensorBase& given = maybe_get_output(0);
+  const ScalarType dtype = output_dtype("stack", given, common_dtype(tensors));
+  check_output_apart(given, tensors);
+  set_output_raw_strided(0, sizes, {}, tensors[0].options().dtype(dtype));
+}
+
+}  // namespace at::inline oploom_v1::meta
+
+namespace at::inline oploom_v1::native {
+
+OPLOOM_IMPL_FUNC(stack_out_cpu)(TensorList tensors, int64_t dim, const Tensor& out) {
+  if (out.numel() == 0) return;
+  dim = c10::wrap_dim("stack", dim, out.dim());
+  bool blocks = out.is_contiguous();
+  for (const Tensor& tensor : tensors) blocks &= is_block(tensor, out);
+  if (blocks) {
+    const int64_t rows = c10::multiply_integers(out.sizes().slice(0, dim));
+    join_blocks(tensors, out, rows, [rows](const Tensor& tensor) {
+      return static_cast<int64_t>(tensor.nbytes()) / rows;
+    });
+    return;
+  }
+  DimVector strides(out.strides());
+  strides.erase(strides.begin() + dim);
+  int64_t offset = out.storage_offset();
+  for (const Tensor& tensor : tensors) {
+    make_alias(out, tensor.sizes(), strides, offset).copy_(tensor);
+    offset += out.strides()[dim];
+  }
+}
+
+// ---- repeat ----
+
+Tensor repeat(const Tensor& self, IntArrayRef repeats) {
+  const int64_t ndim = static_cast<int64_t>(repeats.size());
+  OPLOOM_CHECK(ndim >= self.dim(), "repeat(): expected at least as many repeats as the input has ",
+               "dimensions, ", self.dim(), ", got ", repeats);
+  const int64_t added = ndim - self.dim();
+  DimVector sizes(ndim);
+  // Dimension d of the result, seen as two: the repeats, and within them the positions of self.
+  DimVector split_sizes(2 * ndim);
+  DimVector split_strides(2 * ndim, 0);
+  for (int64_t d = 0; d < ndim; ++d) {
+    OPLOOM_CHECK_VALUE(repeats[d] >= 0, "repeat(): expected non-negative repeats, got ", repeats);
+    const int64_t size = d < added ? 1 : self.sizes()[d - added];
+    OPLOOM_CHECK_VALUE(!c10::mul_overflows(size, repeats[d], &sizes[d]),
+                       "repeat(): shape ", self.sizes(), " repeated ", repeats,
+                       " times has more elements than 64 bits can count");
+    split_sizes[2 * d] = repeats[d];
+    split_sizes[2 * d + 1] = size;
+    split_strides[2 * d + 1] = d < added ? 0 : self.strides()[d - added];
+  }
+  Tensor result(at::detail::empty(sizes, self.options()));
+  if (result.numel() == 0) return result;
+  make_alias(result, split_sizes, c10::contiguous_strides(split_sizes))
+      .copy_(make_alias(self, split_sizes, split_strides));
+  return result;
+}
+
+// ---- flip, roll ----
+
+Tensor flip(const Tensor& self, IntArrayRef dims) {
+  const int64_t ndim = self.dim();
+  const uint64_t mask = dim_list_to_mask("flip", dims, ndim);
+  Tensor result = native::empty_like(self, {}, {}, {}, {}, {});
+  if (self.numel() == 0 || self.is_meta()) return result;
+  if (ndim == 0) return result.copy_(self);
+  // Reading begins at the last position of each reversed dimension and goes backwards.
+  DimVector from_strides(self.strides());
+  int64_t from_offset = 0;
+  for (int64_t d = 0; d < ndim; ++d) {
+    if ((mask >> d & 1) == 0) continue;
+    from_offset += (self.sizes()[d] - 1) * from_strides[d];
+    from_strides[d] = -from_strides[d];
+  }
+  const IntArrayRef to_strides = result.strides();
+  const int64_t columns = self.sizes()[ndim - 1];
+  const int64_t from_step = from_strides[ndim - 1];
+  const int64_t to_step = to_strides[ndim - 1];
+  with_opaque_type(self.itemsize(), [&](auto tag) {
+    using T = decltype(tag);
+    const T* from = static_cast<const T*>(self.const_data_ptr()) + from_offset;
+    T* to = static_cast<T*>(result.mutable_data_ptr());
+    at::parallel_for(0, self.numel() / columns, grain_for(columns), [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const T* from_row = from;
+        T* to_row = to;
+        int64_t rest = row;
+        for (int64_t d = ndim - 2; d >= 0; --d) {
+          const int64_t position = rest % self.sizes()[d];
+          rest /= self.sizes()[d];
+          from_row += position * from_strides[d];
+          to_row += position * to_strides[d];
+        }
+        if (from_step == 1 && to_step == 1) {
+          std::memcpy(to_row, from_row, static_cast<size_t>(columns) * sizeof(T));
+        } else {
+          for (int64_t j = 0; j < columns; ++j) to_row[j * to_step] = from_row[j * from_step];
+        }
+      }
+    });
+  });
+  return result;
+}
+
+namespace {
+
+// Copies self, rolled by `shift` along `dim`, into `out`.
+void roll_one_dim(const Tensor& self, int64_t shift, int64_t dim, const Tensor& out) {
+  const int64_t size = self.sizes()[dim];
+  const int64_t moved = ((shift % size) + size) % size;
+  const auto copy_part = [&](int64_t from, int64_t to, int64_t length) {
+    if (length == 0) return;
+    DimVector sizes(self.sizes());
+    sizes[dim] = length;
+    make_alias(out, sizes, out.strides(), out.storage_offset() + to * out.strides()[dim])
+        .copy_(make_alias(self, sizes, self.strides(),
+                          self.storage_offset() + from * self.strides()[dim]));
+  };
+  copy_part(0, moved, size - moved);
+  copy_part(size - moved, 0, moved);
+}
+
+}  // namespace
+
+Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
+  OPLOOM_CHECK(!shifts.empty(), "roll(): expected at least one shift");
+  if (dims.empty()) {
+    OPLOOM_CHECK(shifts.size() == 1, "roll(): expected one of shifts without dims, got ", shifts);
+    const Tensor dense = self.contiguous();
+    Tensor result(at::detail::empty(self.sizes(), self.options()));
+    if (self.numel() > 0) {
+      roll_one_dim(make_alias(dense, {self.numel()}, {1}), shifts[0], 0,
+                   make_alias(result, {self.numel()}, {1}));
+    }
+    return result;
+  }
+  OPLOOM_CHECK(shifts.size() == dims.size(), "roll(): expected as many shifts as dims, got ", shifts,
+               " and ", dims);
+  Tensor result = self;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    OPLOOM_CHECK_INDEX(self.dim() > 0, "roll(): a 0-d input has no dimension to roll");
+    const int64_t dim = c10::wrap_dim("roll", dims[i], self.dim());
+    Tensor rolled(at::detail::empty(self.sizes(), self.options()));
+    if (self.numel() > 0) roll_one_dim(result, shifts[i], dim, rolled);
+    result = std::move(rolled);
+  }
+  return result;
+}
+
+}  // namespace at::inline oploom_v1::native

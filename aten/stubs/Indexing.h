@@ -1,0 +1,45 @@
+// Kernels that read and write elements at computed places.
+#pragma once
+
+#include <aten/core/TensorBase.h>
+#include <aten/iterator/TensorIterator.h>
+#include <aten/stubs/DispatchStub.h>
+#include <c10/core/Scalar.h>
+
+namespace at::inline oploom_v1::native {
+
+// Note [Indices are checked before]
+// Native code has looked at every index before it calls one of these kernels, so that a wrong one
+// leaves the operands unchanged. The kernels check nothing.
+
+// Operands: output, self, index tensors (int64). self has stride 0 along the indexed dimensions;
+// the indices are added to its address, each multiplied by its stride. `sizes` and `strides` (bytes)
+// are those of the indexed dimensions; negative indices count from the end.
+using index_fn = void (*)(TensorIteratorBase&, IntArrayRef sizes, IntArrayRef strides);
+OPLOOM_DECLARE_DISPATCH(index_fn, index_stub);
+
+// Operands: self as above but written to, values of its dtype, index tensors.
+using index_put_fn = void (*)(TensorIteratorBase&, IntArrayRef sizes, IntArrayRef strides,
+                              bool accumulate);
+OPLOOM_DECLARE_DISPATCH(index_put_fn, index_put_stub);
+
+// The tensors have one number (at least 1) of dimensions; index is int64 and may be expanded. For
+// each place p of index, with p' the place whose coordinate dim is index[p]:
+//   gather:       result[p] = self[p']
+//   scatter:      self[p'] = src[p]
+//   scatter_fill: self[p'] = value
+//   scatter_add:  self[p'] += alpha * src[p], in the order of p
+using gather_fn = void (*)(const TensorBase& result, const TensorBase& self, int64_t dim,
+                           const TensorBase& index);
+OPLOOM_DECLARE_DISPATCH(gather_fn, gather_stub);
+using scatter_fn = void (*)(const TensorBase& self, int64_t dim, const TensorBase& index,
+                            const TensorBase& src);
+OPLOOM_DECLARE_DISPATCH(scatter_fn, scatter_stub);
+using scatter_fill_fn = void (*)(const TensorBase& self, int64_t dim, const TensorBase& index,
+                                 const Scalar& value);
+OPLOOM_DECLARE_DISPATCH(scatter_fill_fn, scatter_fill_stub);
+using scatter_add_fn = void (*)(const TensorBase& self, int64_t dim, const TensorBase& index,
+                                const TensorBase& src, const Scalar& alpha);
+OPLOOM_DECLARE_DISPATCH(scatter_add_fn, scatter_add_stub);
+
+}  // namespace at::inline oploom_v1::native
