@@ -1,6 +1,10 @@
 // AccumulateGrad and NotImplemented.
-#include <aten/ATen.h>
 #include <aten/autograd/AccumulateGrad.h>
+#include <c10/core/GradMode.h>
+#include <generated/ops/TensorOperators.h>
+#include <generated/ops/clone.h>
+#include <generated/ops/copy.h>
+#include <generated/ops/empty_strided.h>
 
 #include <limits>
 

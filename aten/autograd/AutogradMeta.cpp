@@ -2,6 +2,8 @@
 #include <aten/autograd/AccumulateGrad.h>
 #include <aten/autograd/AutogradMeta.h>
 #include <aten/autograd/Views.h>
+#include <generated/ops/TensorOperators.h>
+#include <generated/ops/clone.h>
 
 namespace at::inline oploom_v1::autograd {
 

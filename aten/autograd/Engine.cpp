@@ -1,10 +1,12 @@
 // Engine: dependency counts, the heap of ready nodes, and what happens around each node.
-#include <aten/ATen.h>
 #include <aten/autograd/AccumulateGrad.h>
 #include <aten/autograd/Engine.h>
 #include <aten/autograd/FunctionsManual.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/LocalDispatchKeySet.h>
+#include <generated/ops/TensorOperators.h>
+#include <generated/ops/real.h>
+#include <generated/ops/to.h>
 
 #include <algorithm>
 #include <unordered_map>

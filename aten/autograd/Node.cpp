@@ -1,5 +1,6 @@
 // Node: sequence numbers, hooks, and destruction without recursion.
 #include <aten/autograd/Node.h>
+#include <generated/ops/zeros.h>
 
 #include <algorithm>
 

@@ -116,7 +116,7 @@ inline bool any_grad_defined(const variable_list& grads) {
   }
   return false;
 }
-inline bool should_compute_output(const Node& node, IndexRange range) {
+inline bool any_wanted(const Node& node, IndexRange range) {
   for (size_t i = range.begin; i < range.end; ++i) {
     if (node.task_should_compute_output(i)) return true;
   }

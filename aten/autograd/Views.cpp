@@ -1,7 +1,13 @@
 // Views: tracking, CopySlices, and the rules for in-place changes.
-#include <aten/ATen.h>
 #include <aten/autograd/FunctionsManual.h>
 #include <aten/autograd/Views.h>
+#include <generated/ops/as_strided.h>
+#include <generated/ops/clone.h>
+#include <generated/ops/copy.h>
+#include <generated/ops/empty_strided.h>
+#include <generated/ops/view_as_complex.h>
+#include <generated/ops/view_as_real.h>
+#include <generated/ops/zero.h>
 
 namespace at::inline oploom_v1::autograd {
 

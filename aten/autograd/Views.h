@@ -4,6 +4,7 @@
 
 #include <aten/autograd/AutogradMeta.h>
 #include <aten/autograd/TensorGeometry.h>
+#include <c10/core/GradMode.h>
 
 namespace at::inline oploom_v1::autograd {
 

@@ -1,8 +1,9 @@
 // backward() and grad(), and the methods of Tensor that belong to automatic differentiation.
-#include <aten/ATen.h>
 #include <aten/autograd/autograd.h>
 #include <aten/autograd/AutogradMeta.h>
 #include <aten/autograd/Recording.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/to.h>
 
 namespace at::inline oploom_v1 {
 

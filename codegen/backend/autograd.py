@@ -260,7 +260,7 @@ def _unpack(saved: Saved) -> str:
 
 def _wanted(plan: Plan, name: str) -> str:
     if plan.has_lists:
-        return f"should_compute_output(*this, {types.cpp_name(name)}_range)"
+        return f"any_wanted(*this, {types.cpp_name(name)}_range)"
     return f"task_should_compute_output({plan.place(name)})"
 
 

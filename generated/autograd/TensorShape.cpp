@@ -64,7 +64,7 @@ variable_list CatBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(places.size());
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  if (should_compute_output(*this, tensors_range)) {
+  if (any_wanted(*this, tensors_range)) {
     copy_range(grad_inputs, tensors_range, cat_tensors_backward(grad, tensors_args_sizes,
                                                                 tensors_args_scalartypes, dim));
   }
@@ -270,7 +270,7 @@ variable_list StackBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(places.size());
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  if (should_compute_output(*this, tensors_range)) {
+  if (any_wanted(*this, tensors_range)) {
     copy_range(grad_inputs, tensors_range, stack_tensors_backward(grad, dim,
                                                                   tensors_args_scalartypes));
   }
