@@ -387,18 +387,8 @@ Tensor& masked_select_out(DispatchKeySet ks, const Tensor& self, const Tensor& m
 
 // nonzero(Tensor self) -> Tensor
 Tensor nonzero(DispatchKeySet ks, const Tensor& self) {
-  if (!compute_requires_grad(self)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::nonzero::redispatch(ks & c10::after_autograd_keyset, self);
-  }
-  const auto grad_fn = make_node<NotImplemented>("nonzero");
-  collect_edges(*grad_fn, self);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::nonzero::redispatch(ks & c10::after_autograd_keyset, self);
-  }();
-  set_history(result, grad_fn);
-  return result;
+  AutoDispatchBelowAutograd guard;
+  return _ops::nonzero::redispatch(ks & c10::after_autograd_keyset, self);
 }
 
 // nonzero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)

@@ -13,8 +13,8 @@ namespace at::inline oploom_v1::autograd {
 
 // native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float
 //     eps) -> (Tensor, Tensor, Tensor)
-//   input, weight, bias: grad.defined() ? native_layer_norm_backward(grad, input, normalized_shape,
-//       result1, result2, weight, bias, grad_input_mask) : std::tuple<Tensor, Tensor, Tensor>()
+//   input, weight, bias: native_layer_norm_backward(grad, input, normalized_shape, result1,
+//       result2, weight, bias, grad_input_mask)
 variable_list NativeLayerNormBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   const Tensor& grad = grads[0];
@@ -30,8 +30,8 @@ variable_list NativeLayerNormBackward0::apply(variable_list&& grads) {
     const std::array<bool, 3> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1),
                                                  task_should_compute_output(2)};
-    auto result =
-        grad.defined() ? native_layer_norm_backward(grad, input, normalized_shape, result1, result2, weight, bias, grad_input_mask) : std::tuple<Tensor, Tensor, Tensor>();
+    auto result = native_layer_norm_backward(grad, input, normalized_shape, result1, result2,
+                                             weight, bias, grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(result));
     grad_inputs[1] = std::move(std::get<1>(result));
     grad_inputs[2] = std::move(std::get<2>(result));

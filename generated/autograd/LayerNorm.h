@@ -11,8 +11,8 @@ namespace at::inline oploom_v1::autograd {
 
 // native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float
 //     eps) -> (Tensor, Tensor, Tensor)
-//   input, weight, bias: grad.defined() ? native_layer_norm_backward(grad, input, normalized_shape,
-//       result1, result2, weight, bias, grad_input_mask) : std::tuple<Tensor, Tensor, Tensor>()
+//   input, weight, bias: native_layer_norm_backward(grad, input, normalized_shape, result1,
+//       result2, weight, bias, grad_input_mask)
 struct NativeLayerNormBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "NativeLayerNormBackward0"; }

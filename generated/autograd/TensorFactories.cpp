@@ -261,20 +261,9 @@ Tensor& bernoulli__float(DispatchKeySet ks, Tensor& self, double p,
 Tensor empty_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype,
                   std::optional<Layout> layout, std::optional<Device> device,
                   std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
-  if (!compute_requires_grad(self)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::empty_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                        pin_memory, memory_format);
-  }
-  const auto grad_fn = make_node<NotImplemented>("empty_like");
-  collect_edges(*grad_fn, self);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::empty_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout,
-                                        device, pin_memory, memory_format);
-  }();
-  set_history(result, grad_fn);
-  return result;
+  AutoDispatchBelowAutograd guard;
+  return _ops::empty_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
+                                      pin_memory, memory_format);
 }
 
 // eye.m_out(SymInt n, SymInt m, *, Tensor(a!) out) -> Tensor(a!)
@@ -316,20 +305,9 @@ Tensor full_like(DispatchKeySet ks, const Tensor& self, const Scalar& fill_value
                  std::optional<ScalarType> dtype, std::optional<Layout> layout,
                  std::optional<Device> device, std::optional<bool> pin_memory,
                  std::optional<MemoryFormat> memory_format) {
-  if (!compute_requires_grad(self)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::full_like::redispatch(ks & c10::after_autograd_keyset, self, fill_value, dtype,
-                                       layout, device, pin_memory, memory_format);
-  }
-  const auto grad_fn = make_node<NotImplemented>("full_like");
-  collect_edges(*grad_fn, self);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::full_like::redispatch(ks & c10::after_autograd_keyset, self, fill_value, dtype,
-                                       layout, device, pin_memory, memory_format);
-  }();
-  set_history(result, grad_fn);
-  return result;
+  AutoDispatchBelowAutograd guard;
+  return _ops::full_like::redispatch(ks & c10::after_autograd_keyset, self, fill_value, dtype,
+                                     layout, device, pin_memory, memory_format);
 }
 
 // linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)
@@ -349,20 +327,9 @@ Tensor& linspace_out(DispatchKeySet ks, const Scalar& start, const Scalar& end, 
 Tensor new_empty(DispatchKeySet ks, const Tensor& self, IntArrayRef size,
                  std::optional<ScalarType> dtype, std::optional<Layout> layout,
                  std::optional<Device> device, std::optional<bool> pin_memory) {
-  if (!compute_requires_grad(self)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::new_empty::redispatch(ks & c10::after_autograd_keyset, self, size, dtype, layout,
-                                       device, pin_memory);
-  }
-  const auto grad_fn = make_node<NotImplemented>("new_empty");
-  collect_edges(*grad_fn, self);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::new_empty::redispatch(ks & c10::after_autograd_keyset, self, size, dtype, layout,
-                                       device, pin_memory);
-  }();
-  set_history(result, grad_fn);
-  return result;
+  AutoDispatchBelowAutograd guard;
+  return _ops::new_empty::redispatch(ks & c10::after_autograd_keyset, self, size, dtype, layout,
+                                     device, pin_memory);
 }
 
 // new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout?
@@ -371,20 +338,9 @@ Tensor new_empty_strided(DispatchKeySet ks, const Tensor& self, IntArrayRef size
                          IntArrayRef stride, std::optional<ScalarType> dtype,
                          std::optional<Layout> layout, std::optional<Device> device,
                          std::optional<bool> pin_memory) {
-  if (!compute_requires_grad(self)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::new_empty_strided::redispatch(ks & c10::after_autograd_keyset, self, size, stride,
-                                               dtype, layout, device, pin_memory);
-  }
-  const auto grad_fn = make_node<NotImplemented>("new_empty_strided");
-  collect_edges(*grad_fn, self);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::new_empty_strided::redispatch(ks & c10::after_autograd_keyset, self, size, stride,
-                                               dtype, layout, device, pin_memory);
-  }();
-  set_history(result, grad_fn);
-  return result;
+  AutoDispatchBelowAutograd guard;
+  return _ops::new_empty_strided::redispatch(ks & c10::after_autograd_keyset, self, size, stride,
+                                             dtype, layout, device, pin_memory);
 }
 
 // new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout?
@@ -392,20 +348,9 @@ Tensor new_empty_strided(DispatchKeySet ks, const Tensor& self, IntArrayRef size
 Tensor new_full(DispatchKeySet ks, const Tensor& self, IntArrayRef size, const Scalar& fill_value,
                 std::optional<ScalarType> dtype, std::optional<Layout> layout,
                 std::optional<Device> device, std::optional<bool> pin_memory) {
-  if (!compute_requires_grad(self)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::new_full::redispatch(ks & c10::after_autograd_keyset, self, size, fill_value, dtype,
-                                      layout, device, pin_memory);
-  }
-  const auto grad_fn = make_node<NotImplemented>("new_full");
-  collect_edges(*grad_fn, self);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::new_full::redispatch(ks & c10::after_autograd_keyset, self, size, fill_value,
-                                      dtype, layout, device, pin_memory);
-  }();
-  set_history(result, grad_fn);
-  return result;
+  AutoDispatchBelowAutograd guard;
+  return _ops::new_full::redispatch(ks & c10::after_autograd_keyset, self, size, fill_value, dtype,
+                                    layout, device, pin_memory);
 }
 
 // new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -413,20 +358,9 @@ Tensor new_full(DispatchKeySet ks, const Tensor& self, IntArrayRef size, const S
 Tensor new_ones(DispatchKeySet ks, const Tensor& self, IntArrayRef size,
                 std::optional<ScalarType> dtype, std::optional<Layout> layout,
                 std::optional<Device> device, std::optional<bool> pin_memory) {
-  if (!compute_requires_grad(self)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::new_ones::redispatch(ks & c10::after_autograd_keyset, self, size, dtype, layout,
-                                      device, pin_memory);
-  }
-  const auto grad_fn = make_node<NotImplemented>("new_ones");
-  collect_edges(*grad_fn, self);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::new_ones::redispatch(ks & c10::after_autograd_keyset, self, size, dtype, layout,
-                                      device, pin_memory);
-  }();
-  set_history(result, grad_fn);
-  return result;
+  AutoDispatchBelowAutograd guard;
+  return _ops::new_ones::redispatch(ks & c10::after_autograd_keyset, self, size, dtype, layout,
+                                    device, pin_memory);
 }
 
 // new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -434,20 +368,9 @@ Tensor new_ones(DispatchKeySet ks, const Tensor& self, IntArrayRef size,
 Tensor new_zeros(DispatchKeySet ks, const Tensor& self, IntArrayRef size,
                  std::optional<ScalarType> dtype, std::optional<Layout> layout,
                  std::optional<Device> device, std::optional<bool> pin_memory) {
-  if (!compute_requires_grad(self)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::new_zeros::redispatch(ks & c10::after_autograd_keyset, self, size, dtype, layout,
-                                       device, pin_memory);
-  }
-  const auto grad_fn = make_node<NotImplemented>("new_zeros");
-  collect_edges(*grad_fn, self);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::new_zeros::redispatch(ks & c10::after_autograd_keyset, self, size, dtype, layout,
-                                       device, pin_memory);
-  }();
-  set_history(result, grad_fn);
-  return result;
+  AutoDispatchBelowAutograd guard;
+  return _ops::new_zeros::redispatch(ks & c10::after_autograd_keyset, self, size, dtype, layout,
+                                     device, pin_memory);
 }
 
 // normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
@@ -487,20 +410,9 @@ Tensor& ones_out(DispatchKeySet ks, IntArrayRef size, Tensor& out) {
 Tensor ones_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype,
                  std::optional<Layout> layout, std::optional<Device> device,
                  std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
-  if (!compute_requires_grad(self)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::ones_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                       pin_memory, memory_format);
-  }
-  const auto grad_fn = make_node<NotImplemented>("ones_like");
-  collect_edges(*grad_fn, self);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::ones_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                       pin_memory, memory_format);
-  }();
-  set_history(result, grad_fn);
-  return result;
+  AutoDispatchBelowAutograd guard;
+  return _ops::ones_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
+                                     pin_memory, memory_format);
 }
 
 // rand.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
@@ -519,20 +431,9 @@ Tensor& rand_out(DispatchKeySet ks, IntArrayRef size, Tensor& out) {
 Tensor rand_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype,
                  std::optional<Layout> layout, std::optional<Device> device,
                  std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
-  if (!compute_requires_grad(self)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::rand_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                       pin_memory, memory_format);
-  }
-  const auto grad_fn = make_node<NotImplemented>("rand_like");
-  collect_edges(*grad_fn, self);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::rand_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                       pin_memory, memory_format);
-  }();
-  set_history(result, grad_fn);
-  return result;
+  AutoDispatchBelowAutograd guard;
+  return _ops::rand_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
+                                     pin_memory, memory_format);
 }
 
 // randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -541,20 +442,9 @@ Tensor randint_like(DispatchKeySet ks, const Tensor& self, int64_t high,
                     std::optional<ScalarType> dtype, std::optional<Layout> layout,
                     std::optional<Device> device, std::optional<bool> pin_memory,
                     std::optional<MemoryFormat> memory_format) {
-  if (!compute_requires_grad(self)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::randint_like::redispatch(ks & c10::after_autograd_keyset, self, high, dtype, layout,
-                                          device, pin_memory, memory_format);
-  }
-  const auto grad_fn = make_node<NotImplemented>("randint_like");
-  collect_edges(*grad_fn, self);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::randint_like::redispatch(ks & c10::after_autograd_keyset, self, high, dtype,
-                                          layout, device, pin_memory, memory_format);
-  }();
-  set_history(result, grad_fn);
-  return result;
+  AutoDispatchBelowAutograd guard;
+  return _ops::randint_like::redispatch(ks & c10::after_autograd_keyset, self, high, dtype, layout,
+                                        device, pin_memory, memory_format);
 }
 
 // randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout?
@@ -564,21 +454,9 @@ Tensor randint_like_low_dtype(DispatchKeySet ks, const Tensor& self, int64_t low
                               std::optional<ScalarType> dtype, std::optional<Layout> layout,
                               std::optional<Device> device, std::optional<bool> pin_memory,
                               std::optional<MemoryFormat> memory_format) {
-  if (!compute_requires_grad(self)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::randint_like_low_dtype::redispatch(ks & c10::after_autograd_keyset, self, low, high,
-                                                    dtype, layout, device, pin_memory, memory_format);
-  }
-  const auto grad_fn = make_node<NotImplemented>("randint_like.low_dtype");
-  collect_edges(*grad_fn, self);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::randint_like_low_dtype::redispatch(ks & c10::after_autograd_keyset, self, low,
-                                                    high, dtype, layout, device, pin_memory,
-                                                    memory_format);
-  }();
-  set_history(result, grad_fn);
-  return result;
+  AutoDispatchBelowAutograd guard;
+  return _ops::randint_like_low_dtype::redispatch(ks & c10::after_autograd_keyset, self, low, high,
+                                                  dtype, layout, device, pin_memory, memory_format);
 }
 
 // randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
@@ -597,20 +475,9 @@ Tensor& randn_out(DispatchKeySet ks, IntArrayRef size, Tensor& out) {
 Tensor randn_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype,
                   std::optional<Layout> layout, std::optional<Device> device,
                   std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
-  if (!compute_requires_grad(self)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::randn_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                        pin_memory, memory_format);
-  }
-  const auto grad_fn = make_node<NotImplemented>("randn_like");
-  collect_edges(*grad_fn, self);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::randn_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout,
-                                        device, pin_memory, memory_format);
-  }();
-  set_history(result, grad_fn);
-  return result;
+  AutoDispatchBelowAutograd guard;
+  return _ops::randn_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
+                                      pin_memory, memory_format);
 }
 
 // random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
@@ -833,20 +700,9 @@ Tensor& zeros_out(DispatchKeySet ks, IntArrayRef size, Tensor& out) {
 Tensor zeros_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype,
                   std::optional<Layout> layout, std::optional<Device> device,
                   std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
-  if (!compute_requires_grad(self)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::zeros_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                        pin_memory, memory_format);
-  }
-  const auto grad_fn = make_node<NotImplemented>("zeros_like");
-  collect_edges(*grad_fn, self);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::zeros_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout,
-                                        device, pin_memory, memory_format);
-  }();
-  set_history(result, grad_fn);
-  return result;
+  AutoDispatchBelowAutograd guard;
+  return _ops::zeros_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
+                                      pin_memory, memory_format);
 }
 
 }  // namespace kernels
