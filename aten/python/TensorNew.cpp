@@ -1,0 +1,317 @@
+// oploom.tensor, as_tensor, asarray, frombuffer: tensors from Python data.
+#include <aten/core/Empty.h>
+#include <aten/python/ArgParser.h>
+#include <aten/python/Elements.h>
+#include <aten/python/Interchange.h>
+#include <aten/python/TensorNew.h>
+#include <c10/core/DefaultDtype.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+
+namespace at::inline oploom_v1::python {
+namespace {
+
+constexpr size_t kMaxDepth = 64;
+
+bool is_string(PyObject* object) { return PyUnicode_Check(object) || PyBytes_Check(object); }
+
+// Things that hold elements: lists, tuples, ranges, arrays of one or more dimensions.
+bool is_sequence(PyObject* object) {
+  if (PyList_Check(object) || PyTuple_Check(object)) return true;
+  if (is_tensor(object)) return unpack(object).dim() > 0;
+  if (is_numpy_scalar(object) || is_string(object) || PyDict_Check(object)) return false;
+  return PySequence_Check(object) && PySequence_Size(object) >= 0;
+}
+
+[[noreturn]] void not_a_number(PyObject* object) {
+  OPLOOM_CHECK_TYPE(false, "tensor(): expected numbers or nested sequences of numbers, got ",
+                    type_name(object));
+  throw PythonError();
+}
+
+// What kind of number an element is; the larger one wins.
+enum class Kind { kNone, kBool, kInt, kFloat, kComplex };
+
+Kind kind_of(ScalarType type) {
+  if (type == ScalarType::Bool) return Kind::kBool;
+  if (c10::isIntegralType(type, false)) return Kind::kInt;
+  return c10::isComplexType(type) ? Kind::kComplex : Kind::kFloat;
+}
+
+// Shape and dtype that nested data has.
+struct Inferred {
+  DimVector sizes;
+  Kind kind = Kind::kNone;
+  // The dtype of arrays and NumPy scalars among the elements, which counts more than a kind.
+  std::optional<ScalarType> typed;
+
+  void add(ScalarType type) {
+    typed = typed.has_value() ? c10::promoteTypes(*typed, type) : type;
+    kind = std::max(kind, kind_of(type));
+  }
+
+  ScalarType dtype() const {
+    const ScalarType standard = c10::get_default_dtype();
+    ScalarType type = standard;
+    if (kind == Kind::kBool) type = ScalarType::Bool;
+    if (kind == Kind::kInt) type = ScalarType::Long;
+    if (kind == Kind::kComplex) type = c10::get_default_complex_dtype();
+    if (!typed.has_value()) return type;
+    return kind_of(*typed) == kind ? *typed : c10::promoteTypes(*typed, type);
+  }
+};
+
+std::optional<ScalarType> numpy_scalar_type(PyObject* object) {
+  Ref dtype(PyObject_GetAttrString(object, "dtype"));
+  Ref kind(PyObject_GetAttrString(dtype.get(), "kind"));
+  Ref size(PyObject_GetAttrString(dtype.get(), "itemsize"));
+  const char* text = PyUnicode_AsUTF8(kind.get());
+  return text == nullptr ? std::nullopt
+                         : scalar_type_of_kind(text[0], static_cast<int>(to_integer(size.get())));
+}
+
+void infer_sizes(PyObject* data, DimVector& sizes) {
+  Ref holder;  // keeps items that the sequence made up for us
+  while (is_sequence(data)) {
+    OPLOOM_CHECK_VALUE(sizes.size() < kMaxDepth, "tensor(): the data is nested deeper than ",
+                       kMaxDepth, " levels");
+    if (is_tensor(data)) {
+      for (const int64_t size : unpack(data).sizes()) sizes.push_back(size);
+      return;
+    }
+    const Py_ssize_t length = PySequence_Size(data);
+    check_status(static_cast<int>(std::min<Py_ssize_t>(length, 0)));
+    sizes.push_back(length);
+    if (length == 0) return;
+    holder = Ref(PySequence_GetItem(data, 0));
+    data = holder.get();
+  }
+}
+
+void infer_kind(PyObject* data, Inferred& result) {
+  if (PyFloat_CheckExact(data)) {
+    result.kind = std::max(result.kind, Kind::kFloat);
+  } else if (PyBool_Check(data)) {
+    result.kind = std::max(result.kind, Kind::kBool);
+  } else if (PyLong_Check(data)) {
+    result.kind = std::max(result.kind, Kind::kInt);
+  } else if (is_tensor(data)) {
+    result.add(unpack(data).scalar_type());
+  } else if (is_numpy_scalar(data)) {
+    const std::optional<ScalarType> type = numpy_scalar_type(data);
+    if (!type.has_value()) not_a_number(data);
+    result.add(*type);
+  } else if (PyFloat_Check(data)) {
+    result.kind = std::max(result.kind, Kind::kFloat);
+  } else if (PyComplex_Check(data)) {
+    result.kind = Kind::kComplex;
+  } else if (is_sequence(data)) {
+    Ref items(PySequence_Fast(data, "expected a sequence"));
+    const Py_ssize_t size = PySequence_Fast_GET_SIZE(items.get());
+    for (Py_ssize_t i = 0; i < size; ++i) {
+      infer_kind(PySequence_Fast_GET_ITEM(items.get(), i), result);
+    }
+  } else {
+    not_a_number(data);
+  }
+}
+
+// Writes nested data into contiguous memory, checking that it is as regular as its first items.
+void fill(PyObject* data, ScalarType type, IntArrayRef sizes, char*& out) {
+  if (sizes.empty()) {
+    if (is_sequence(data)) {
+      OPLOOM_CHECK_VALUE(false, "tensor(): expected a number, got a sequence of length ",
+                         PySequence_Size(data), ": all sequences of a level must be equally deep");
+    }
+    if (is_string(data) || data == Py_None) not_a_number(data);
+    write_element(out, type, data);
+    out += c10::elementSize(type);
+    return;
+  }
+  if (!is_sequence(data)) {
+    OPLOOM_CHECK_VALUE(false, "tensor(): expected a sequence of length ", sizes[0], ", got ",
+                       type_name(data));
+  }
+  Ref list;
+  if (is_tensor(data)) {
+    list = Ref(to_list(unpack(data)));
+    data = list.get();
+  }
+  Ref items(PySequence_Fast(data, "expected a sequence"));
+  const Py_ssize_t size = PySequence_Fast_GET_SIZE(items.get());
+  OPLOOM_CHECK_VALUE(size == sizes[0], "tensor(): expected a sequence of length ", sizes[0],
+                     ", got one of length ", size);
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    fill(PySequence_Fast_GET_ITEM(items.get(), i), type, sizes.slice(1), out);
+  }
+}
+
+Tensor converted(const Tensor& tensor, std::optional<ScalarType> dtype,
+                 std::optional<Device> device, bool copy) {
+  TensorOptions options = tensor.options();
+  if (dtype.has_value()) options = options.dtype(*dtype);
+  if (device.has_value()) options = options.device(*device);
+  return tensor.to(options, /*non_blocking=*/false, copy);
+}
+
+Tensor from_sequence(PyObject* data, std::optional<ScalarType> dtype,
+                     std::optional<Device> device) {
+  Inferred inferred;
+  infer_sizes(data, inferred.sizes);
+  if (!dtype.has_value()) infer_kind(data, inferred);
+  const ScalarType type = dtype.has_value() ? *dtype : inferred.dtype();
+  Tensor result(at::detail::empty(inferred.sizes, TensorOptions().dtype(type).device(kCPU)));
+  char* out = static_cast<char*>(result.mutable_data_ptr());
+  if (result.numel() > 0 || inferred.sizes.size() > 0) fill(data, type, inferred.sizes, out);
+  if (!device.has_value() || device->is_cpu()) return result;
+  return converted(result, std::nullopt, device, false);
+}
+
+struct NewArguments {
+  PyObject* data;
+  std::optional<ScalarType> dtype;
+  std::optional<Device> device;
+  std::optional<bool> copy;
+  bool requires_grad;
+};
+
+// (data, dtype=None, device=None, ...) with the names given.
+NewArguments parse_new(const char* format, const char** names, PyObject* args, PyObject* kwargs,
+                       bool takes_copy) {
+  PyObject* data = nullptr;
+  PyObject* dtype = Py_None;
+  PyObject* device = Py_None;
+  PyObject* copy = Py_None;
+  int requires_grad = 0;
+  const int parsed =
+      takes_copy ? PyArg_ParseTupleAndKeywords(args, kwargs, format, const_cast<char**>(names),
+                                               &data, &dtype, &device, &copy, &requires_grad)
+                 : PyArg_ParseTupleAndKeywords(args, kwargs, format, const_cast<char**>(names),
+                                               &data, &dtype, &device, &requires_grad);
+  if (!parsed) throw PythonError();
+  NewArguments result{data, std::nullopt, std::nullopt, std::nullopt, requires_grad != 0};
+  if (dtype != Py_None) result.dtype = to_scalar_type(dtype);
+  if (device != Py_None) result.device = to_device(device);
+  if (copy != Py_None) result.copy = PyObject_IsTrue(copy) == 1;
+  return result;
+}
+
+PyObject* finished(Tensor tensor, bool requires_grad) {
+  if (requires_grad) tensor.set_requires_grad(true);
+  return wrap(std::move(tensor));
+}
+
+PyObject* py_tensor(PyObject*, PyObject* args, PyObject* kwargs) {
+  return guarded([&] {
+    static const char* names[] = {"data", "dtype", "device", "requires_grad", nullptr};
+    const NewArguments a = parse_new("O|OO$p:tensor", names, args, kwargs, false);
+    return finished(tensor_from_data(a.data, a.dtype, a.device), a.requires_grad);
+  });
+}
+
+PyObject* py_as_tensor(PyObject*, PyObject* args, PyObject* kwargs) {
+  return guarded([&] {
+    static const char* names[] = {"data", "dtype", "device", "requires_grad", nullptr};
+    const NewArguments a = parse_new("O|OO$p:as_tensor", names, args, kwargs, false);
+    return finished(as_tensor(a.data, a.dtype, a.device), a.requires_grad);
+  });
+}
+
+PyObject* py_asarray(PyObject*, PyObject* args, PyObject* kwargs) {
+  return guarded([&] {
+    static const char* names[] = {"obj", "dtype", "device", "copy", "requires_grad", nullptr};
+    const NewArguments a = parse_new("O|$OOOp:asarray", names, args, kwargs, true);
+    if (a.copy == true) {
+      return finished(tensor_from_data(a.data, a.dtype, a.device), a.requires_grad);
+    }
+    Tensor result = as_tensor(a.data, a.dtype, a.device);
+    if (a.copy == false) {
+      const Tensor original = as_tensor(a.data, std::nullopt, std::nullopt);
+      const bool shares = !is_python_number(a.data) && !PyList_Check(a.data) &&
+                          !PyTuple_Check(a.data) &&
+                          original.const_data_ptr() == result.const_data_ptr();
+      OPLOOM_CHECK_VALUE(shares, "asarray(): cannot make this tensor without a copy");
+    }
+    return finished(std::move(result), a.requires_grad);
+  });
+}
+
+PyObject* py_frombuffer(PyObject*, PyObject* args, PyObject* kwargs) {
+  return guarded([&]() -> PyObject* {
+    static const char* names[] = {"buffer", "dtype", "count", "offset", "requires_grad", nullptr};
+    PyObject* buffer = nullptr;
+    PyObject* dtype = nullptr;
+    long long count = -1;
+    long long offset = 0;
+    int requires_grad = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O$OLLp:frombuffer", const_cast<char**>(names),
+                                     &buffer, &dtype, &count, &offset, &requires_grad)) {
+      return nullptr;
+    }
+    OPLOOM_CHECK_TYPE(dtype != nullptr, "frombuffer(): the argument 'dtype' is missing");
+    return finished(from_raw_buffer(buffer, to_scalar_type(dtype), count, offset),
+                    requires_grad != 0);
+  });
+}
+
+}  // namespace
+
+Tensor tensor_from_data(PyObject* data, std::optional<ScalarType> dtype,
+                        std::optional<Device> device) {
+  if (is_tensor(data)) {
+    Tensor source = unpack(data).detach();
+    return converted(source, dtype, device, /*copy=*/true);
+  }
+  if (has_array_interface(data) && !is_numpy_scalar(data)) {
+    return converted(from_array(data, Readonly::kAllow), dtype, device, /*copy=*/true);
+  }
+  return from_sequence(data, dtype, device);
+}
+
+Tensor as_tensor(PyObject* data, std::optional<ScalarType> dtype, std::optional<Device> device) {
+  if (is_tensor(data)) return converted(unpack(data), dtype, device, /*copy=*/false);
+  if (has_array_interface(data) && !is_numpy_scalar(data)) {
+    if (!can_share_array(data)) return tensor_from_data(data, dtype, device);
+    return converted(from_array(data, Readonly::kRefuse), dtype, device, /*copy=*/false);
+  }
+  if (PyObject_HasAttrString(data, "__dlpack__") && !is_numpy_scalar(data)) {
+    return converted(from_dlpack_object(data), dtype, device, /*copy=*/false);
+  }
+  return from_sequence(data, dtype, device);
+}
+
+Tensor legacy_new(PyObject* args) {
+  const ScalarType type = c10::get_default_dtype();
+  const Py_ssize_t count = PyTuple_GET_SIZE(args);
+  PyObject* first = count > 0 ? PyTuple_GET_ITEM(args, 0) : nullptr;
+  if (count == 1 && is_tensor(first)) return unpack(first).detach();
+  if (count == 1 && !is_integer(first, false)) {
+    if (!is_sequence(first)) not_a_number(first);
+    return tensor_from_data(first, type, std::nullopt);
+  }
+  DimVector sizes;
+  for (Py_ssize_t i = 0; i < count; ++i) sizes.push_back(to_integer(PyTuple_GET_ITEM(args, i)));
+  if (count == 0) sizes.push_back(0);
+  return Tensor(at::detail::empty(sizes, TensorOptions().dtype(type).device(kCPU)));
+}
+
+#define FUNCTION(name) reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(name))
+PyMethodDef tensor_new_functions[] = {
+    {"tensor", FUNCTION(py_tensor), METH_VARARGS | METH_KEYWORDS,
+     "tensor(data, dtype=None, device=None, *, requires_grad=False) -> Tensor\n\n"
+     "Makes a tensor of numbers, nested sequences of numbers, or an array, by copying."},
+    {"as_tensor", FUNCTION(py_as_tensor), METH_VARARGS | METH_KEYWORDS,
+     "as_tensor(data, dtype=None, device=None) -> Tensor\n\n"
+     "Like tensor(), but shares the memory of tensors and arrays where it can."},
+    {"asarray", FUNCTION(py_asarray), METH_VARARGS | METH_KEYWORDS,
+     "asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False) -> Tensor\n\n"
+     "Makes a tensor of obj; copy=True always copies, copy=False never."},
+    {"frombuffer", FUNCTION(py_frombuffer), METH_VARARGS | METH_KEYWORDS,
+     "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False) -> Tensor\n\n"
+     "A 1-d tensor that shares the memory of a writable buffer; offset counts bytes."},
+    {nullptr, nullptr, 0, nullptr},
+};
+#undef FUNCTION
+
+}  // namespace at::inline oploom_v1::python
