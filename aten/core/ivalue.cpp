@@ -14,6 +14,13 @@ static_assert(std::size(kTypeNames) == std::variant_size_v<IValue::Value>);
 
 }  // namespace
 
+IValue::IValue() = default;
+IValue::IValue(const IValue& other) = default;
+IValue::IValue(IValue&& other) noexcept = default;
+IValue& IValue::operator=(const IValue& other) = default;
+IValue& IValue::operator=(IValue&& other) noexcept = default;
+IValue::~IValue() = default;
+
 const char* IValue::type_name() const { return kTypeNames[value_.index()]; }
 
 Scalar IValue::to_scalar() const {

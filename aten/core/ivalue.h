@@ -34,7 +34,14 @@ class OPLOOM_API IValue {
     }(std::type_identity<Value>());
   }
 
-  IValue() = default;
+  IValue();
+  // Defined out of line: operator tables use them everywhere, and inline they are large.
+  IValue(const IValue& other);
+  IValue(IValue&& other) noexcept;
+  IValue& operator=(const IValue& other);
+  IValue& operator=(IValue&& other) noexcept;
+  ~IValue();
+
   template <class T>
     requires(index_of<std::decay_t<T>>() < std::variant_size_v<Value>)
   IValue(T&& value) : value_(std::in_place_type<std::decay_t<T>>, std::forward<T>(value)) {}

@@ -227,14 +227,19 @@ auto written(T& argument) {
 
 }  // namespace detail
 
-template <class Op, class R, class... Args>
-struct Boxing<Op, R(Args...)> {
-  // A typed kernel: puts its arguments on a stack and calls the fallback of the highest key.
-  static R entry(DispatchKeySet keys, Args... args) {
+// What does not depend on the operator is instantiated once for each signature.
+template <class Signature>
+struct SignatureBoxing;
+
+template <class R, class... Args>
+struct SignatureBoxing<R(Args...)> {
+  // Puts the arguments on a stack and calls the fallback of the highest key.
+  OPLOOM_NOINLINE [[gnu::cold]] static R to_stack(const OperatorTableBase& op, DispatchKeySet keys,
+                                    Args... args) {
     Stack stack;
     stack.reserve(sizeof...(Args));
     (stack.push_back(detail::box(args)), ...);
-    call_fallback(Op::table, keys, stack);
+    call_fallback(op, keys, stack);
     if constexpr (std::is_void_v<R>) {
       return;
     } else if constexpr (std::is_same_v<R, Tensor&>) {
@@ -246,27 +251,27 @@ struct Boxing<Op, R(Args...)> {
     }
   }
 
-  static void call(Stack& stack) {
-    apply(stack, [](auto&&... args) -> R { return Op::call(args...); });
-  }
-  static void redispatch(DispatchKeySet keys, Stack& stack) {
-    apply(stack, [keys](auto&&... args) -> R { return Op::table(keys, args...); });
+  // Calls with the arguments on the stack: `function`, or the operator's kernel for `keys` where
+  // there is none.
+  OPLOOM_NOINLINE [[gnu::cold]] static void from_stack(const OperatorTableBase& op, DispatchKeySet keys,
+                                         R (*function)(Args...), Stack& stack) {
+    from_stack(op, keys, function, stack, std::index_sequence_for<Args...>());
   }
 
  private:
-  template <class F>
-  static void apply(Stack& stack, F&& function) {
-    apply(stack, function, std::index_sequence_for<Args...>());
-  }
-  template <class F, size_t... I>
-  static void apply(Stack& stack, F& function, std::index_sequence<I...>) {
-    OPLOOM_CHECK(stack.size() >= sizeof...(Args), Op::name, "(): expected ", sizeof...(Args),
+  template <size_t... I>
+  static void from_stack(const OperatorTableBase& op, DispatchKeySet keys, R (*function)(Args...),
+                         Stack& stack, std::index_sequence<I...>) {
+    OPLOOM_CHECK(stack.size() >= sizeof...(Args), op.name(), "(): expected ", sizeof...(Args),
                  " arguments on the stack, got ", stack.size());
     const IValue* first = stack.data() + (stack.size() - sizeof...(Args));
     detail::HeldAll<std::index_sequence<I...>, std::remove_cvref_t<Args>...> held(first);
     const auto call = [&]() -> R {
-      return function(
-          static_cast<detail::Held<I, std::remove_cvref_t<Args>>&>(held).argument.get()...);
+      const auto kernel = [&](Args... args) -> R {
+        if (function != nullptr) return function(std::forward<Args>(args)...);
+        return static_cast<const OperatorTable<R(Args...)>&>(op)(keys, std::forward<Args>(args)...);
+      };
+      return kernel(static_cast<detail::Held<I, std::remove_cvref_t<Args>>&>(held).argument.get()...);
     };
     if constexpr (std::is_void_v<R>) {
       call();
@@ -276,6 +281,20 @@ struct Boxing<Op, R(Args...)> {
       stack.resize(stack.size() - sizeof...(Args));
       detail::Results<std::remove_cvref_t<R>>::push(stack, result);
     }
+  }
+};
+
+template <class Op, class R, class... Args>
+struct Boxing<Op, R(Args...)> {
+  // A typed kernel that hands the call to the fallback of the highest key.
+  [[gnu::cold]] static R entry(DispatchKeySet keys, Args... args) {
+    return SignatureBoxing<R(Args...)>::to_stack(Op::table, keys, std::forward<Args>(args)...);
+  }
+  [[gnu::cold]] static void call(Stack& stack) {
+    SignatureBoxing<R(Args...)>::from_stack(Op::table, {}, &Op::call, stack);
+  }
+  [[gnu::cold]] static void redispatch(DispatchKeySet keys, Stack& stack) {
+    SignatureBoxing<R(Args...)>::from_stack(Op::table, keys, nullptr, stack);
   }
 };
 
