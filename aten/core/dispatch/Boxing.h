@@ -234,7 +234,7 @@ struct SignatureBoxing;
 template <class R, class... Args>
 struct SignatureBoxing<R(Args...)> {
   // Puts the arguments on a stack and calls the fallback of the highest key.
-  OPLOOM_NOINLINE [[gnu::cold]] static R to_stack(const OperatorTableBase& op, DispatchKeySet keys,
+  [[gnu::cold, gnu::noinline]] static R to_stack(const OperatorTableBase& op, DispatchKeySet keys,
                                     Args... args) {
     Stack stack;
     stack.reserve(sizeof...(Args));
@@ -253,7 +253,7 @@ struct SignatureBoxing<R(Args...)> {
 
   // Calls with the arguments on the stack: `function`, or the operator's kernel for `keys` where
   // there is none.
-  OPLOOM_NOINLINE [[gnu::cold]] static void from_stack(const OperatorTableBase& op, DispatchKeySet keys,
+  [[gnu::cold, gnu::noinline]] static void from_stack(const OperatorTableBase& op, DispatchKeySet keys,
                                          R (*function)(Args...), Stack& stack) {
     from_stack(op, keys, function, stack, std::index_sequence_for<Args...>());
   }
