@@ -1,15 +1,11 @@
-// Reduction: what a loss does with the losses of the elements. Schemas pass it as an integer.
+// What a loss does with the losses of single elements.
 #pragma once
 
 #include <aten/core/Namespace.h>
 
 namespace at::inline oploom_v1::Reduction {
 
-enum Reduction {
-  None,  // keep them
-  Mean,
-  Sum,
-  END
-};
+// The values of the operators' `reduction` argument.
+enum Reduction { None = 0, Mean = 1, Sum = 2, END };
 
 }  // namespace at::inline oploom_v1::Reduction

@@ -1,0 +1,130 @@
+// Kernels of cumsum and cumprod.
+#include <aten/core/Dispatch.h>
+#include <aten/core/Parallel.h>
+#include <aten/cpu/Reduce.h>
+#include <aten/cpu/ReduceFunctions.h>
+#include <aten/stubs/ReduceOps.h>
+
+namespace at::inline oploom_v1::native {
+namespace {
+
+// Running results are kept in a wider dtype: their rounding errors would add up along the row.
+template <typename T>
+struct running {
+  using type = std::conditional_t<std::is_same_v<T, float>, double, wide_t<T>>;
+};
+template <>
+struct running<c10::complex<float>> {
+  using type = c10::complex<double>;
+};
+
+// Rows are `length` elements, `in_stride` and `out_stride` bytes apart. N rows run side by side, to
+// hide the latency of the dependent operations.
+template <typename F, typename T, int64_t N>
+void scan_rows(const char* const* in, char* const* out, int64_t length, int64_t in_stride,
+               int64_t out_stride) {
+  using Acc = typename running<T>::type;
+  Acc acc[N];
+  for (int64_t r = 0; r < N; ++r) acc[r] = F::template identity<Acc>();
+  for (int64_t i = 0; i < length; ++i) {
+    for (int64_t r = 0; r < N; ++r) {
+      acc[r] = F::apply(acc[r], static_cast<Acc>(*reinterpret_cast<const T*>(in[r] + i * in_stride)));
+      *reinterpret_cast<T*>(out[r] + i * out_stride) = static_cast<T>(acc[r]);
+    }
+  }
+}
+
+template <typename F, typename T>
+void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
+  using Acc = typename running<T>::type;
+  const int64_t numel = self.numel();
+  if (numel == 0) return;
+  const char* in = static_cast<const char*>(self.const_data_ptr());
+  char* out = static_cast<char*>(result.mutable_data_ptr());
+  if (self.dim() == 0) {
+    *reinterpret_cast<T*>(out) = *reinterpret_cast<const T*>(in);
+    return;
+  }
+  constexpr int64_t size = sizeof(T);
+  const int64_t length = self.sizes()[dim];
+  const int64_t in_stride = self.strides()[dim] * size;
+  const int64_t out_stride = result.strides()[dim] * size;
+  ReduceDims kept;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (d != dim && self.sizes()[d] != 1) {
+      kept.push_back({self.sizes()[d], self.strides()[d] * size, result.strides()[d] * size});
+    }
+  }
+  if (!kept.empty()) simplify(kept);
+  const int64_t rows = numel / length;
+  if (kept.empty() || kept[0].size < 8 || kept[0].in != size || kept[0].out != size) {
+    constexpr int64_t kTogether = 4;
+    const int64_t grain = std::max<int64_t>(1, kReduceGrain / length);
+    at::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
+      Walker walker(kept.data(), kept.size(), begin);
+      const char* from[kTogether];
+      char* to[kTogether];
+      int64_t i = begin;
+      for (; i + kTogether <= end; i += kTogether) {
+        for (int64_t r = 0; r < kTogether; ++r, walker.next()) {
+          from[r] = in + walker.in;
+          to[r] = out + walker.out;
+        }
+        scan_rows<F, T, kTogether>(from, to, length, in_stride, out_stride);
+      }
+      for (; i < end; ++i, walker.next()) {
+        from[0] = in + walker.in;
+        to[0] = out + walker.out;
+        scan_rows<F, T, 1>(from, to, length, in_stride, out_stride);
+      }
+    });
+    return;
+  }
+  // Neighbouring rows side by side.
+  constexpr int64_t kWidth = 256;
+  const int64_t blocks = (kept[0].size + kWidth - 1) / kWidth;
+  const int64_t grain = std::max<int64_t>(1, kReduceGrain / (std::min(kWidth, kept[0].size) * length));
+  at::parallel_for(0, rows / kept[0].size * blocks, grain, [&](int64_t begin, int64_t end) {
+    Walker walker(kept.data() + 1, kept.size() - 1, begin / blocks);
+    int64_t block = begin % blocks;
+    Acc acc[kWidth];
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = block * kWidth;
+      const int64_t n = std::min(kWidth, kept[0].size - first);
+      const char* from = in + walker.in + first * size;
+      char* to = out + walker.out + first * size;
+      for (int64_t j = 0; j < n; ++j) acc[j] = F::template identity<Acc>();
+      for (int64_t k = 0; k < length; ++k) {
+        const T* x = reinterpret_cast<const T*>(from + k * in_stride);
+        T* y = reinterpret_cast<T*>(to + k * out_stride);
+        for (int64_t j = 0; j < n; ++j) {
+          acc[j] = F::apply(acc[j], static_cast<Acc>(x[j]));
+          y[j] = static_cast<T>(acc[j]);
+        }
+      }
+      if (++block == blocks) {
+        block = 0;
+        walker.next();
+      }
+    }
+  });
+}
+
+void cumsum_kernel(const TensorBase& result, const TensorBase& self, int64_t dim) {
+  OPLOOM_DISPATCH(self.scalar_type(), "cumsum",
+                  (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
+                  [&] { cumulative<Add, scalar_t>(result, self, dim); });
+}
+
+void cumprod_kernel(const TensorBase& result, const TensorBase& self, int64_t dim) {
+  OPLOOM_DISPATCH(self.scalar_type(), "cumprod",
+                  (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
+                  [&] { cumulative<Multiply, scalar_t>(result, self, dim); });
+}
+
+}  // namespace
+
+OPLOOM_REGISTER_DISPATCH(cumsum_stub, &cumsum_kernel);
+OPLOOM_REGISTER_DISPATCH(cumprod_stub, &cumprod_kernel);
+
+}  // namespace at::inline oploom_v1::native

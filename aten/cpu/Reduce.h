@@ -1,0 +1,378 @@
+// The engine of the reductions: orders and merges dimensions, splits the work, walks over memory.
+// A kernel supplies an operation (see Note [Reduction operations]) and calls reduce().
+#pragma once
+
+#include <aten/core/Parallel.h>
+#include <aten/core/TensorBase.h>
+#include <aten/stubs/ReduceOps.h>
+#include <c10/util/FunctionRef.h>
+#include <c10/util/SmallVector.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace at::inline oploom_v1::native {
+inline namespace CPU_CAPABILITY {
+
+// Note [Reduction operations]
+// An operation works on elements of its own dtype, so that int8 input, say, needs no code of its own
+// beyond a loader. It is a struct of static functions:
+//   Elem, Acc                   what it works on; the state of a reduction
+//   Acc identity()
+//   Acc chunk(const Elem*, n)   reduces n >= 1 elements that lie side by side
+//   Acc combine(Acc, Acc)
+//   struct Columns              the states of up to kColumns neighbouring outputs, with
+//     Columns(), add(const Elem* const* rows, nrows, n), merge(const Columns&, n), get(j)
+// Reduction<Op> says how input becomes Elem and a state becomes output.
+//
+// Note [Order of a reduction]
+// How elements are grouped depends on sizes and strides alone, and within a group on fixed widths, so
+// a result has the same bits for every number of threads and every instruction set. Groups are
+// combined pairwise: the rounding error of a sum grows with the logarithm of its length.
+
+// Elements that are reduced at once; their converted copy fits into the first-level cache.
+inline constexpr int64_t kChunk = 1024;
+// Outputs, and rows for each, that are reduced side by side.
+inline constexpr int64_t kColumns = 512;
+inline constexpr int64_t kRows = 16;
+// Elements for which another thread is worth starting.
+inline constexpr int64_t kReduceGrain = 32768;
+
+struct ReduceDim {
+  int64_t size;
+  // Strides of input and output in bytes.
+  int64_t in;
+  int64_t out;
+};
+using ReduceDims = SmallVector<ReduceDim, 6>;
+
+// Positions in some dimensions, the first of which moves fastest.
+class Walker {
+ public:
+  Walker(const ReduceDim* dims, size_t n, int64_t position) : dims_(dims), n_(n) {
+    for (size_t d = 0; d < n_; ++d) {
+      index_[d] = position % dims_[d].size;
+      position /= dims_[d].size;
+      in += index_[d] * dims_[d].in;
+      out += index_[d] * dims_[d].out;
+    }
+  }
+  void next() {
+    for (size_t d = 0; d < n_; ++d) {
+      in += dims_[d].in;
+      out += dims_[d].out;
+      if (++index_[d] < dims_[d].size) return;
+      in -= dims_[d].in * dims_[d].size;
+      out -= dims_[d].out * dims_[d].size;
+      index_[d] = 0;
+    }
+  }
+  int64_t in = 0;
+  int64_t out = 0;
+
+ private:
+  const ReduceDim* dims_;
+  size_t n_;
+  int64_t index_[64];
+};
+
+// Removes dimensions of size 1, puts the shortest strides first, merges neighbours.
+inline void simplify(ReduceDims& dims) {
+  // Stride 0 (an expanded dimension) counts as the longest.
+  auto key = [](const ReduceDim& d) {
+    return d.in == 0 ? std::numeric_limits<int64_t>::max() : std::abs(d.in);
+  };
+  for (size_t i = 1; i < dims.size(); ++i) {
+    for (size_t j = i; j > 0 && key(dims[j]) < key(dims[j - 1]); --j) std::swap(dims[j], dims[j - 1]);
+  }
+  size_t last = 0;
+  for (size_t i = 1; i < dims.size(); ++i) {
+    ReduceDim& inner = dims[last];
+    if (dims[i].in == inner.size * inner.in && dims[i].out == inner.size * inner.out) {
+      inner.size *= dims[i].size;
+    } else {
+      dims[++last] = dims[i];
+    }
+  }
+  if (!dims.empty()) dims.resize(last + 1);
+}
+
+struct ReducePlan {
+  ReducePlan(const TensorBase& out, const TensorBase& in, DimMask mask) {
+    const bool keepdim = out.dim() == in.dim();
+    const auto in_size = static_cast<int64_t>(in.itemsize());
+    const auto out_size = static_cast<int64_t>(out.itemsize());
+    int64_t out_dim = 0;
+    for (int64_t d = 0; d < in.dim(); ++d) {
+      const int64_t size = in.sizes()[d];
+      const int64_t stride = in.strides()[d] * in_size;
+      const bool is_reduced = (mask >> d) & 1;
+      if (is_reduced) {
+        count *= size;
+        if (size != 1) reduced.push_back({size, stride, 0});
+      } else {
+        outputs *= size;
+        if (size != 1) {
+          kept.push_back({size, stride, out.strides()[keepdim ? d : out_dim] * out_size});
+        }
+      }
+      if (keepdim || !is_reduced) ++out_dim;
+    }
+    if (outputs == 0 || count == 0) return;
+    simplify(reduced);
+    if (reduced.empty()) reduced.push_back({1, in_size, 0});
+    simplify(kept);
+    // Neighbouring outputs are reduced side by side where they lie closer together than the elements
+    // of one, or where one has few of them.
+    if (!kept.empty()) {
+      const int64_t width = kept[0].size;
+      by_columns = std::abs(reduced[0].in) > std::abs(kept[0].in) && kept[0].in != 0
+                       ? width >= 8
+                       : reduced[0].size < 32 && width >= 16;
+    }
+  }
+
+  ReduceDims kept;
+  ReduceDims reduced;
+  int64_t outputs = 1;
+  // Elements for each output.
+  int64_t count = 1;
+  bool by_columns = false;
+};
+
+// Turns n elements, `stride` bytes apart, into Elem. The parameter is that of the Reduction.
+template <typename Elem>
+using LoadRow = void (*)(const char* in, int64_t stride, int64_t n, Elem* out, double parameter);
+// Writes the result, given the state of `count` elements.
+template <typename Acc>
+using StoreResult = void (*)(const Acc& state, int64_t count, char* out, double parameter);
+
+template <typename Op>
+struct Reduction {
+  LoadRow<typename Op::Elem> load;
+  StoreResult<typename Op::Acc> store;
+  // The input is Elem already and is used where it lies.
+  bool direct;
+  double parameter = 0;
+};
+
+// Combines states pairwise with merge(a, b), which sets b to the two together: the k-th level holds a result of 2^k parts, or nothing.
+template <typename State, typename Merge>
+class Cascade {
+ public:
+  explicit Cascade(Merge merge) : merge_(merge) {}
+  void push(State state) {
+    size_t level = 0;
+    for (uint64_t n = parts_++; n & 1; n >>= 1, ++level) merge_(levels_[level], state);
+    if (level == levels_.size()) {
+      levels_.push_back(std::move(state));
+    } else {
+      levels_[level] = std::move(state);
+    }
+  }
+  // There must be a part.
+  State finish() {
+    size_t level = 0;
+    while (!((parts_ >> level) & 1)) ++level;
+    State result = std::move(levels_[level]);
+    for (++level; (parts_ >> level) != 0; ++level) {
+      if ((parts_ >> level) & 1) merge_(levels_[level], result);
+    }
+    return result;
+  }
+
+ private:
+  Merge merge_;
+  SmallVector<State, 4> levels_;
+  uint64_t parts_ = 0;
+};
+
+// The state of one output whose first element is at `in`.
+template <typename Op>
+typename Op::Acc reduce_one(const Reduction<Op>& r, const ReduceDims& reduced, int64_t count,
+                            const char* in) {
+  using Elem = typename Op::Elem;
+  using Acc = typename Op::Acc;
+  const int64_t row = reduced[0].size;
+  const int64_t stride = reduced[0].in;
+  // Rows that are long enough are reduced where they lie, others are put together in the buffer.
+  const bool in_place = r.direct && stride == sizeof(Elem) && (row >= 128 || row == count);
+  if (in_place && count == row && row <= kChunk) {
+    return Op::chunk(reinterpret_cast<const Elem*>(in), row);
+  }
+  alignas(64) Elem buffer[kChunk];
+  auto merge = [](const Acc& a, Acc& b) { b = Op::combine(a, b); };
+  Cascade<Acc, decltype(merge)> cascade(merge);
+  Walker walker(reduced.data() + 1, reduced.size() - 1, 0);
+  int64_t filled = 0;
+  for (int64_t done = 0; done < count; done += row, walker.next()) {
+    const char* p = in + walker.in;
+    int64_t left = row;
+    if (in_place) {
+      for (; left > 0; left -= kChunk, p += kChunk * sizeof(Elem)) {
+        cascade.push(Op::chunk(reinterpret_cast<const Elem*>(p), std::min(left, kChunk)));
+      }
+      continue;
+    }
+    while (left > 0) {
+      const int64_t n = std::min(left, kChunk - filled);
+      r.load(p, stride, n, buffer + filled, r.parameter);
+      filled += n;
+      left -= n;
+      p += n * stride;
+      if (filled == kChunk) {
+        cascade.push(Op::chunk(buffer, filled));
+        filled = 0;
+      }
+    }
+  }
+  if (filled > 0) cascade.push(Op::chunk(buffer, filled));
+  return cascade.finish();
+}
+
+// The states of `width` <= kColumns outputs; their first elements lie `stride` apart from `in` on.
+template <typename Op>
+typename Op::Columns reduce_columns(const Reduction<Op>& r, const ReduceDims& reduced,
+                                    int64_t count, const char* in, int64_t stride, int64_t width) {
+  using Elem = typename Op::Elem;
+  using Columns = typename Op::Columns;
+  const bool in_place = r.direct && stride == sizeof(Elem);
+  std::unique_ptr<Elem[]> buffer;
+  if (!in_place) buffer.reset(new Elem[static_cast<size_t>(kRows * width)]);
+  auto merge = [width](const Columns& a, Columns& b) { b.merge(a, width); };
+  Cascade<Columns, decltype(merge)> cascade(merge);
+  Walker walker(reduced.data(), reduced.size(), 0);
+  const Elem* rows[kRows];
+  for (int64_t done = 0; done < count;) {
+    const int64_t n = std::min(count - done, kRows);
+    for (int64_t i = 0; i < n; ++i, walker.next()) {
+      if (in_place) {
+        rows[i] = reinterpret_cast<const Elem*>(in + walker.in);
+      } else {
+        Elem* row = buffer.get() + i * width;
+        r.load(in + walker.in, stride, width, row, r.parameter);
+        rows[i] = row;
+      }
+    }
+    Columns columns;
+    columns.add(rows, n, width);
+    cascade.push(std::move(columns));
+    done += n;
+  }
+  return cascade.finish();
+}
+
+// Computes the states of all outputs and hands each to sink(state, the output's offset).
+template <typename Op>
+void reduce_all_outputs(const Reduction<Op>& r, const ReducePlan& plan, const ReduceDims& reduced,
+                        int64_t count, const char* in,
+                        c10::function_ref<void(const typename Op::Acc&, int64_t)> sink) {
+  if (!plan.by_columns) {
+    const int64_t grain = std::max<int64_t>(1, kReduceGrain / count);
+    at::parallel_for(0, plan.outputs, grain, [&](int64_t begin, int64_t end) {
+      Walker walker(plan.kept.data(), plan.kept.size(), begin);
+      for (int64_t i = begin; i < end; ++i, walker.next()) {
+        sink(reduce_one(r, reduced, count, in + walker.in), walker.out);
+      }
+    });
+    return;
+  }
+  const ReduceDim& inner = plan.kept[0];
+  // Columns that are gathered or converted go through a buffer, which is to stay in the cache.
+  const bool in_place = r.direct && inner.in == sizeof(typename Op::Elem);
+  const int64_t width = in_place ? kColumns : kColumns / 4;
+  const int64_t blocks = (inner.size + width - 1) / width;
+  const int64_t grain = std::max<int64_t>(1, kReduceGrain / (std::min(width, inner.size) * count));
+  at::parallel_for(0, plan.outputs / inner.size * blocks, grain, [&](int64_t begin, int64_t end) {
+    Walker walker(plan.kept.data() + 1, plan.kept.size() - 1, begin / blocks);
+    int64_t block = begin % blocks;
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = block * width;
+      const int64_t n = std::min(width, inner.size - first);
+      const auto columns =
+          reduce_columns(r, reduced, count, in + walker.in + first * inner.in, inner.in, n);
+      for (int64_t j = 0; j < n; ++j) {
+        sink(columns.get(j), walker.out + (first + j) * inner.out);
+      }
+      if (++block == blocks) {
+        block = 0;
+        walker.next();
+      }
+    }
+  });
+}
+
+// The number of parts that the elements of each output are split into, to be reduced independently.
+inline int64_t number_of_parts(const ReducePlan& plan, int64_t longest) {
+  const int64_t work = plan.outputs * plan.count;
+  const int64_t tasks = plan.by_columns ? (plan.outputs + kColumns - 1) / kColumns : plan.outputs;
+  if (tasks >= 32 || work < 2 * kReduceGrain) return 1;
+  return std::min({int64_t{64} / tasks, work / kReduceGrain, longest});
+}
+
+template <typename Op>
+void reduce(const Reduction<Op>& r, const TensorBase& result, const TensorBase& self,
+            DimMask mask) {
+  using Acc = typename Op::Acc;
+  const auto* in = static_cast<const char*>(self.const_data_ptr());
+  auto* out = static_cast<char*>(result.mutable_data_ptr());
+  const ReducePlan plan(result, self, mask);
+  if (plan.outputs == 0) return;
+  if (plan.count == 0) {
+    ReduceDims dims;
+    for (int64_t d = result.dim() - 1; d >= 0; --d) {
+      dims.push_back(
+          {result.sizes()[d], 0, result.strides()[d] * static_cast<int64_t>(result.itemsize())});
+    }
+    Walker walker(dims.data(), dims.size(), 0);
+    for (int64_t i = 0; i < plan.outputs; ++i, walker.next()) {
+      r.store(Op::identity(), 0, out + walker.out, r.parameter);
+    }
+    return;
+  }
+  size_t longest = 0;
+  for (size_t d = 1; d < plan.reduced.size(); ++d) {
+    if (plan.reduced[d].size > plan.reduced[longest].size) longest = d;
+  }
+  const int64_t parts = number_of_parts(plan, plan.reduced[longest].size);
+  if (parts <= 1) {
+    reduce_all_outputs(r, plan, plan.reduced, plan.count, in, [&](const Acc& state, int64_t offset) {
+      r.store(state, plan.count, out + offset, r.parameter);
+    });
+    return;
+  }
+  // Each part writes its states to a row of its own, packed in the order of the plan's dimensions.
+  ReducePlan packed = plan;
+  int64_t next = 1;
+  for (ReduceDim& dim : packed.kept) {
+    dim.out = next;
+    next *= dim.size;
+  }
+  const int64_t length = plan.reduced[longest].size;
+  const int64_t step = (length + parts - 1) / parts;
+  const int64_t used = (length + step - 1) / step;
+  std::vector<Acc> states(static_cast<size_t>(used * plan.outputs), Op::identity());
+  at::parallel_for(0, used, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t part = begin; part < end; ++part) {
+      ReduceDims reduced = plan.reduced;
+      reduced[longest].size = std::min(step, length - part * step);
+      Acc* row = states.data() + part * plan.outputs;
+      reduce_all_outputs(r, packed, reduced, plan.count / length * reduced[longest].size,
+                         in + part * step * plan.reduced[longest].in,
+                         [row](const Acc& state, int64_t offset) { row[offset] = state; });
+    }
+  });
+  Walker walker(plan.kept.data(), plan.kept.size(), 0);
+  auto merge = [](const Acc& a, Acc& b) { b = Op::combine(a, b); };
+  for (int64_t i = 0; i < plan.outputs; ++i, walker.next()) {
+    Cascade<Acc, decltype(merge)> cascade(merge);
+    for (int64_t part = 0; part < used; ++part) cascade.push(states[part * plan.outputs + i]);
+    r.store(cascade.finish(), plan.count, out + walker.out, r.parameter);
+  }
+}
+
+}  // inline namespace CPU_CAPABILITY
+}  // namespace at::inline oploom_v1::native

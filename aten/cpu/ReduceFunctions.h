@@ -1,0 +1,149 @@
+// The functions that reductions apply, and their use on short rows.
+#pragma once
+
+#include <aten/core/TensorBase.h>
+#include <c10/util/BFloat16.h>
+#include <c10/util/Half.h>
+#include <c10/util/complex.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace at::inline oploom_v1::native {
+inline namespace CPU_CAPABILITY {
+
+// The dtype that elements are summed in.
+template <typename T>
+using wide_t = std::conditional_t<
+    std::is_same_v<T, c10::Half> || std::is_same_v<T, c10::BFloat16>, float,
+    std::conditional_t<std::is_integral_v<T>, int64_t, T>>;
+
+template <typename T>
+struct real_part {
+  using type = T;
+};
+template <typename T>
+struct real_part<c10::complex<T>> {
+  using type = T;
+};
+template <typename T>
+using real_part_t = typename real_part<T>::type;
+
+// Applies F to neighbouring pairs until one element is left. The width of the partial results is
+// fixed, so the order is the same for every instruction set; the compiler makes vectors of them.
+template <typename F, typename T>
+T reduce_chunk(const T* p, int64_t n) {
+  constexpr int64_t kWide = std::max<int64_t>(256 / sizeof(T), 16);
+  constexpr int64_t kNarrow = kWide / 8;
+  T result;
+  int64_t i = 0;
+  if (n >= kWide) {
+    T acc[kWide];
+    for (int64_t j = 0; j < kWide; ++j) acc[j] = p[j];
+    for (i = kWide; i + kWide <= n; i += kWide) {
+#pragma GCC unroll 1
+      for (int64_t j = 0; j < kWide; ++j) acc[j] = F::apply(acc[j], p[i + j]);
+    }
+    for (int64_t half = kWide / 2; half > 0; half /= 2) {
+      for (int64_t j = 0; j < half; ++j) acc[j] = F::apply(acc[j], acc[j + half]);
+    }
+    result = acc[0];
+  } else {
+    result = p[i++];
+  }
+  if (n - i >= 2 * kNarrow) {
+    T acc[kNarrow];
+    for (int64_t j = 0; j < kNarrow; ++j) acc[j] = p[i + j];
+    for (i += kNarrow; i + kNarrow <= n; i += kNarrow) {
+#pragma GCC unroll 1
+      for (int64_t j = 0; j < kNarrow; ++j) acc[j] = F::apply(acc[j], p[i + j]);
+    }
+    for (int64_t half = kNarrow / 2; half > 0; half /= 2) {
+      for (int64_t j = 0; j < half; ++j) acc[j] = F::apply(acc[j], acc[j + half]);
+    }
+    result = F::apply(result, acc[0]);
+  }
+  for (; i < n; ++i) result = F::apply(result, p[i]);
+  return result;
+}
+
+struct Add {
+  template <typename T>
+  static T identity() {
+    return T(0);
+  }
+  template <typename T>
+  static T apply(T a, T b) {
+    // Integers wrap around.
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) +
+                            static_cast<std::make_unsigned_t<T>>(b));
+    } else {
+      return a + b;
+    }
+  }
+};
+
+struct Multiply {
+  template <typename T>
+  static T identity() {
+    return T(1);
+  }
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) *
+                            static_cast<std::make_unsigned_t<T>>(b));
+    } else {
+      return a * b;
+    }
+  }
+};
+
+struct Max {
+  template <typename T>
+  static T identity() {
+    if constexpr (std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
+    return std::numeric_limits<T>::lowest();
+  }
+  template <typename T>
+  static T apply(T a, T b) {
+    return (b > a || b != b) ? b : a;
+  }
+};
+
+struct Min {
+  template <typename T>
+  static T identity() {
+    if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<T>::infinity();
+    return std::numeric_limits<T>::max();
+  }
+  template <typename T>
+  static T apply(T a, T b) {
+    return (b < a || b != b) ? b : a;
+  }
+};
+
+// Sum of f(i) for i in [0, n), in an order that does not depend on the instruction set.
+template <typename T, typename F>
+OPLOOM_ALWAYS_INLINE T sum_of(int64_t n, const F& f) {
+  constexpr int64_t kWide = 128 / sizeof(T);
+  T acc[kWide] = {};
+  int64_t i = 0;
+  for (; i + kWide <= n; i += kWide) {
+#pragma GCC unroll 1
+    for (int64_t j = 0; j < kWide; ++j) acc[j] += f(i + j);
+  }
+  for (int64_t half = kWide / 2; half > 0; half /= 2) {
+    for (int64_t j = 0; j < half; ++j) acc[j] += acc[j + half];
+  }
+  T sum = acc[0];
+  for (; i < n; ++i) sum += f(i);
+  return sum;
+}
+
+}  // inline namespace CPU_CAPABILITY
+}  // namespace at::inline oploom_v1::native

@@ -1,0 +1,236 @@
+// Kernels of argmax, argmin and of max and min along one dimension, which give indices too.
+#include <aten/core/Dispatch.h>
+#include <aten/core/Parallel.h>
+#include <aten/cpu/Reduce.h>
+#include <aten/cpu/ReduceFunctions.h>
+#include <aten/stubs/ReduceOps.h>
+
+#include <vector>
+
+namespace at::inline oploom_v1::native {
+namespace {
+
+// The best element so far and its position.
+template <typename T>
+struct Best {
+  T value;
+  int64_t index = -1;
+};
+
+// Whether x replaces `best`: NaN beats everything but an earlier NaN, equal elements do not replace.
+template <typename F, typename T>
+bool beats(T x, T best) {
+  if (best != best) return false;
+  return F::apply(best, x) != best || x != x;
+}
+
+// Continues with elements p[0..n), the first of which has the index `first`.
+template <typename F, typename T>
+void advance(Best<T>& best, const T* p, int64_t n, int64_t first) {
+  if (n >= 32) {
+    const T extreme = reduce_chunk<F>(p, n);
+    if (best.index >= 0 && !beats<F>(extreme, best.value)) return;
+    int64_t i = 0;
+    if (extreme != extreme) {
+      while (p[i] == p[i]) ++i;
+    } else {
+      while (p[i] != extreme) ++i;
+    }
+    best = {p[i], first + i};
+    return;
+  }
+  int64_t i = 0;
+  if (best.index < 0) best = {p[i++], first};
+  for (; i < n; ++i) {
+    if (beats<F>(p[i], best.value)) best = {p[i], first + i};
+  }
+}
+
+struct Shape {
+  // Dimensions beside the one that is reduced; `out` strides are those of the indices.
+  ReduceDims kept;
+  // The same with the strides of the values, if wanted; in the same order.
+  ReduceDims kept_values;
+  int64_t outputs = 1;
+  int64_t length = 1;
+  int64_t stride = 0;
+};
+
+Shape make_shape(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
+                 int64_t dim) {
+  Shape shape;
+  const auto size = static_cast<int64_t>(self.itemsize());
+  shape.stride = size;
+  const bool keepdim = indices.dim() == self.dim();
+  int64_t out_dim = 0;
+  struct Kept {
+    ReduceDim indices;
+    int64_t values;
+  };
+  SmallVector<Kept, 6> kept;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (d == dim) {
+      shape.length = self.sizes()[d];
+      shape.stride = self.strides()[d] * size;
+      if (keepdim) ++out_dim;
+      continue;
+    }
+    const int64_t n = self.sizes()[d];
+    shape.outputs *= n;
+    if (n != 1) {
+      kept.push_back({{n, self.strides()[d] * size, indices.strides()[out_dim] * 8},
+                      values.defined() ? values.strides()[out_dim] * size : 0});
+    }
+    ++out_dim;
+  }
+  for (size_t i = 1; i < kept.size(); ++i) {
+    for (size_t j = i; j > 0 && kept[j].indices.in < kept[j - 1].indices.in; --j) {
+      std::swap(kept[j], kept[j - 1]);
+    }
+  }
+  for (const Kept& k : kept) {
+    shape.kept.push_back(k.indices);
+    shape.kept_values.push_back({k.indices.size, k.indices.in, k.values});
+  }
+  return shape;
+}
+
+template <typename F, typename In, typename T>
+void select_extreme(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
+                    int64_t dim) {
+  const Shape shape = make_shape(values, indices, self, dim);
+  if (shape.outputs == 0) return;
+  const char* in = static_cast<const char*>(self.const_data_ptr());
+  char* index_out = static_cast<char*>(indices.mutable_data_ptr());
+  char* value_out = values.defined() ? static_cast<char*>(values.mutable_data_ptr()) : nullptr;
+  auto store = [&](const Best<T>& best, int64_t index_offset, int64_t value_offset) {
+    *reinterpret_cast<int64_t*>(index_out + index_offset) = best.index;
+    if (value_out != nullptr) {
+      *reinterpret_cast<In*>(value_out + value_offset) = static_cast<In>(best.value);
+    }
+  };
+  const int64_t length = shape.length;
+  const int64_t stride = shape.stride;
+  // Elements [begin, end) of one row.
+  auto search = [&](const char* row, int64_t begin, int64_t end) {
+    Best<T> best;
+    T buffer[kChunk];
+    for (int64_t i = begin; i < end; i += kChunk) {
+      const int64_t n = std::min(kChunk, end - i);
+      const char* p = row + i * stride;
+      if (std::is_same_v<In, T> && stride == sizeof(T)) {
+        advance<F>(best, reinterpret_cast<const T*>(p), n, i);
+      } else {
+        for (int64_t j = 0; j < n; ++j) {
+          buffer[j] = static_cast<T>(*reinterpret_cast<const In*>(p + j * stride));
+        }
+        advance<F>(best, buffer, n, i);
+      }
+    }
+    return best;
+  };
+
+  if (shape.outputs == 1) {
+    const int64_t parts = (length + kReduceGrain - 1) / kReduceGrain;
+    std::vector<Best<T>> bests(static_cast<size_t>(parts));
+    at::parallel_for(0, parts, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        bests[i] = search(in, i * kReduceGrain, std::min(length, (i + 1) * kReduceGrain));
+      }
+    });
+    Best<T> best = bests[0];
+    for (int64_t i = 1; i < parts; ++i) {
+      if (beats<F>(bests[i].value, best.value)) best = bests[i];
+    }
+    store(best, 0, 0);
+    return;
+  }
+
+  const ReduceDim& inner = shape.kept[0];
+  if (inner.size < 8 || inner.in != sizeof(In) || (stride == sizeof(In) && length >= 16)) {
+    const int64_t grain = std::max<int64_t>(1, kReduceGrain / length);
+    at::parallel_for(0, shape.outputs, grain, [&](int64_t begin, int64_t end) {
+      Walker walker(shape.kept.data(), shape.kept.size(), begin);
+      Walker value_walker(shape.kept_values.data(), shape.kept_values.size(), begin);
+      for (int64_t i = begin; i < end; ++i, walker.next(), value_walker.next()) {
+        store(search(in + walker.in, 0, length), walker.out, value_walker.out);
+      }
+    });
+    return;
+  }
+
+  // Neighbouring outputs side by side. Indices are as wide as the elements, which makes vectors of
+  // both the same length.
+  using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  OPLOOM_CHECK(sizeof(Index) == 8 || length <= std::numeric_limits<int32_t>::max(),
+               "max(), min(), argmax(), argmin(): expected a dimension of less than 2^31 elements, "
+               "got ", length);
+  constexpr int64_t kWidth = 256;
+  const int64_t blocks = (inner.size + kWidth - 1) / kWidth;
+  const int64_t grain = std::max<int64_t>(1, kReduceGrain / (std::min(kWidth, inner.size) * length));
+  at::parallel_for(0, shape.outputs / inner.size * blocks, grain, [&](int64_t begin, int64_t end) {
+    Walker walker(shape.kept.data() + 1, shape.kept.size() - 1, begin / blocks);
+    Walker value_walker(shape.kept_values.data() + 1, shape.kept.size() - 1, begin / blocks);
+    int64_t block = begin % blocks;
+    T value[kWidth];
+    Index index[kWidth];
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = block * kWidth;
+      const int64_t n = std::min(kWidth, inner.size - first);
+      const char* rows = in + walker.in + first * inner.in;
+      for (int64_t j = 0; j < n; ++j) {
+        value[j] = static_cast<T>(reinterpret_cast<const In*>(rows)[j]);
+        index[j] = 0;
+      }
+      for (int64_t k = 1; k < length; ++k) {
+        const In* row = reinterpret_cast<const In*>(rows + k * stride);
+        const auto at_row = static_cast<Index>(k);
+        for (int64_t j = 0; j < n; ++j) {
+          const T x = static_cast<T>(row[j]);
+          const T old = value[j];
+          // beats() without branches.
+          const bool better = (std::is_same_v<F, Max> ? x > old : x < old) | ((x != x) & (old == old));
+          value[j] = better ? x : old;
+          index[j] = better ? at_row : index[j];
+        }
+      }
+      for (int64_t j = 0; j < n; ++j) {
+        store({value[j], index[j]}, walker.out + (first + j) * inner.out,
+              value_walker.out + (first + j) * shape.kept_values[0].out);
+      }
+      if (++block == blocks) {
+        block = 0;
+        walker.next();
+        value_walker.next();
+      }
+    }
+  });
+}
+
+template <typename F>
+void select_extreme_kernel(const char* name, const TensorBase& values, const TensorBase& indices,
+                           const TensorBase& self, int64_t dim) {
+  OPLOOM_DISPATCH(self.scalar_type(), name,
+                  (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+    using In = std::conditional_t<std::is_same_v<scalar_t, bool>, uint8_t, scalar_t>;
+    using T = std::conditional_t<std::is_integral_v<In>, In, wide_t<In>>;
+    select_extreme<F, In, T>(values, indices, self, dim);
+  });
+}
+
+void argmax_kernel(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
+                   int64_t dim) {
+  select_extreme_kernel<Max>("max", values, indices, self, dim);
+}
+
+void argmin_kernel(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
+                   int64_t dim) {
+  select_extreme_kernel<Min>("min", values, indices, self, dim);
+}
+
+}  // namespace
+
+OPLOOM_REGISTER_DISPATCH(argmax_stub, &argmax_kernel);
+OPLOOM_REGISTER_DISPATCH(argmin_stub, &argmin_kernel);
+
+}  // namespace at::inline oploom_v1::native

@@ -1,0 +1,203 @@
+// Kernels of softmax, log_softmax and their gradients.
+#include <aten/core/Dispatch.h>
+#include <aten/core/Parallel.h>
+#include <aten/cpu/Exp.h>
+#include <aten/cpu/ReduceFunctions.h>
+#include <aten/stubs/SoftMax.h>
+
+#include <memory>
+
+namespace at::inline oploom_v1::native {
+namespace {
+
+// A tensor seen as [outer, length, inner], reduced over the middle.
+struct Blocks {
+  Blocks(const TensorBase& t, int64_t dim) : length(t.sizes()[dim]) {
+    for (int64_t d = 0; d < dim; ++d) outer *= t.sizes()[d];
+    for (int64_t d = dim + 1; d < t.dim(); ++d) inner *= t.sizes()[d];
+  }
+  int64_t outer = 1;
+  int64_t length;
+  int64_t inner = 1;
+};
+
+constexpr int64_t kGrain = 8192;
+// Columns that are worked on together; a tile of them is to stay in the second-level cache.
+constexpr int64_t kTile = 128;
+
+// x and y have n elements and may be the same.
+template <bool log, typename T>
+void softmax_row(const T* x, T* y, int64_t n) {
+  const T max = reduce_chunk<Max>(x, n);
+  if constexpr (log) {
+    const T sum = sum_of<T>(n, [&](int64_t i) { return branchless_exp(x[i] - max); });
+    const T log_sum = std::log(sum);
+    for (int64_t i = 0; i < n; ++i) y[i] = x[i] - max - log_sum;
+  } else {
+    const T sum = sum_of<T>(n, [&](int64_t i) { return y[i] = branchless_exp(x[i] - max); });
+    for (int64_t i = 0; i < n; ++i) y[i] = y[i] / sum;
+  }
+}
+
+// The same for `width` <= kTile columns of n elements, whose rows are x_stride and y_stride apart.
+template <bool log, typename T>
+void softmax_columns(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64_t n,
+                     int64_t width) {
+  T max[kTile];
+  T sum[kTile] = {};
+  std::copy(x, x + width, max);
+  for (int64_t k = 1; k < n; ++k) {
+    const T* row = x + k * x_stride;
+    for (int64_t j = 0; j < width; ++j) max[j] = Max::apply(max[j], row[j]);
+  }
+  for (int64_t k = 0; k < n; ++k) {
+    const T* row = x + k * x_stride;
+    T* out = y + k * y_stride;
+    for (int64_t j = 0; j < width; ++j) {
+      const T e = branchless_exp(row[j] - max[j]);
+      if constexpr (!log) out[j] = e;
+      sum[j] += e;
+    }
+  }
+  if constexpr (log) {
+    for (int64_t j = 0; j < width; ++j) sum[j] = std::log(sum[j]);
+  }
+  for (int64_t k = 0; k < n; ++k) {
+    const T* row = x + k * x_stride;
+    T* out = y + k * y_stride;
+    for (int64_t j = 0; j < width; ++j) {
+      out[j] = log ? row[j] - max[j] - sum[j] : out[j] / sum[j];
+    }
+  }
+}
+
+template <bool log, typename T>
+void softmax_backward_row(const T* grad, const T* y, T* out, int64_t n) {
+  const T sum = sum_of<T>(n, [&](int64_t i) { return log ? grad[i] : grad[i] * y[i]; });
+  for (int64_t i = 0; i < n; ++i) {
+    out[i] = log ? grad[i] - branchless_exp(y[i]) * sum : y[i] * (grad[i] - sum);
+  }
+}
+
+template <bool log, typename T>
+void softmax_backward_columns(const T* grad, const T* y, T* out, int64_t stride, int64_t out_stride,
+                              int64_t n, int64_t width) {
+  T sum[kTile] = {};
+  for (int64_t k = 0; k < n; ++k) {
+    const T* g = grad + k * stride;
+    const T* v = y + k * stride;
+    for (int64_t j = 0; j < width; ++j) sum[j] += log ? g[j] : g[j] * v[j];
+  }
+  for (int64_t k = 0; k < n; ++k) {
+    const T* g = grad + k * stride;
+    const T* v = y + k * stride;
+    T* o = out + k * out_stride;
+    for (int64_t j = 0; j < width; ++j) {
+      o[j] = log ? g[j] - branchless_exp(v[j]) * sum[j] : v[j] * (g[j] - sum[j]);
+    }
+  }
+}
+
+// Calls tile(offset, width) for tiles of neighbouring columns on several threads; offset is that of
+// the tile's first element.
+template <typename Tile>
+void for_each_tile(const Blocks& b, const Tile& tile) {
+  const int64_t tiles = (b.inner + kTile - 1) / kTile;
+  const int64_t grain = std::max<int64_t>(1, kGrain / (std::min(b.inner, kTile) * b.length));
+  at::parallel_for(0, b.outer * tiles, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % tiles * kTile;
+      tile(i / tiles * b.length * b.inner + first, std::min(kTile, b.inner - first));
+    }
+  });
+}
+
+// Reduced-precision elements are converted to float and back, a tile at a time.
+template <typename From, typename To>
+void convert(const From* from, int64_t from_stride, To* to, int64_t to_stride, int64_t rows,
+             int64_t width) {
+  for (int64_t k = 0; k < rows; ++k) {
+    for (int64_t j = 0; j < width; ++j) {
+      to[k * to_stride + j] = static_cast<To>(from[k * from_stride + j]);
+    }
+  }
+}
+
+template <bool log>
+void forward_kernel(const TensorBase& result, const TensorBase& self, int64_t dim) {
+  OPLOOM_DISPATCH(self.scalar_type(), log ? "log_softmax" : "softmax",
+                  (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+    using T = wide_t<scalar_t>;
+    const Blocks b(self, dim);
+    if (self.numel() == 0) return;
+    const auto* x = self.const_data_ptr<scalar_t>();
+    auto* y = result.mutable_data_ptr<scalar_t>();
+    const int64_t n = b.length;
+    if constexpr (!std::is_same_v<T, scalar_t>) {
+      for_each_tile(b, [&](int64_t offset, int64_t width) {
+        std::unique_ptr<T[]> buffer(new T[n * width]);
+        convert(x + offset, b.inner, buffer.get(), width, n, width);
+        if (b.inner == 1) {
+          softmax_row<log>(buffer.get(), buffer.get(), n);
+        } else {
+          softmax_columns<log>(buffer.get(), width, buffer.get(), width, n, width);
+        }
+        convert(buffer.get(), width, y + offset, b.inner, n, width);
+      });
+    } else if (b.inner == 1) {
+      at::parallel_for(0, b.outer, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) softmax_row<log>(x + i * n, y + i * n, n);
+      });
+    } else {
+      for_each_tile(b, [&](int64_t offset, int64_t width) {
+        softmax_columns<log>(x + offset, b.inner, y + offset, b.inner, n, width);
+      });
+    }
+  });
+}
+
+template <bool log>
+void backward_kernel(const TensorBase& grad_input, const TensorBase& grad_output,
+                     const TensorBase& output, int64_t dim) {
+  OPLOOM_DISPATCH(output.scalar_type(), log ? "_log_softmax_backward_data" : "_softmax_backward_data",
+                  (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+    using T = wide_t<scalar_t>;
+    const Blocks b(output, dim);
+    if (output.numel() == 0) return;
+    const auto* g = grad_output.const_data_ptr<scalar_t>();
+    const auto* y = output.const_data_ptr<scalar_t>();
+    auto* out = grad_input.mutable_data_ptr<scalar_t>();
+    const int64_t n = b.length;
+    if constexpr (!std::is_same_v<T, scalar_t>) {
+      for_each_tile(b, [&](int64_t offset, int64_t width) {
+        std::unique_ptr<T[]> buffer(new T[2 * n * width]);
+        T* grad = buffer.get();
+        T* value = grad + n * width;
+        convert(g + offset, b.inner, grad, width, n, width);
+        convert(y + offset, b.inner, value, width, n, width);
+        softmax_backward_columns<log>(grad, value, grad, width, width, n, width);
+        convert(grad, width, out + offset, b.inner, n, width);
+      });
+    } else if (b.inner == 1) {
+      at::parallel_for(0, b.outer, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          softmax_backward_row<log>(g + i * n, y + i * n, out + i * n, n);
+        }
+      });
+    } else {
+      for_each_tile(b, [&](int64_t offset, int64_t width) {
+        softmax_backward_columns<log>(g + offset, y + offset, out + offset, b.inner, b.inner, n,
+                                      width);
+      });
+    }
+  });
+}
+
+}  // namespace
+
+OPLOOM_REGISTER_DISPATCH(softmax_stub, &forward_kernel<false>);
+OPLOOM_REGISTER_DISPATCH(log_softmax_stub, &forward_kernel<true>);
+OPLOOM_REGISTER_DISPATCH(softmax_backward_stub, &backward_kernel<false>);
+OPLOOM_REGISTER_DISPATCH(log_softmax_backward_stub, &backward_kernel<true>);
+
+}  // namespace at::inline oploom_v1::native

@@ -1,0 +1,323 @@
+// Matrix products: mm, bmm, addmm, baddbmm, mv, addmv, dot, outer, matmul, linear.
+#include <aten/core/Empty.h>
+#include <aten/native/ShapeUtils.h>
+#include <aten/onednn/Gemm.h>
+#include <generated/native/addmm.h>
+#include <generated/native/addmv.h>
+#include <generated/native/baddbmm.h>
+#include <generated/native/bmm.h>
+#include <generated/native/dot.h>
+#include <generated/native/linear.h>
+#include <generated/native/matmul.h>
+#include <generated/native/mm.h>
+#include <generated/native/mv.h>
+#include <generated/native/outer.h>
+#include <generated/ops/add.h>
+#include <generated/ops/addmm.h>
+#include <generated/ops/bmm.h>
+#include <generated/ops/contiguous.h>
+#include <generated/ops/copy.h>
+#include <generated/ops/dot.h>
+#include <generated/ops/expand.h>
+#include <generated/ops/fill.h>
+#include <generated/ops/matmul.h>
+#include <generated/ops/mm.h>
+#include <generated/ops/mul.h>
+#include <generated/ops/mv.h>
+#include <generated/ops/reshape.h>
+#include <generated/ops/squeeze.h>
+#include <generated/ops/t.h>
+#include <generated/ops/transpose.h>
+#include <generated/ops/unsqueeze.h>
+
+namespace at::inline oploom_v1::meta {
+
+namespace {
+
+void check_same_dtype(const char* op, const Tensor& a, const Tensor& b) {
+  OPLOOM_CHECK(a.scalar_type() == b.scalar_type(), op, "(): expected operands of one dtype, got ",
+               a.scalar_type(), " and ", b.scalar_type());
+}
+
+void check_matrices(const char* op, const char* a_name, const char* b_name, const Tensor& a,
+                    const Tensor& b) {
+  OPLOOM_CHECK(a.dim() == 2 && b.dim() == 2 && a.sizes()[1] == b.sizes()[0], op, "(): expected ",
+               a_name, " of shape [n, k] and ", b_name, " of shape [k, m], got ", a.sizes(), " and ",
+               b.sizes());
+  check_same_dtype(op, a, b);
+}
+
+void check_batches(const char* op, const char* a_name, const char* b_name, const Tensor& a,
+                   const Tensor& b) {
+  OPLOOM_CHECK(a.dim() == 3 && b.dim() == 3 && a.sizes()[0] == b.sizes()[0] &&
+                   a.sizes()[2] == b.sizes()[1],
+               op, "(): expected ", a_name, " of shape [b, n, k] and ", b_name,
+               " of shape [b, k, m], got ", a.sizes(), " and ", b.sizes());
+  check_same_dtype(op, a, b);
+}
+
+void check_matrix_and_vector(const char* op, const char* matrix_name, const Tensor& matrix,
+                             const Tensor& vec) {
+  OPLOOM_CHECK(matrix.dim() == 2 && vec.dim() == 1 && matrix.sizes()[1] == vec.sizes()[0], op,
+               "(): expected ", matrix_name, " of shape [n, k] and vec of shape [k], got ",
+               matrix.sizes(), " and ", vec.sizes());
+  check_same_dtype(op, matrix, vec);
+}
+
+// `self` is added to a product and broadcast to its shape.
+void check_addend(const char* op, const Tensor& self, const Tensor& factor, IntArrayRef shape) {
+  check_same_dtype(op, self, factor);
+  OPLOOM_CHECK(c10::are_expandable(self.sizes(), shape), op,
+               "(): expected self to broadcast to the product's shape ", shape, ", got ", self.sizes());
+}
+
+}  // namespace
+
+OPLOOM_META_FUNC(mm)(const Tensor& self, const Tensor& mat2) {
+  check_matrices("mm", "self", "mat2", self, mat2);
+  set_output_raw_strided(0, {self.sizes()[0], mat2.sizes()[1]}, {}, self.options());
+}
+OPLOOM_META_FUNC(addmm)
+(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar&, const Scalar&) {
+  check_matrices("addmm", "mat1", "mat2", mat1, mat2);
+  const int64_t shape[] = {mat1.sizes()[0], mat2.sizes()[1]};
+  check_addend("addmm", self, mat1, shape);
+  set_output_raw_strided(0, shape, {}, mat1.options());
+}
+OPLOOM_META_FUNC(bmm)(const Tensor& self, const Tensor& mat2) {
+  check_batches("bmm", "self", "mat2", self, mat2);
+  set_output_raw_strided(0, {self.sizes()[0], self.sizes()[1], mat2.sizes()[2]}, {},
+                         self.options());
+}
+OPLOOM_META_FUNC(baddbmm)
+(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar&, const Scalar&) {
+  check_batches("baddbmm", "batch1", "batch2", batch1, batch2);
+  const int64_t shape[] = {batch1.sizes()[0], batch1.sizes()[1], batch2.sizes()[2]};
+  check_addend("baddbmm", self, batch1, shape);
+  set_output_raw_strided(0, shape, {}, batch1.options());
+}
+OPLOOM_META_FUNC(mv)(const Tensor& self, const Tensor& vec) {
+  check_matrix_and_vector("mv", "self", self, vec);
+  set_output_raw_strided(0, {self.sizes()[0]}, {}, self.options());
+}
+OPLOOM_META_FUNC(addmv)
+(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar&, const Scalar&) {
+  check_matrix_and_vector("addmv", "mat", mat, vec);
+  const int64_t shape[] = {mat.sizes()[0]};
+  check_addend("addmv", self, mat, shape);
+  set_output_raw_strided(0, shape, {}, mat.options());
+}
+OPLOOM_META_FUNC(dot)(const Tensor& self, const Tensor& tensor) {
+  OPLOOM_CHECK(self.dim() == 1 && tensor.dim() == 1 && self.numel() == tensor.numel(),
+               "dot(): expected two vectors of the same length, got shapes ", self.sizes(), " and ",
+               tensor.sizes());
+  check_same_dtype("dot", self, tensor);
+  set_output_raw_strided(0, {}, {}, self.options());
+}
+
+}  // namespace at::inline oploom_v1::meta
+
+namespace at::inline oploom_v1::native {
+
+namespace {
+
+using onednn::Matrix;
+
+bool is_zero(const Scalar& s) { return s.toComplexDouble() == c10::complex<double>(0); }
+
+// The tensor itself if its last two dimensions are laid out as BLAS wants them, transposed or not;
+// otherwise a copy.
+Tensor with_blas_strides(const Tensor& t) {
+  const int64_t d = t.dim();
+  const bool fits = onednn::has_blas_strides(t.sizes()[d - 2], t.sizes()[d - 1], t.strides()[d - 2],
+                                             t.strides()[d - 1]);
+  return fits ? t : t.contiguous();
+}
+
+Matrix matrix_of(const Tensor& t) {
+  const int64_t d = t.dim();
+  return {t.const_data_ptr(), t.strides()[d - 2], t.strides()[d - 1]};
+}
+
+Matrix transposed(const Matrix& m) { return {m.data, m.column_stride, m.row_stride}; }
+
+// How a product can be written to `out`, by the strides of its last two dimensions.
+enum class Order { Rows, Columns, Other };
+
+Order order_of(const Tensor& out) {
+  const int64_t d = out.dim();
+  const int64_t rows = out.sizes()[d - 2], columns = out.sizes()[d - 1];
+  const int64_t row_stride = out.strides()[d - 2], column_stride = out.strides()[d - 1];
+  if ((column_stride == 1 || columns == 1) && (row_stride >= columns || rows == 1)) {
+    return Order::Rows;
+  }
+  if ((row_stride == 1 || rows == 1) && (column_stride >= rows || columns == 1)) {
+    return Order::Columns;
+  }
+  return Order::Other;
+}
+
+// out = beta * out + alpha * a b for matrices, or for batches of them in the first dimension.
+void multiply(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha,
+              const Tensor& out) {
+  if (out.numel() == 0) return;
+  const Order order = order_of(out);
+  if (order == Order::Other || out.is_alias_of(a) || out.is_alias_of(b)) {
+    const Tensor dense(at::detail::empty(out.sizes(), out.options()));
+    Tensor result(out);
+    if (!is_zero(beta)) Tensor(dense).copy_(out);
+    multiply(a, b, beta, alpha, dense);
+    result.copy_(dense);
+    return;
+  }
+  const Tensor left = with_blas_strides(a);
+  const Tensor right = with_blas_strides(b);
+  const int64_t d = out.dim();
+  int64_t m = out.sizes()[d - 2], n = out.sizes()[d - 1];
+  const int64_t k = a.sizes()[d - 1];
+  Matrix first = matrix_of(left), second = matrix_of(right);
+  int64_t first_step = d == 3 ? left.strides()[0] : 0, second_step = d == 3 ? right.strides()[0] : 0;
+  int64_t ldc = out.strides()[d - 2];
+  if (order == Order::Columns) {
+    // The transposed product: out^T = b^T a^T.
+    std::swap(m, n);
+    std::swap(first, second);
+    std::swap(first_step, second_step);
+    first = transposed(first);
+    second = transposed(second);
+    ldc = out.strides()[d - 1];
+  }
+  if (d == 3) {
+    onednn::gemm_batched(out.scalar_type(), out.sizes()[0], m, n, k, alpha, first, first_step,
+                         second, second_step, beta, out.mutable_data_ptr(), ldc, out.strides()[0]);
+  } else {
+    onednn::gemm(out.scalar_type(), m, n, k, alpha, first, second, beta, out.mutable_data_ptr(),
+                 ldc);
+  }
+}
+
+// Starts a product that is added to `self`: puts it into `out`, unless it is not to be read.
+void begin_with(const char* op, const Tensor& self, const Scalar& beta, const Tensor& out) {
+  if (is_zero(beta) || self.is_same(out)) return;
+  Tensor(out).copy_(expand_alias(op, self, out.sizes()));
+}
+
+void multiply_vector(const Tensor& matrix, const Tensor& vec, const Scalar& beta,
+                     const Scalar& alpha, const Tensor& out) {
+  if (out.numel() == 0) return;
+  if (out.is_alias_of(matrix) || out.is_alias_of(vec)) {
+    const Tensor dense(at::detail::empty(out.sizes(), out.options()));
+    if (!is_zero(beta)) Tensor(dense).copy_(out);
+    multiply_vector(matrix, vec, beta, alpha, dense);
+    Tensor(out).copy_(dense);
+    return;
+  }
+  const Tensor left = with_blas_strides(matrix);
+  onednn::gemv(out.scalar_type(), matrix.sizes()[0], matrix.sizes()[1], alpha, matrix_of(left),
+               vec.const_data_ptr(), vec.strides()[0], beta, out.mutable_data_ptr(),
+               out.strides()[0]);
+}
+
+}  // namespace
+
+OPLOOM_IMPL_FUNC(mm_out)(const Tensor& self, const Tensor& mat2, const Tensor& out) {
+  multiply(self, mat2, 0, 1, out);
+}
+OPLOOM_IMPL_FUNC(bmm_out)(const Tensor& self, const Tensor& mat2, const Tensor& out) {
+  multiply(self, mat2, 0, 1, out);
+}
+OPLOOM_IMPL_FUNC(addmm_out)
+(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
+ const Scalar& alpha, const Tensor& out) {
+  begin_with("addmm", self, beta, out);
+  multiply(mat1, mat2, beta, alpha, out);
+}
+OPLOOM_IMPL_FUNC(baddbmm_out)
+(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
+ const Scalar& alpha, const Tensor& out) {
+  begin_with("baddbmm", self, beta, out);
+  multiply(batch1, batch2, beta, alpha, out);
+}
+OPLOOM_IMPL_FUNC(mv_out)(const Tensor& self, const Tensor& vec, const Tensor& out) {
+  multiply_vector(self, vec, 0, 1, out);
+}
+OPLOOM_IMPL_FUNC(addmv_out)
+(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha,
+ const Tensor& out) {
+  begin_with("addmv", self, beta, out);
+  multiply_vector(mat, vec, beta, alpha, out);
+}
+OPLOOM_IMPL_FUNC(dot_out)(const Tensor& self, const Tensor& tensor, const Tensor& out) {
+  onednn::dot(self.scalar_type(), self.numel(), self.const_data_ptr(), self.strides()[0],
+              tensor.const_data_ptr(), tensor.strides()[0], out.mutable_data_ptr());
+}
+
+Tensor outer(const Tensor& self, const Tensor& vec2) {
+  OPLOOM_CHECK(self.dim() == 1 && vec2.dim() == 1, "outer(): expected two vectors, got shapes ",
+               self.sizes(), " and ", vec2.sizes());
+  return self.unsqueeze(1) * vec2;
+}
+
+Tensor matmul(const Tensor& self, const Tensor& other) {
+  const int64_t a = self.dim(), b = other.dim();
+  OPLOOM_CHECK(a > 0 && b > 0, "matmul(): expected operands of at least one dimension, got shapes ",
+               self.sizes(), " and ", other.sizes());
+  const int64_t k = self.sizes()[a - 1];
+  OPLOOM_CHECK(k == other.sizes()[b == 1 ? 0 : b - 2],
+               "matmul(): expected the last dimension of self and the ", b == 1 ? "" : "last but ",
+               "one of other to be equal, got shapes ", self.sizes(), " and ", other.sizes());
+  if (a == 1 && b == 1) return at::dot(self, other);
+  if (a == 2 && b == 1) return at::mv(self, other);
+  if (a == 1 && b == 2) return at::mm(self.unsqueeze(0), other).squeeze(0);
+  if (a == 2 && b == 2) return at::mm(self, other);
+  if (b <= 2) {
+    // All rows of the left operand meet the same matrix: one product is enough.
+    DimVector shape(self.sizes());
+    shape.pop_back();
+    int64_t rows = 1;
+    for (int64_t size : shape) rows *= size;
+    const Tensor flat = self.reshape({rows, k});
+    if (b == 1) return at::mv(flat, other).reshape(shape);
+    shape.push_back(other.sizes()[1]);
+    return at::mm(flat, other).reshape(shape);
+  }
+  const Tensor left = a == 1 ? self.unsqueeze(0) : self;
+  const int64_t n = left.size(-2), m = other.size(-1);
+  const DimVector batch = c10::infer_size_broadcast(left.sizes().slice(0, left.dim() - 2),
+                                                    other.sizes().slice(0, b - 2), "matmul");
+  int64_t count = 1;
+  for (int64_t size : batch) count *= size;
+  auto expanded = [&](const Tensor& t, int64_t rows, int64_t columns) {
+    DimVector shape(batch);
+    shape.push_back(rows);
+    shape.push_back(columns);
+    return t.expand(shape).reshape({count, rows, columns});
+  };
+  const Tensor product = at::bmm(expanded(left, n, k), expanded(other, k, m));
+  DimVector shape(batch);
+  if (a > 1) shape.push_back(n);
+  shape.push_back(m);
+  return product.reshape(shape);
+}
+
+Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
+  const bool has_bias = bias.has_value() && bias->defined();
+  OPLOOM_CHECK(input.dim() >= 1 && (weight.dim() == 1 || weight.dim() == 2) &&
+                   input.size(-1) == weight.size(-1),
+               "linear(): expected input of shape [..., in] and weight of shape [out, in] or [in], "
+               "got ", input.sizes(), " and ", weight.sizes());
+  if (weight.dim() == 1) {
+    const Tensor product = at::matmul(input, weight);
+    return has_bias ? product + *bias : product;
+  }
+  if (!has_bias) return at::matmul(input, weight.t());
+  if (input.dim() == 2) return at::addmm(*bias, input, weight.t());
+  if (input.dim() == 1 || bias->dim() > 1) return at::matmul(input, weight.t()) + *bias;
+  DimVector shape(input.sizes());
+  shape.back() = weight.sizes()[0];
+  int64_t rows = 1;
+  for (int64_t d = 0; d + 1 < input.dim(); ++d) rows *= input.sizes()[d];
+  return at::addmm(*bias, input.reshape({rows, input.size(-1)}), weight.t()).reshape(shape);
+}
+
+}  // namespace at::inline oploom_v1::native

@@ -1,0 +1,310 @@
+// Reductions: sum, mean, prod, max, min, all, any, argmax, argmin.
+#include <aten/core/Empty.h>
+#include <aten/native/ReduceOpsUtils.h>
+#include <aten/stubs/ReduceOps.h>
+#include <generated/native/all.h>
+#include <generated/native/amax.h>
+#include <generated/native/amin.h>
+#include <generated/native/any.h>
+#include <generated/native/argmax.h>
+#include <generated/native/argmin.h>
+#include <generated/native/max.h>
+#include <generated/native/mean.h>
+#include <generated/native/min.h>
+#include <generated/native/prod.h>
+#include <generated/native/sum.h>
+#include <generated/native/value_selecting_reduction_backward.h>
+#include <generated/ops/contiguous.h>
+#include <generated/ops/copy.h>
+#include <generated/ops/maximum.h>
+#include <generated/ops/minimum.h>
+#include <generated/ops/scatter_add.h>
+#include <generated/ops/to.h>
+#include <generated/ops/unsqueeze.h>
+#include <generated/ops/zeros.h>
+
+namespace at::inline oploom_v1::meta {
+
+using namespace native;
+
+namespace {
+
+// The dtype that sums and products have: the one asked for, that of a given output, or that of the
+// input, where integers become int64.
+ScalarType sum_dtype(const Tensor& self, std::optional<ScalarType> dtype, const TensorBase& out) {
+  if (dtype.has_value()) return *dtype;
+  if (out.defined()) return out.scalar_type();
+  return c10::isIntegralType(self.scalar_type(), /*includeBool=*/true) ? kLong : self.scalar_type();
+}
+
+ScalarType mean_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
+  const ScalarType result = dtype.value_or(self.scalar_type());
+  OPLOOM_CHECK(c10::isFloatingType(result) || c10::isComplexType(result),
+               "mean(): expected a floating-point or complex dtype, got ", result,
+               dtype.has_value() ? "" : "; pass dtype to convert the input first");
+  return result;
+}
+
+void check_has_elements(const char* op, const Tensor& self) {
+  OPLOOM_CHECK(self.numel() > 0, op, "(): expected at least one element, got an input of shape ",
+               self.sizes(), "; with dim, the result may be empty");
+}
+
+// A dimension to choose an element from.
+int64_t checked_dim(const char* op, const Tensor& self, int64_t dim) {
+  dim = c10::wrap_dim(op, dim, self.dim());
+  OPLOOM_CHECK_INDEX(self.dim() == 0 || self.sizes()[dim] > 0, op, "(): expected dimension ", dim,
+                     " to have at least one element, got an input of shape ", self.sizes());
+  return dim;
+}
+
+void declare_truth(impl::MetaBase& meta, const Tensor& self, IntArrayRef shape) {
+  const TensorBase& out = meta.maybe_get_output();
+  const bool to_byte = out.defined() ? out.scalar_type() == kByte : self.scalar_type() == kByte;
+  meta.set_output_contiguous(0, shape, self.options().dtype(to_byte ? kByte : kBool));
+}
+
+void declare_extreme(impl::MetaBase& meta, const Tensor& self, int64_t dim, bool keepdim) {
+  dim = checked_dim(meta.op_name(), self, dim);
+  const DimVector shape = reduced_shape(self, uint64_t{1} << dim, keepdim);
+  meta.set_output_contiguous(0, shape, self.options());
+  meta.set_output_contiguous(1, shape, self.options().dtype(kLong));
+}
+
+void declare_arg_extreme(impl::MetaBase& meta, const Tensor& self, std::optional<int64_t> dim,
+                         bool keepdim) {
+  DimMask mask = ~DimMask{0};
+  if (dim.has_value()) {
+    mask = DimMask{1} << checked_dim(meta.op_name(), self, *dim);
+  } else {
+    check_has_elements(meta.op_name(), self);
+  }
+  meta.set_output_contiguous(0, reduced_shape(self, mask, keepdim), self.options().dtype(kLong));
+}
+
+void declare_amax(impl::MetaBase& meta, const Tensor& self, IntArrayRef dim, bool keepdim) {
+  const DimMask mask = reduction_mask(meta.op_name(), dim, self.dim());
+  if (self.numel() == 0) {
+    for (int64_t d = 0; d < self.dim(); ++d) {
+      if ((mask >> d) & 1) checked_dim(meta.op_name(), self, d);
+    }
+  }
+  meta.set_output_contiguous(0, reduced_shape(self, mask, keepdim), self.options());
+}
+
+}  // namespace
+
+OPLOOM_META_FUNC(sum)(const Tensor& self, std::optional<ScalarType> dtype) {
+  set_output_contiguous(0, {}, self.options().dtype(sum_dtype(self, dtype, maybe_get_output())));
+}
+
+OPLOOM_META_FUNC(sum, dim_IntList)
+(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+  const DimMask mask = reduction_mask("sum", dim, self.dim());
+  set_output_contiguous(0, reduced_shape(self, mask, keepdim),
+                        self.options().dtype(sum_dtype(self, dtype, maybe_get_output())));
+}
+
+OPLOOM_META_FUNC(mean)(const Tensor& self, std::optional<ScalarType> dtype) {
+  set_output_contiguous(0, {}, self.options().dtype(mean_dtype(self, dtype)));
+}
+
+OPLOOM_META_FUNC(mean, dim)
+(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+  const DimMask mask = reduction_mask("mean", dim, self.dim());
+  set_output_contiguous(0, reduced_shape(self, mask, keepdim),
+                        self.options().dtype(mean_dtype(self, dtype)));
+}
+
+OPLOOM_META_FUNC(prod)(const Tensor& self, std::optional<ScalarType> dtype) {
+  set_output_contiguous(0, {}, self.options().dtype(sum_dtype(self, dtype, maybe_get_output())));
+}
+
+OPLOOM_META_FUNC(prod, dim_int)
+(const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarType> dtype) {
+  const DimMask mask = DimMask{1} << c10::wrap_dim("prod", dim, self.dim());
+  set_output_contiguous(0, reduced_shape(self, mask, keepdim),
+                        self.options().dtype(sum_dtype(self, dtype, maybe_get_output())));
+}
+
+OPLOOM_META_FUNC(max)(const Tensor& self) {
+  check_has_elements("max", self);
+  set_output_contiguous(0, {}, self.options());
+}
+OPLOOM_META_FUNC(min)(const Tensor& self) {
+  check_has_elements("min", self);
+  set_output_contiguous(0, {}, self.options());
+}
+OPLOOM_META_FUNC(max, dim)(const Tensor& self, int64_t dim, bool keepdim) {
+  declare_extreme(*this, self, dim, keepdim);
+}
+OPLOOM_META_FUNC(min, dim)(const Tensor& self, int64_t dim, bool keepdim) {
+  declare_extreme(*this, self, dim, keepdim);
+}
+OPLOOM_META_FUNC(amax)(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  declare_amax(*this, self, dim, keepdim);
+}
+OPLOOM_META_FUNC(amin)(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  declare_amax(*this, self, dim, keepdim);
+}
+OPLOOM_META_FUNC(argmax)(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  declare_arg_extreme(*this, self, dim, keepdim);
+}
+OPLOOM_META_FUNC(argmin)(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  declare_arg_extreme(*this, self, dim, keepdim);
+}
+
+OPLOOM_META_FUNC(all)(const Tensor& self) { declare_truth(*this, self, {}); }
+OPLOOM_META_FUNC(any)(const Tensor& self) { declare_truth(*this, self, {}); }
+OPLOOM_META_FUNC(all, dim)(const Tensor& self, int64_t dim, bool keepdim) {
+  const DimMask mask = DimMask{1} << c10::wrap_dim("all", dim, self.dim());
+  declare_truth(*this, self, reduced_shape(self, mask, keepdim));
+}
+OPLOOM_META_FUNC(any, dim)(const Tensor& self, int64_t dim, bool keepdim) {
+  const DimMask mask = DimMask{1} << c10::wrap_dim("any", dim, self.dim());
+  declare_truth(*this, self, reduced_shape(self, mask, keepdim));
+}
+
+}  // namespace at::inline oploom_v1::meta
+
+namespace at::inline oploom_v1::native {
+
+namespace {
+
+constexpr DimMask kAllDims = ~DimMask{0};
+
+// The dtype that the sum and product kernels give for an input of this one.
+ScalarType natural_sum_dtype(ScalarType dtype) {
+  return c10::isIntegralType(dtype, /*includeBool=*/true) ? kLong : dtype;
+}
+
+template <typename Stub>
+void sum_into(const Stub& stub, const Tensor& self, DimMask mask, const Tensor& out) {
+  const ScalarType wanted = out.scalar_type();
+  if (natural_sum_dtype(self.scalar_type()) == wanted) {
+    stub(self.device().type(), out, self, mask);
+    return;
+  }
+  // As the field does it: the input is converted to the dtype of the result first.
+  const Tensor converted = self.to(wanted);
+  const ScalarType natural = natural_sum_dtype(wanted);
+  if (natural == wanted) {
+    stub(self.device().type(), out, converted, mask);
+    return;
+  }
+  // Narrow integers wrap around, so the int64 result can be cut to size.
+  const Tensor wide(at::detail::empty(out.sizes(), out.options().dtype(natural)));
+  stub(self.device().type(), wide, converted, mask);
+  Tensor(out).copy_(wide);
+}
+
+void mean_into(const Tensor& self, DimMask mask, const Tensor& out) {
+  if (self.scalar_type() == out.scalar_type()) {
+    mean_stub(self.device().type(), out, self, mask);
+  } else {
+    mean_stub(self.device().type(), out, self.to(out.scalar_type()), mask);
+  }
+}
+
+// max and min along a dimension, of which 0-dim input has none to pass on.
+template <typename Stub>
+void select_into(const Stub& stub, const char* op, const TensorBase& values,
+                 const Tensor& indices, const Tensor& self, int64_t dim) {
+  stub(self.device().type(), values, indices, self, c10::wrap_dim(op, dim, self.dim()));
+}
+
+template <typename Stub>
+void arg_select_into(const Stub& stub, const char* op, const Tensor& self,
+                     std::optional<int64_t> dim, const Tensor& out) {
+  if (dim.has_value() && self.dim() > 0) {
+    select_into(stub, op, TensorBase(), out, self, *dim);
+    return;
+  }
+  // Position in the flattened tensor.
+  const Tensor dense = self.contiguous();
+  const Tensor flat = make_alias(dense, {dense.numel()}, {1});
+  stub(self.device().type(), TensorBase(), make_alias(out, {}, {}), flat, 0);
+}
+
+}  // namespace
+
+OPLOOM_IMPL_FUNC(sum_all_out)
+(const Tensor& self, std::optional<ScalarType>, const Tensor& out) {
+  sum_into(sum_stub, self, kAllDims, out);
+}
+OPLOOM_IMPL_FUNC(sum_out)
+(const Tensor& self, OptionalIntArrayRef dim, bool, std::optional<ScalarType>, const Tensor& out) {
+  sum_into(sum_stub, self, reduction_mask("sum", dim, self.dim()), out);
+}
+OPLOOM_IMPL_FUNC(prod_all_out)
+(const Tensor& self, std::optional<ScalarType>, const Tensor& out) {
+  sum_into(prod_stub, self, kAllDims, out);
+}
+OPLOOM_IMPL_FUNC(prod_out)
+(const Tensor& self, int64_t dim, bool, std::optional<ScalarType>, const Tensor& out) {
+  sum_into(prod_stub, self, DimMask{1} << c10::wrap_dim("prod", dim, self.dim()), out);
+}
+OPLOOM_IMPL_FUNC(mean_all_out)
+(const Tensor& self, std::optional<ScalarType>, const Tensor& out) {
+  mean_into(self, kAllDims, out);
+}
+OPLOOM_IMPL_FUNC(mean_out)
+(const Tensor& self, OptionalIntArrayRef dim, bool, std::optional<ScalarType>, const Tensor& out) {
+  mean_into(self, reduction_mask("mean", dim, self.dim()), out);
+}
+
+OPLOOM_IMPL_FUNC(max_all_out)(const Tensor& self, const Tensor& out) {
+  max_values_stub(self.device().type(), out, self, kAllDims);
+}
+OPLOOM_IMPL_FUNC(min_all_out)(const Tensor& self, const Tensor& out) {
+  min_values_stub(self.device().type(), out, self, kAllDims);
+}
+OPLOOM_IMPL_FUNC(amax_out)(const Tensor& self, IntArrayRef dim, bool, const Tensor& out) {
+  max_values_stub(self.device().type(), out, self, reduction_mask("amax", dim, self.dim()));
+}
+OPLOOM_IMPL_FUNC(amin_out)(const Tensor& self, IntArrayRef dim, bool, const Tensor& out) {
+  min_values_stub(self.device().type(), out, self, reduction_mask("amin", dim, self.dim()));
+}
+OPLOOM_IMPL_FUNC(max_out)
+(const Tensor& self, int64_t dim, bool, const Tensor& values, const Tensor& indices) {
+  select_into(argmax_stub, "max", values, indices, self, dim);
+}
+OPLOOM_IMPL_FUNC(min_out)
+(const Tensor& self, int64_t dim, bool, const Tensor& values, const Tensor& indices) {
+  select_into(argmin_stub, "min", values, indices, self, dim);
+}
+OPLOOM_IMPL_FUNC(argmax_out)
+(const Tensor& self, std::optional<int64_t> dim, bool, const Tensor& out) {
+  arg_select_into(argmax_stub, "argmax", self, dim, out);
+}
+OPLOOM_IMPL_FUNC(argmin_out)
+(const Tensor& self, std::optional<int64_t> dim, bool, const Tensor& out) {
+  arg_select_into(argmin_stub, "argmin", self, dim, out);
+}
+
+OPLOOM_IMPL_FUNC(all_all_out)(const Tensor& self, const Tensor& out) {
+  and_stub(self.device().type(), out, self, kAllDims);
+}
+OPLOOM_IMPL_FUNC(any_all_out)(const Tensor& self, const Tensor& out) {
+  or_stub(self.device().type(), out, self, kAllDims);
+}
+OPLOOM_IMPL_FUNC(all_out)(const Tensor& self, int64_t dim, bool, const Tensor& out) {
+  and_stub(self.device().type(), out, self, DimMask{1} << c10::wrap_dim("all", dim, self.dim()));
+}
+OPLOOM_IMPL_FUNC(any_out)(const Tensor& self, int64_t dim, bool, const Tensor& out) {
+  or_stub(self.device().type(), out, self, DimMask{1} << c10::wrap_dim("any", dim, self.dim()));
+}
+
+Tensor max(const Tensor& self, const Tensor& other) { return at::maximum(self, other); }
+Tensor min(const Tensor& self, const Tensor& other) { return at::minimum(self, other); }
+
+Tensor value_selecting_reduction_backward(const Tensor& grad, int64_t dim, const Tensor& indices,
+                                          IntArrayRef sizes, bool keepdim) {
+  if (sizes.empty()) return grad;
+  const bool unsqueeze = !keepdim;
+  const Tensor index = unsqueeze ? indices.unsqueeze(dim) : indices;
+  const Tensor source = unsqueeze ? grad.unsqueeze(dim) : grad;
+  return at::zeros(sizes, grad.options()).scatter_add(dim, index, source);
+}
+
+}  // namespace at::inline oploom_v1::native

@@ -1,0 +1,254 @@
+// Reductions with some arithmetic around them: var, std, norm, logsumexp, cumsum, cumprod.
+#include <aten/core/Empty.h>
+#include <aten/native/ReduceOpsUtils.h>
+#include <aten/stubs/ReduceOps.h>
+#include <generated/native/cumprod.h>
+#include <generated/native/cumprod_backward.h>
+#include <generated/native/cumsum.h>
+#include <generated/native/logsumexp.h>
+#include <generated/native/norm.h>
+#include <generated/native/std.h>
+#include <generated/native/var.h>
+#include <generated/ops/abs.h>
+#include <generated/ops/add.h>
+#include <generated/ops/all.h>
+#include <generated/ops/amax.h>
+#include <generated/ops/cat.h>
+#include <generated/ops/conj.h>
+#include <generated/ops/cumprod.h>
+#include <generated/ops/cumsum.h>
+#include <generated/ops/div.h>
+#include <generated/ops/eq.h>
+#include <generated/ops/exp.h>
+#include <generated/ops/flip.h>
+#include <generated/ops/item.h>
+#include <generated/ops/log.h>
+#include <generated/ops/masked_fill.h>
+#include <generated/ops/mul.h>
+#include <generated/ops/narrow.h>
+#include <generated/ops/ne.h>
+#include <generated/ops/norm.h>
+#include <generated/ops/ones_like.h>
+#include <generated/ops/select.h>
+#include <generated/ops/sqrt.h>
+#include <generated/ops/stack.h>
+#include <generated/ops/std.h>
+#include <generated/ops/sub.h>
+#include <generated/ops/sum.h>
+#include <generated/ops/to.h>
+#include <generated/ops/var.h>
+#include <generated/ops/view.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace at::inline oploom_v1::meta {
+
+using namespace native;
+
+namespace {
+
+void check_floating(const char* op, ScalarType dtype) {
+  OPLOOM_CHECK(c10::isFloatingType(dtype) || c10::isComplexType(dtype), op,
+               "(): expected a floating-point or complex dtype, got ", dtype);
+}
+
+void declare_var(impl::MetaBase& meta, const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  check_floating(meta.op_name(), self.scalar_type());
+  const DimMask mask = reduction_mask(meta.op_name(), dim, self.dim());
+  meta.set_output_contiguous(0, reduced_shape(self, mask, keepdim),
+                             self.options().dtype(c10::toRealValueType(self.scalar_type())));
+}
+
+void declare_norm(impl::MetaBase& meta, const Tensor& self, const std::optional<Scalar>& p,
+                  IntArrayRef dim, bool keepdim, ScalarType dtype) {
+  check_floating("norm", dtype);
+  const DimMask mask = reduction_mask("norm", dim, self.dim());
+  const DimVector shape = reduced_shape(self, mask, keepdim);
+  const double order = p.has_value() ? p->toDouble() : 2.0;
+  if (self.numel() == 0 && (order < 0 || std::isinf(order))) {
+    for (int64_t d = 0; d < self.dim(); ++d) {
+      OPLOOM_CHECK(((mask >> d) & 1) == 0 || self.sizes()[d] > 0,
+                   "norm(): expected at least one element in each reduced dimension for p = ",
+                   order, ", got an input of shape ", self.sizes());
+    }
+  }
+  meta.set_output_contiguous(0, shape, self.options().dtype(c10::toRealValueType(dtype)));
+}
+
+void declare_cumulative(impl::MetaBase& meta, const Tensor& self, int64_t dim,
+                        std::optional<ScalarType> dtype) {
+  c10::wrap_dim(meta.op_name(), dim, self.dim());
+  const TensorBase& out = meta.maybe_get_output();
+  const ScalarType natural = c10::isIntegralType(self.scalar_type(), /*includeBool=*/true)
+                                 ? kLong
+                                 : self.scalar_type();
+  const ScalarType result = dtype.value_or(out.defined() ? out.scalar_type() : natural);
+  meta.set_output_contiguous(0, self.sizes(), self.options().dtype(result));
+}
+
+}  // namespace
+
+OPLOOM_META_FUNC(var, correction)
+(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>&, bool keepdim) {
+  declare_var(*this, self, dim, keepdim);
+}
+OPLOOM_META_FUNC(std, correction)
+(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>&, bool keepdim) {
+  declare_var(*this, self, dim, keepdim);
+}
+OPLOOM_META_FUNC(norm, ScalarOpt_dim)
+(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim) {
+  declare_norm(*this, self, p, dim, keepdim, self.scalar_type());
+}
+OPLOOM_META_FUNC(norm, ScalarOpt_dim_dtype)
+(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim,
+ ScalarType dtype) {
+  declare_norm(*this, self, p, dim, keepdim, dtype);
+}
+OPLOOM_META_FUNC(cumsum)(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  declare_cumulative(*this, self, dim, dtype);
+}
+OPLOOM_META_FUNC(cumprod)(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  declare_cumulative(*this, self, dim, dtype);
+}
+
+}  // namespace at::inline oploom_v1::meta
+
+namespace at::inline oploom_v1::native {
+
+namespace {
+
+// The real (0) or imaginary (1) parts of a complex tensor, sharing its memory.
+Tensor part_of_complex(const Tensor& self, int64_t part) {
+  auto impl = c10::make_intrusive<TensorImpl>(Storage(self.storage()), self.key_set(),
+                                              c10::toRealValueType(self.scalar_type()));
+  DimVector strides(self.strides());
+  for (int64_t& stride : strides) stride *= 2;
+  impl->set_sizes_and_strides(self.sizes(), strides, 2 * self.storage_offset() + part);
+  return Tensor(TensorBase(TensorBase::ImplPtr(std::move(impl))));
+}
+
+void var_into(const char* op, const Tensor& self, OptionalIntArrayRef dim,
+              const std::optional<Scalar>& correction, bool take_sqrt, const Tensor& out) {
+  const DimMask mask = reduction_mask(op, dim, self.dim());
+  const double subtracted = correction.has_value() ? correction->toDouble() : 1.0;
+  const DeviceType device = self.device().type();
+  if (!self.is_complex()) {
+    var_stub(device, out, self, mask, subtracted, take_sqrt);
+    return;
+  }
+  // The squared distance of complex numbers is the sum of that of their parts.
+  const Tensor imaginary(at::detail::empty(out.sizes(), out.options()));
+  var_stub(device, out, part_of_complex(self, 0), mask, subtracted, false);
+  var_stub(device, imaginary, part_of_complex(self, 1), mask, subtracted, false);
+  Tensor result(out);
+  result.add_(imaginary);
+  if (take_sqrt) result.sqrt_();
+}
+
+void norm_into(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
+               const Tensor& out) {
+  norm_stub(self.device().type(), out, self, reduction_mask("norm", dim, self.dim()),
+            p.has_value() ? p->toDouble() : 2.0);
+}
+
+template <typename Stub>
+void cumulative_into(const Stub& stub, const Tensor& self, int64_t dim, const Tensor& out) {
+  dim = c10::wrap_dim("cumsum", dim, self.dim());
+  if (self.scalar_type() == out.scalar_type()) {
+    stub(self.device().type(), out, self, dim);
+  } else {
+    stub(self.device().type(), out, self.to(out.scalar_type()), dim);
+  }
+}
+
+}  // namespace
+
+OPLOOM_IMPL_FUNC(var_out)
+(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool,
+ const Tensor& out) {
+  var_into("var", self, dim, correction, false, out);
+}
+OPLOOM_IMPL_FUNC(std_out)
+(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool,
+ const Tensor& out) {
+  var_into("std", self, dim, correction, true, out);
+}
+
+Tensor var(const Tensor& self, bool unbiased) {
+  return at::var(self, OptionalIntArrayRef(), std::optional<Scalar>(unbiased ? 1 : 0), false);
+}
+Tensor var(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {
+  return at::var(self, dim, std::optional<Scalar>(unbiased ? 1 : 0), keepdim);
+}
+Tensor std(const Tensor& self, bool unbiased) {
+  return at::std(self, OptionalIntArrayRef(), std::optional<Scalar>(unbiased ? 1 : 0), false);
+}
+Tensor std(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {
+  return at::std(self, dim, std::optional<Scalar>(unbiased ? 1 : 0), keepdim);
+}
+
+OPLOOM_IMPL_FUNC(norm_out)
+(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool, const Tensor& out) {
+  norm_into(self, p, dim, out);
+}
+OPLOOM_IMPL_FUNC(norm_dtype_out)
+(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool, ScalarType dtype,
+ const Tensor& out) {
+  norm_into(self.scalar_type() == dtype ? self : self.to(dtype), p, dim, out);
+}
+
+Tensor norm(const Tensor& self, const Scalar& p) {
+  return at::norm(self, std::optional<Scalar>(p), IntArrayRef(), false);
+}
+Tensor norm(const Tensor& self, const std::optional<Scalar>& p, ScalarType dtype) {
+  return at::norm(self, p, IntArrayRef(), false, dtype);
+}
+
+Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  const DimMask mask = reduction_mask("logsumexp", dim, self.dim());
+  if (self.numel() == 0) return self.exp().sum(dim, keepdim).log();
+  // Without the largest element, which is subtracted first, the exponentials could overflow.
+  const Tensor max = at::amax(self, dim, /*keepdim=*/true);
+  const Tensor finite = max.masked_fill(max.abs() == std::numeric_limits<double>::infinity(), 0);
+  const Tensor sum = (self - finite).exp().sum(dim, keepdim).log();
+  return sum + finite.view(reduced_shape(self, mask, keepdim));
+}
+
+OPLOOM_IMPL_FUNC(cumsum_out)
+(const Tensor& self, int64_t dim, std::optional<ScalarType>, const Tensor& out) {
+  cumulative_into(cumsum_stub, self, dim, out);
+}
+OPLOOM_IMPL_FUNC(cumprod_out)
+(const Tensor& self, int64_t dim, std::optional<ScalarType>, const Tensor& out) {
+  cumulative_into(cumprod_stub, self, dim, out);
+}
+
+// With x the input and g the incoming gradient, element k of the gradient is
+//   sum over i >= k of g[i] * (product of x[j] over j <= i, j != k).
+Tensor cumprod_backward(const Tensor& grad, const Tensor& input, int64_t dim,
+                        const Tensor& output) {
+  if (input.dim() == 0 || input.numel() <= 1) return grad;
+  dim = c10::wrap_dim("cumprod", dim, input.dim());
+  const int64_t n = input.size(dim);
+  if (n == 1) return grad;
+  const Tensor x = input.conj();
+  if (input.is_meta() || at::ne(input, 0).all().item().toBool()) {
+    // Without zeros each product is output[i] / x[k].
+    return (grad * output.conj()).flip({dim}).cumsum(dim).flip({dim}) / x;
+  }
+  // Otherwise it is the product before k times that after k, and the sums over the latter obey
+  //   s[k] = g[k] + x[k + 1] * s[k + 1].
+  const Tensor before =
+      at::cat({at::ones_like(x.narrow(dim, 0, 1)), x.narrow(dim, 0, n - 1).cumprod(dim)}, dim);
+  std::vector<Tensor> sums(static_cast<size_t>(n));
+  sums[n - 1] = grad.select(dim, n - 1);
+  for (int64_t k = n - 2; k >= 0; --k) {
+    sums[k] = grad.select(dim, k) + x.select(dim, k + 1) * sums[k + 1];
+  }
+  return before * at::stack(sums, dim);
+}
+
+}  // namespace at::inline oploom_v1::native

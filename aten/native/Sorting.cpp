@@ -1,0 +1,78 @@
+// sort, argsort, topk.
+#include <aten/native/ShapeUtils.h>
+#include <aten/stubs/Sorting.h>
+#include <generated/native/argsort.h>
+#include <generated/native/sort.h>
+#include <generated/native/topk.h>
+#include <generated/ops/copy.h>
+#include <generated/ops/sort.h>
+#include <generated/ops/zero.h>
+
+#include <tuple>
+
+namespace at::inline oploom_v1::meta {
+
+OPLOOM_META_FUNC(sort, stable)
+(const Tensor& self, std::optional<bool>, int64_t dim, bool) {
+  c10::wrap_dim("sort", dim, self.dim());
+  set_output_contiguous(0, self.sizes(), self.options());
+  set_output_contiguous(1, self.sizes(), self.options().dtype(kLong));
+}
+
+OPLOOM_META_FUNC(topk)(const Tensor& self, int64_t k, int64_t dim, bool, bool) {
+  dim = c10::wrap_dim("topk", dim, self.dim());
+  const int64_t length = self.dim() == 0 ? 1 : self.sizes()[dim];
+  OPLOOM_CHECK(k >= 0 && k <= length, "topk(): expected k in [0, ", length, "] for dimension ", dim,
+               " of input of shape ", self.sizes(), ", got ", k);
+  DimVector shape(self.sizes());
+  if (!shape.empty()) shape[dim] = k;
+  set_output_contiguous(0, shape, self.options());
+  set_output_contiguous(1, shape, self.options().dtype(kLong));
+}
+
+}  // namespace at::inline oploom_v1::meta
+
+namespace at::inline oploom_v1::native {
+
+namespace {
+
+// The only element of a 0-dim tensor is in order.
+void copy_scalar(const Tensor& self, const Tensor& values, const Tensor& indices) {
+  Tensor(values).copy_(self);
+  Tensor(indices).zero_();
+}
+
+}  // namespace
+
+OPLOOM_IMPL_FUNC(sort_stable_out)
+(const Tensor& self, std::optional<bool>, int64_t dim, bool descending, const Tensor& values,
+ const Tensor& indices) {
+  if (self.dim() == 0) return copy_scalar(self, values, indices);
+  sort_stub(self.device().type(), values, indices, self, c10::wrap_dim("sort", dim, self.dim()),
+            descending);
+}
+
+OPLOOM_IMPL_FUNC(topk_out)
+(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted, const Tensor& values,
+ const Tensor& indices) {
+  if (self.dim() == 0) {
+    if (k == 1) copy_scalar(self, values, indices);
+    return;
+  }
+  topk_stub(self.device().type(), values, indices, self, k, c10::wrap_dim("topk", dim, self.dim()),
+            largest, sorted);
+}
+
+std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending) {
+  return at::sort(self, /*stable=*/std::optional<bool>(false), dim, descending);
+}
+
+Tensor argsort(const Tensor& self, int64_t dim, bool descending) {
+  return std::get<1>(at::sort(self, std::optional<bool>(false), dim, descending));
+}
+
+Tensor argsort(const Tensor& self, bool stable, int64_t dim, bool descending) {
+  return std::get<1>(at::sort(self, std::optional<bool>(stable), dim, descending));
+}
+
+}  // namespace at::inline oploom_v1::native

@@ -1,0 +1,293 @@
+// Matrix products of plain arrays: the one place that chooses between oneDNN, OpenBLAS and own loops.
+#include <aten/core/Dispatch.h>
+#include <aten/core/Parallel.h>
+#include <aten/onednn/Gemm.h>
+#include <aten/onednn/Matmul.h>
+#include <aten/stubs/Copy.h>
+#include <aten/stubs/LinearAlgebra.h>
+#include <c10/util/BFloat16.h>
+#include <c10/util/Half.h>
+#include <c10/util/complex.h>
+
+#include <cblas.h>
+#include <dnnl.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <type_traits>
+
+namespace at::inline oploom_v1::onednn {
+namespace {
+
+using c10::complex;
+
+// Multiply-adds of a product below which OpenBLAS, which has the lower fixed cost, is faster than
+// oneDNN (measured: equal at 16 x 16 x 16, 130 against 330 ns at 8 x 8 x 8).
+constexpr int64_t kSmallProduct = 16 * 16 * 16;
+// Multiply-adds from which on one product occupies all threads.
+constexpr int64_t kLargeProduct = int64_t{256} * 256 * 256;
+
+struct Layout {
+  bool transposed;
+  int64_t ld;
+};
+
+Layout layout_of(const Matrix& x, int64_t rows, int64_t columns) {
+  const bool by_rows = (x.column_stride == 1 || columns == 1) &&
+                       (x.row_stride >= columns || rows == 1);
+  if (by_rows) return {false, std::max(x.row_stride, std::max<int64_t>(columns, 1))};
+  return {true, std::max(x.column_stride, std::max<int64_t>(rows, 1))};
+}
+
+bool fits_blas(int64_t a, int64_t b, int64_t c) {
+  return std::max({a, b, c}) <= std::numeric_limits<blasint>::max();
+}
+
+void gemm_by_loops(ScalarType dtype, int64_t m, int64_t n, int64_t k, const Scalar& alpha,
+                   const Matrix& a, const Matrix& b, const Scalar& beta, void* c, int64_t ldc) {
+  const native::GemmArguments arguments{m,      n,           k,
+                                        a.data, a.row_stride, a.column_stride,
+                                        b.data, b.row_stride, b.column_stride,
+                                        c,      ldc};
+  native::gemm_stub(kCPU, dtype, arguments, alpha, beta);
+}
+
+template <typename T>
+void gemm_by_blas(int64_t m, int64_t n, int64_t k, const Scalar& alpha, const Matrix& a,
+                  const Matrix& b, const Scalar& beta, void* c, int64_t ldc) {
+  const Layout la = layout_of(a, m, k);
+  const Layout lb = layout_of(b, k, n);
+  const int64_t large = std::max({m, n, k});
+  if (!fits_blas(large, la.ld, std::max(lb.ld, ldc))) {
+    gemm_by_loops(c10::CppTypeToScalarType<T>::value, m, n, k, alpha, a, b, beta, c, ldc);
+    return;
+  }
+  const CBLAS_TRANSPOSE ta = la.transposed ? CblasTrans : CblasNoTrans;
+  const CBLAS_TRANSPOSE tb = lb.transposed ? CblasTrans : CblasNoTrans;
+  const T alpha_value = alpha.to<T>();
+  const T beta_value = beta.to<T>();
+  const auto* pa = static_cast<const T*>(a.data);
+  const auto* pb = static_cast<const T*>(b.data);
+  auto* pc = static_cast<T*>(c);
+  const auto im = static_cast<blasint>(m), in = static_cast<blasint>(n),
+             ik = static_cast<blasint>(k), lda = static_cast<blasint>(la.ld),
+             ldb = static_cast<blasint>(lb.ld), il = static_cast<blasint>(ldc);
+  if constexpr (std::is_same_v<T, float>) {
+    cblas_sgemm(CblasRowMajor, ta, tb, im, in, ik, alpha_value, pa, lda, pb, ldb, beta_value, pc, il);
+  } else if constexpr (std::is_same_v<T, double>) {
+    cblas_dgemm(CblasRowMajor, ta, tb, im, in, ik, alpha_value, pa, lda, pb, ldb, beta_value, pc, il);
+  } else if constexpr (std::is_same_v<T, complex<float>>) {
+    cblas_cgemm(CblasRowMajor, ta, tb, im, in, ik, &alpha_value, pa, lda, pb, ldb, &beta_value, pc,
+                il);
+  } else {
+    cblas_zgemm(CblasRowMajor, ta, tb, im, in, ik, &alpha_value, pa, lda, pb, ldb, &beta_value, pc,
+                il);
+  }
+}
+
+void gemm_float(int64_t m, int64_t n, int64_t k, const Scalar& alpha, const Matrix& a,
+                const Matrix& b, const Scalar& beta, void* c, int64_t ldc) {
+  if (k == 0 || m * n * k < kSmallProduct) {
+    gemm_by_blas<float>(m, n, k, alpha, a, b, beta, c, ldc);
+    return;
+  }
+  const Layout la = layout_of(a, m, k);
+  const Layout lb = layout_of(b, k, n);
+  const dnnl_status_t status = dnnl_sgemm(
+      la.transposed ? 'T' : 'N', lb.transposed ? 'T' : 'N', m, n, k, alpha.to<float>(),
+      static_cast<const float*>(a.data), la.ld, static_cast<const float*>(b.data), lb.ld,
+      beta.to<float>(), static_cast<float*>(c), ldc);
+  OPLOOM_INTERNAL_ASSERT(status == dnnl_success, "oneDNN refused a product of ", m, " x ", k,
+                         " and ", k, " x ", n, " (status ", static_cast<int>(status), ")");
+}
+
+// Converts a matrix, element (i, j) at i * row + j * column, to one with neighbouring columns or back.
+void convert_rows(ScalarType to, ScalarType from, int64_t rows, int64_t columns, void* out,
+                  int64_t out_row, int64_t out_column, const void* in, int64_t in_row,
+                  int64_t in_column) {
+  const auto loop = native::cast_loop_stub(kCPU, to, from);
+  const auto out_size = static_cast<int64_t>(c10::elementSize(to));
+  const auto in_size = static_cast<int64_t>(c10::elementSize(from));
+  // The longer runs go along the dimension whose elements lie next to each other.
+  if (in_column != 1 && in_row == 1) {
+    std::swap(rows, columns);
+    std::swap(out_row, out_column);
+    std::swap(in_row, in_column);
+  }
+  for (int64_t i = 0; i < rows; ++i) {
+    loop(static_cast<char*>(out) + i * out_row * out_size, out_column * out_size,
+         static_cast<const char*>(in) + i * in_row * in_size, in_column * in_size, columns);
+  }
+}
+
+// In float32, which both factors convert to exactly.
+void gemm_reduced(ScalarType dtype, int64_t m, int64_t n, int64_t k, const Scalar& alpha,
+                  const Matrix& a, const Matrix& b, const Scalar& beta, void* c, int64_t ldc) {
+  std::unique_ptr<float[]> buffer(new float[m * k + k * n + m * n]);
+  float* fa = buffer.get();
+  float* fb = fa + m * k;
+  float* fc = fb + k * n;
+  convert_rows(kFloat, dtype, m, k, fa, k, 1, a.data, a.row_stride, a.column_stride);
+  convert_rows(kFloat, dtype, k, n, fb, n, 1, b.data, b.row_stride, b.column_stride);
+  const bool reads_c = beta.to<float>() != 0;
+  if (reads_c) convert_rows(kFloat, dtype, m, n, fc, n, 1, c, ldc, 1);
+  gemm_float(m, n, k, alpha, {fa, k, 1}, {fb, n, 1}, beta, fc, n);
+  convert_rows(dtype, kFloat, m, n, c, ldc, 1, fc, n, 1);
+}
+
+bool is_zero_or_one(const Scalar& s) {
+  const double value = s.toDouble();
+  return value == 0 || value == 1;
+}
+
+bool takes_bfloat16(ScalarType dtype, int64_t k, const Scalar& alpha, const Scalar& beta) {
+  return dtype == kBFloat16 && k > 0 && has_fast_bfloat16() && alpha.toDouble() == 1 &&
+         is_zero_or_one(beta);
+}
+
+Matrix moved(const Matrix& x, int64_t elements, size_t itemsize) {
+  return {static_cast<const char*>(x.data) + elements * static_cast<int64_t>(itemsize), x.row_stride,
+          x.column_stride};
+}
+
+}  // namespace
+
+void gemm(ScalarType dtype, int64_t m, int64_t n, int64_t k, const Scalar& alpha, const Matrix& a,
+          const Matrix& b, const Scalar& beta, void* c, int64_t ldc) {
+  ldc = std::max(ldc, n);
+  switch (dtype) {
+    case kFloat:
+      return gemm_float(m, n, k, alpha, a, b, beta, c, ldc);
+    case kDouble:
+      return gemm_by_blas<double>(m, n, k, alpha, a, b, beta, c, ldc);
+    case kComplexFloat:
+      return gemm_by_blas<complex<float>>(m, n, k, alpha, a, b, beta, c, ldc);
+    case kComplexDouble:
+      return gemm_by_blas<complex<double>>(m, n, k, alpha, a, b, beta, c, ldc);
+    case kHalf:
+    case kBFloat16:
+      if (takes_bfloat16(dtype, k, alpha, beta)) {
+        return matmul_bfloat16(1, m, n, k, a, m * k, b, k * n, beta.toDouble() == 1, c, ldc,
+                               m * ldc);
+      }
+      return gemm_reduced(dtype, m, n, k, alpha, a, b, beta, c, ldc);
+    default:
+      return gemm_by_loops(dtype, m, n, k, alpha, a, b, beta, c, ldc);
+  }
+}
+
+void gemm_batched(ScalarType dtype, int64_t batch, int64_t m, int64_t n, int64_t k,
+                  const Scalar& alpha, const Matrix& a, int64_t a_step, const Matrix& b,
+                  int64_t b_step, const Scalar& beta, void* c, int64_t ldc, int64_t c_step) {
+  if (takes_bfloat16(dtype, k, alpha, beta) && a_step > 0 && b_step > 0) {
+    matmul_bfloat16(batch, m, n, k, a, a_step, b, b_step, beta.toDouble() == 1, c, ldc, c_step);
+    return;
+  }
+  const size_t itemsize = c10::elementSize(dtype);
+  auto run = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      gemm(dtype, m, n, k, alpha, moved(a, i * a_step, itemsize), moved(b, i * b_step, itemsize), beta,
+           static_cast<char*>(c) + i * c_step * static_cast<int64_t>(itemsize), ldc);
+    }
+  };
+  const int64_t work = m * n * std::max<int64_t>(k, 1);
+  if (work >= kLargeProduct) {
+    run(0, batch);
+  } else {
+    at::parallel_for(0, batch, std::max<int64_t>(1, 32768 / work), run);
+  }
+}
+
+void dot(ScalarType dtype, int64_t n, const void* x, int64_t x_stride, const void* y,
+         int64_t y_stride, void* result) {
+  // BLAS counts in int32 and takes strides of 0 and below to mean something else.
+  const bool blas = fits_blas(n, x_stride, y_stride) && x_stride > 0 && y_stride > 0;
+  OPLOOM_DISPATCH(dtype, "dot", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+    const auto* px = static_cast<const scalar_t*>(x);
+    const auto* py = static_cast<const scalar_t*>(y);
+    auto* out = static_cast<scalar_t*>(result);
+    const auto in = static_cast<blasint>(n), ix = static_cast<blasint>(x_stride),
+               iy = static_cast<blasint>(y_stride);
+    if constexpr (std::is_same_v<scalar_t, float>) {
+      if (blas) return void(*out = cblas_sdot(in, px, ix, py, iy));
+    } else if constexpr (std::is_same_v<scalar_t, double>) {
+      if (blas) return void(*out = cblas_ddot(in, px, ix, py, iy));
+    } else if constexpr (std::is_same_v<scalar_t, complex<float>>) {
+      if (blas) return cblas_cdotu_sub(in, px, ix, py, iy, out);
+    } else if constexpr (std::is_same_v<scalar_t, complex<double>>) {
+      if (blas) return cblas_zdotu_sub(in, px, ix, py, iy, out);
+    }
+    using Acc = std::conditional_t<c10::is_reduced_floating_point_v<scalar_t>, float,
+                                   std::conditional_t<std::is_integral_v<scalar_t>, uint64_t, scalar_t>>;
+    Acc sum(0);
+    for (int64_t i = 0; i < n; ++i) {
+      sum = sum + static_cast<Acc>(px[i * x_stride]) * static_cast<Acc>(py[i * y_stride]);
+    }
+    *out = static_cast<scalar_t>(sum);
+  });
+}
+
+void gemv(ScalarType dtype, int64_t m, int64_t n, const Scalar& alpha, const Matrix& a,
+          const void* x, int64_t x_stride, const Scalar& beta, void* y, int64_t y_stride) {
+  const Layout la = layout_of(a, m, n);
+  const bool blas = fits_blas(std::max(m, n), std::max(x_stride, y_stride), la.ld) && x_stride > 0 &&
+                    y_stride > 0 && n > 0;
+  OPLOOM_DISPATCH(dtype, "mv", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+    const auto* pa = static_cast<const scalar_t*>(a.data);
+    const auto* px = static_cast<const scalar_t*>(x);
+    auto* py = static_cast<scalar_t*>(y);
+    const auto beta_value = beta.to<scalar_t>();
+    if constexpr (std::is_same_v<scalar_t, float> || std::is_same_v<scalar_t, double> ||
+                  c10::is_complex_v<scalar_t>) {
+      if (blas) {
+        const auto alpha_value = alpha.to<scalar_t>();
+        // Versions of OpenBLAS differ in whether 0 times NaN is 0 here.
+        scalar_t one(1);
+        const bool clear = beta_value == scalar_t(0);
+        if (clear) {
+          for (int64_t i = 0; i < m; ++i) py[i * y_stride] = scalar_t(0);
+        }
+        const scalar_t scale = clear ? one : beta_value;
+        // A transposed matrix is given to BLAS as the n x m one that it is in memory.
+        const CBLAS_TRANSPOSE trans = la.transposed ? CblasTrans : CblasNoTrans;
+        const auto rows = static_cast<blasint>(la.transposed ? n : m);
+        const auto columns = static_cast<blasint>(la.transposed ? m : n);
+        const auto ld = static_cast<blasint>(la.ld), ix = static_cast<blasint>(x_stride),
+                   iy = static_cast<blasint>(y_stride);
+        if constexpr (std::is_same_v<scalar_t, float>) {
+          cblas_sgemv(CblasRowMajor, trans, rows, columns, alpha_value, pa, ld, px, ix, scale, py, iy);
+        } else if constexpr (std::is_same_v<scalar_t, double>) {
+          cblas_dgemv(CblasRowMajor, trans, rows, columns, alpha_value, pa, ld, px, ix, scale, py, iy);
+        } else if constexpr (std::is_same_v<scalar_t, complex<float>>) {
+          cblas_cgemv(CblasRowMajor, trans, rows, columns, &alpha_value, pa, ld, px, ix, &scale, py,
+                      iy);
+        } else {
+          cblas_zgemv(CblasRowMajor, trans, rows, columns, &alpha_value, pa, ld, px, ix, &scale, py,
+                      iy);
+        }
+        return;
+      }
+    }
+    using Acc = std::conditional_t<c10::is_reduced_floating_point_v<scalar_t>, float,
+                                   std::conditional_t<std::is_integral_v<scalar_t>, uint64_t, scalar_t>>;
+    const Acc alpha_value = static_cast<Acc>(alpha.to<scalar_t>());
+    at::parallel_for(0, m, std::max<int64_t>(1, 32768 / std::max<int64_t>(1, n)),
+                     [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        Acc sum(0);
+        const scalar_t* row = pa + i * a.row_stride;
+        for (int64_t j = 0; j < n; ++j) {
+          sum = sum + static_cast<Acc>(row[j * a.column_stride]) * static_cast<Acc>(px[j * x_stride]);
+        }
+        sum = sum * alpha_value;
+        if (beta_value != scalar_t(0)) {
+          sum = sum + static_cast<Acc>(beta_value) * static_cast<Acc>(py[i * y_stride]);
+        }
+        py[i * y_stride] = static_cast<scalar_t>(sum);
+      }
+    });
+  });
+}
+
+}  // namespace at::inline oploom_v1::onednn

@@ -1,0 +1,72 @@
+// Products of bfloat16 matrices by oneDNN, with the primitives kept.
+#include <aten/onednn/Matmul.h>
+#include <aten/onednn/Utils.h>
+
+#include <array>
+#include <map>
+
+namespace at::inline oploom_v1::onednn {
+namespace {
+
+// Sizes, strides and the mode determine a primitive.
+using Key = std::array<int64_t, 13>;
+
+// Making a primitive takes microseconds, and milliseconds where code is generated. Each thread keeps
+// its own, because a primitive must not run twice at a time with one scratchpad; the number is bounded
+// for programs whose shapes keep changing.
+constexpr size_t kMaxPrimitives = 256;
+
+struct Cached {
+  dnnl::matmul::primitive_desc description;
+  dnnl::matmul primitive;
+};
+
+Cached& primitive_for(const Key& key) {
+  static thread_local std::map<Key, Cached> cache;
+  auto found = cache.find(key);
+  if (found != cache.end()) return found->second;
+  if (cache.size() >= kMaxPrimitives) cache.clear();
+  const auto [batch, m, n, k, a_row, a_column, a_step, b_row, b_column, b_step, ldc, c_step, add] = key;
+  using Desc = dnnl::memory::desc;
+  constexpr auto kType = dnnl::memory::data_type::bf16;
+  dnnl::primitive_attr attributes;
+  if (add != 0) {
+    dnnl::post_ops post_ops;
+    post_ops.append_sum(1.0f);
+    attributes.set_post_ops(post_ops);
+  }
+  Cached made;
+  made.description = make_matmul(Desc({batch, m, k}, kType, {a_step, a_row, a_column}),
+                                 Desc({batch, k, n}, kType, {b_step, b_row, b_column}),
+                                 Desc({batch, m, n}, kType, {c_step, ldc, 1}), attributes);
+  made.primitive = dnnl::matmul(made.description);
+  return cache.emplace(key, std::move(made)).first->second;
+}
+
+}  // namespace
+
+bool has_fast_bfloat16() {
+  // An instruction set's number has the bits of all those that it contains.
+  constexpr auto kNeeded = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_bf16);
+  static const bool fast =
+      (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & kNeeded) == kNeeded;
+  return fast;
+}
+
+void matmul_bfloat16(int64_t batch, int64_t m, int64_t n, int64_t k, const Matrix& a,
+                     int64_t a_step, const Matrix& b, int64_t b_step, bool accumulate, void* c,
+                     int64_t ldc, int64_t c_step) {
+  Cached& cached = primitive_for({batch, m, n, k, a.row_stride, a.column_stride, a_step,
+                                  b.row_stride, b.column_stride, b_step, ldc, c_step,
+                                  accumulate ? 1 : 0});
+  const auto memory = [](const dnnl::memory::desc& desc, const void* data) {
+    return dnnl::memory(desc, cpu_engine(), const_cast<void*>(data));
+  };
+  cached.primitive.execute(cpu_stream(),
+                           {{DNNL_ARG_SRC, memory(cached.description.src_desc(), a.data)},
+                            {DNNL_ARG_WEIGHTS, memory(cached.description.weights_desc(), b.data)},
+                            {DNNL_ARG_DST, memory(cached.description.dst_desc(), c)}});
+  cpu_stream().wait();
+}
+
+}  // namespace at::inline oploom_v1::onednn
