@@ -11,10 +11,12 @@
 #include <generated/native/expand_as.h>
 #include <generated/native/flatten.h>
 #include <generated/native/mT.h>
+#include <generated/native/imag.h>
 #include <generated/native/movedim.h>
 #include <generated/native/narrow.h>
 #include <generated/native/permute.h>
 #include <generated/native/ravel.h>
+#include <generated/native/real.h>
 #include <generated/native/reshape.h>
 #include <generated/native/reshape_as.h>
 #include <generated/native/select.h>
@@ -31,6 +33,8 @@
 #include <generated/native/unsqueeze.h>
 #include <generated/native/view.h>
 #include <generated/native/view_as.h>
+#include <generated/native/view_as_complex.h>
+#include <generated/native/view_as_real.h>
 #include <generated/ops/_unsafe_view.h>
 #include <generated/ops/clone.h>
 #include <generated/ops/contiguous.h>
@@ -39,11 +43,13 @@
 #include <generated/ops/new_zeros.h>
 #include <generated/ops/permute.h>
 #include <generated/ops/reshape.h>
+#include <generated/ops/select.h>
 #include <generated/ops/slice.h>
 #include <generated/ops/split.h>
 #include <generated/ops/split_with_sizes.h>
 #include <generated/ops/transpose.h>
 #include <generated/ops/view.h>
+#include <generated/ops/view_as_real.h>
 
 #include <limits>
 
@@ -389,6 +395,59 @@ Tensor& as_strided_(Tensor& self, IntArrayRef size, IntArrayRef stride,
   check_strided("as_strided_", self, size, stride, offset);
   self.unsafeGetTensorImpl()->set_sizes_and_strides(size, stride, offset);
   return self;
+}
+
+// ---- Complex numbers as pairs ----
+
+namespace {
+
+Tensor alias_as(const Tensor& self, ScalarType dtype, const DimVector& sizes,
+                const DimVector& strides, int64_t offset) {
+  auto impl = c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(Storage(self.storage()),
+                                                                   self.key_set(), dtype);
+  impl->set_sizes_and_strides(sizes, strides, offset);
+  return Tensor(std::move(impl));
+}
+
+}  // namespace
+
+Tensor view_as_real(const Tensor& self) {
+  OPLOOM_CHECK(self.is_complex(), "view_as_real(): expected a complex input, got ",
+               self.scalar_type());
+  Geometry geometry(self);
+  for (int64_t& stride : geometry.strides) stride *= 2;
+  geometry.sizes.push_back(2);
+  geometry.strides.push_back(1);
+  return alias_as(self, c10::toRealValueType(self.scalar_type()), geometry.sizes, geometry.strides,
+                  2 * geometry.offset);
+}
+
+Tensor view_as_complex(const Tensor& self) {
+  OPLOOM_CHECK(self.scalar_type() == kFloat || self.scalar_type() == kDouble,
+               "view_as_complex(): expected an input of dtype float32 or float64, got ",
+               self.scalar_type());
+  OPLOOM_CHECK(self.dim() > 0 && self.sizes().back() == 2,
+               "view_as_complex(): expected a last dimension of size 2, got shape ", self.sizes());
+  Geometry geometry(self);
+  bool pairs = geometry.strides.back() == 1 && geometry.offset % 2 == 0;
+  geometry.sizes.pop_back();
+  geometry.strides.pop_back();
+  for (int64_t& stride : geometry.strides) {
+    pairs &= stride % 2 == 0;
+    stride /= 2;
+  }
+  OPLOOM_CHECK(pairs, "view_as_complex(): the pairs must lie densely at even places, got strides ",
+               self.strides(), " and offset ", self.storage_offset());
+  return alias_as(self, c10::toComplexType(self.scalar_type()), geometry.sizes, geometry.strides,
+                  geometry.offset / 2);
+}
+
+Tensor real(const Tensor& self) {
+  return self.is_complex() ? at::view_as_real(self).select(-1, 0) : self;
+}
+Tensor imag(const Tensor& self) {
+  OPLOOM_CHECK(self.is_complex(), "imag(): expected a complex input, got ", self.scalar_type());
+  return at::view_as_real(self).select(-1, 1);
 }
 
 // ---- Several views at once ----
