@@ -59,17 +59,16 @@ variable_list BernoulliBackward1::apply(variable_list&& grads) {
 
 // bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
 //   self: zeros_like(grad)
-//   p: p.new_zeros(p.sizes())
+//   p: zeros(p.sizes(), p.options())
 variable_list BernoulliBackward2::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor p = p_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = zeros_like(grad);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = p.new_zeros(p_sizes);
+    grad_inputs[1] = zeros(p_sizes, p_options);
   }
   return grad_inputs;
 }
@@ -221,8 +220,8 @@ Tensor& bernoulli__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& p,
   if (requires_grad) {
     grad_fn = make_node<BernoulliBackward2>();
     collect_edges(*grad_fn, self, p);
-    if (grad_fn->should_compute_output(1)) grad_fn->p_ = SavedTensor(p, false);
     grad_fn->p_sizes = p.sizes();
+    grad_fn->p_options = p.options();
   }
   {
     AutoDispatchBelowAutograd guard;

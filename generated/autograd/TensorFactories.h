@@ -25,14 +25,13 @@ struct BernoulliBackward1 final : BuiltinNode {
 
 // bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
 //   self: zeros_like(grad)
-//   p: p.new_zeros(p.sizes())
+//   p: zeros(p.sizes(), p.options())
 struct BernoulliBackward2 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "BernoulliBackward2"; }
-  void release_variables() override { p_.reset_data(); }
 
-  SavedTensor p_;
   DimVector p_sizes{};
+  TensorOptions p_options{};
 };
 
 // bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)

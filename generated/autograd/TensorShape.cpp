@@ -10,6 +10,7 @@
 #include <generated/ops/as_strided.h>
 #include <generated/ops/cat.h>
 #include <generated/ops/clone.h>
+#include <generated/ops/contiguous.h>
 #include <generated/ops/diagonal.h>
 #include <generated/ops/diagonal_backward.h>
 #include <generated/ops/expand.h>
@@ -31,6 +32,8 @@
 #include <generated/ops/unbind.h>
 #include <generated/ops/unsqueeze.h>
 #include <generated/ops/view.h>
+#include <generated/ops/view_as_complex.h>
+#include <generated/ops/view_as_real.h>
 
 namespace at::inline oploom_v1::autograd {
 
@@ -353,6 +356,26 @@ variable_list UnsqueezeBackward1::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   grad_inputs[0] = grad.squeeze(dim);
+  return grad_inputs;
+}
+
+// view_as_complex(Tensor(a) self) -> Tensor(a)
+//   self: at::view_as_real(grad)
+variable_list ViewAsComplexBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(1);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  grad_inputs[0] = at::view_as_real(grad);
+  return grad_inputs;
+}
+
+// view_as_real(Tensor(a) self) -> Tensor(a)
+//   self: at::view_as_complex(grad.contiguous())
+variable_list ViewAsRealBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(1);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  grad_inputs[0] = at::view_as_complex(grad.contiguous());
   return grad_inputs;
 }
 
@@ -1049,6 +1072,42 @@ Tensor view(DispatchKeySet ks, const Tensor& self, IntArrayRef size) {
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::view::redispatch(ks & c10::after_autograd_keyset, self, size);
+  }();
+  as_view(self, result, creation_meta());
+  if (grad_fn) {
+    set_history(result, grad_fn);
+  }
+  return result;
+}
+
+// view_as_complex(Tensor(a) self) -> Tensor(a)
+Tensor view_as_complex(DispatchKeySet ks, const Tensor& self) {
+  c10::intrusive_ptr<ViewAsComplexBackward0> grad_fn;
+  if (compute_requires_grad(self)) {
+    grad_fn = make_node<ViewAsComplexBackward0>();
+    collect_edges(*grad_fn, self);
+  }
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::view_as_complex::redispatch(ks & c10::after_autograd_keyset, self);
+  }();
+  as_view(self, result, creation_meta());
+  if (grad_fn) {
+    set_history(result, grad_fn);
+  }
+  return result;
+}
+
+// view_as_real(Tensor(a) self) -> Tensor(a)
+Tensor view_as_real(DispatchKeySet ks, const Tensor& self) {
+  c10::intrusive_ptr<ViewAsRealBackward0> grad_fn;
+  if (compute_requires_grad(self)) {
+    grad_fn = make_node<ViewAsRealBackward0>();
+    collect_edges(*grad_fn, self);
+  }
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::view_as_real::redispatch(ks & c10::after_autograd_keyset, self);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {

@@ -331,6 +331,20 @@ struct UnsqueezeBackward1 final : BuiltinNode {
   int64_t dim{};
 };
 
+// view_as_complex(Tensor(a) self) -> Tensor(a)
+//   self: at::view_as_real(grad)
+struct ViewAsComplexBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "ViewAsComplexBackward0"; }
+};
+
+// view_as_real(Tensor(a) self) -> Tensor(a)
+//   self: at::view_as_complex(grad.contiguous())
+struct ViewAsRealBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "ViewAsRealBackward0"; }
+};
+
 // view(Tensor(a) self, SymInt[] size) -> Tensor(a)
 //   self: grad.reshape(self.sizes())
 struct ViewBackward0 final : BuiltinNode {

@@ -100,6 +100,7 @@ Tensor& embedding_dense_backward_out_CPU(DispatchKeySet, const Tensor& grad_outp
                                          Tensor& out) {
   native::GivenOutputs<native::structured_embedding_dense_backward_out, 1> kernel(
       "embedding_dense_backward", {&out});
+  kernel.reads(grad_output, indices);
   kernel.meta(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq);
   kernel.impl(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq, kernel.output(0));
   kernel.finish();

@@ -70,6 +70,7 @@ namespace {
 Tensor& gather_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                        bool sparse_grad, Tensor& out) {
   native::GivenOutputs<native::structured_gather_out_cpu, 1> kernel("gather", {&out});
+  kernel.reads(self, index);
   kernel.meta(self, dim, index, sparse_grad);
   kernel.impl(self, dim, index, sparse_grad, kernel.output(0));
   kernel.finish();
@@ -138,6 +139,7 @@ namespace {
 Tensor& index_add__CPU(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
                        const Tensor& source, const Scalar& alpha) {
   native::InplaceOutput<native::structured_index_add_out_cpu> kernel("index_add_", {&self});
+  kernel.reads(index, source);
   kernel.meta(self, dim, index, source, alpha);
   kernel.impl(self, dim, index, source, alpha, kernel.output(0));
   kernel.finish();
@@ -165,6 +167,7 @@ namespace {
 Tensor& index_add_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                           const Tensor& source, const Scalar& alpha, Tensor& out) {
   native::GivenOutputs<native::structured_index_add_out_cpu, 1> kernel("index_add", {&out});
+  kernel.reads(self, index, source);
   kernel.meta(self, dim, index, source, alpha);
   kernel.impl(self, dim, index, source, alpha, kernel.output(0));
   kernel.finish();
@@ -247,6 +250,7 @@ namespace {
 Tensor& index_select_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                              Tensor& out) {
   native::GivenOutputs<native::structured_index_select_out_cpu, 1> kernel("index_select", {&out});
+  kernel.reads(self, index);
   kernel.meta(self, dim, index);
   kernel.impl(self, dim, index, kernel.output(0));
   kernel.finish();
@@ -371,6 +375,7 @@ namespace {
 Tensor& scatter__src_CPU(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
                          const Tensor& src) {
   native::InplaceOutput<native::structured_scatter_src_out_cpu> kernel("scatter_", {&self});
+  kernel.reads(index, src);
   kernel.meta(self, dim, index, src);
   kernel.impl(self, dim, index, src, kernel.output(0));
   kernel.finish();
@@ -397,6 +402,7 @@ namespace {
 Tensor& scatter__value_CPU(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
                            const Scalar& value) {
   native::InplaceOutput<native::structured_scatter_value_out_cpu> kernel("scatter_", {&self});
+  kernel.reads(index);
   kernel.meta(self, dim, index, value);
   kernel.impl(self, dim, index, value, kernel.output(0));
   kernel.finish();
@@ -423,6 +429,7 @@ namespace {
 Tensor& scatter_src_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                             const Tensor& src, Tensor& out) {
   native::GivenOutputs<native::structured_scatter_src_out_cpu, 1> kernel("scatter", {&out});
+  kernel.reads(self, index, src);
   kernel.meta(self, dim, index, src);
   kernel.impl(self, dim, index, src, kernel.output(0));
   kernel.finish();
@@ -450,6 +457,7 @@ namespace {
 Tensor& scatter_value_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                               const Scalar& value, Tensor& out) {
   native::GivenOutputs<native::structured_scatter_value_out_cpu, 1> kernel("scatter", {&out});
+  kernel.reads(self, index);
   kernel.meta(self, dim, index, value);
   kernel.impl(self, dim, index, value, kernel.output(0));
   kernel.finish();
@@ -500,6 +508,7 @@ namespace {
 Tensor& scatter_add__CPU(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
                          const Tensor& src) {
   native::InplaceOutput<native::structured_scatter_add_out_cpu> kernel("scatter_add_", {&self});
+  kernel.reads(index, src);
   kernel.meta(self, dim, index, src);
   kernel.impl(self, dim, index, src, kernel.output(0));
   kernel.finish();
@@ -526,6 +535,7 @@ namespace {
 Tensor& scatter_add_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                             const Tensor& src, Tensor& out) {
   native::GivenOutputs<native::structured_scatter_add_out_cpu, 1> kernel("scatter_add", {&out});
+  kernel.reads(self, index, src);
   kernel.meta(self, dim, index, src);
   kernel.impl(self, dim, index, src, kernel.output(0));
   kernel.finish();

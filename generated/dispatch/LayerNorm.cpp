@@ -73,6 +73,7 @@ std::tuple<Tensor&, Tensor&, Tensor&> native_layer_norm_out_CPU(DispatchKeySet, 
                                                                 Tensor& out1, Tensor& out2) {
   native::GivenOutputs<native::structured_layer_norm_out, 3> kernel("native_layer_norm",
                                                                     {&out0, &out1, &out2});
+  kernel.reads(input, weight, bias);
   kernel.meta(input, normalized_shape, weight, bias, eps);
   kernel.impl(input, normalized_shape, weight, bias, eps, kernel.output(0), kernel.output(1),
               kernel.output(2));

@@ -58,6 +58,7 @@ namespace {
 Tensor& addmm__CPU(DispatchKeySet, Tensor& self, const Tensor& mat1, const Tensor& mat2,
                    const Scalar& beta, const Scalar& alpha) {
   native::InplaceOutput<native::structured_addmm_out> kernel("addmm_", {&self});
+  kernel.reads(mat1, mat2);
   kernel.meta(self, mat1, mat2, beta, alpha);
   kernel.impl(self, mat1, mat2, beta, alpha, kernel.output(0));
   kernel.finish();
@@ -85,6 +86,7 @@ namespace {
 Tensor& addmm_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat1, const Tensor& mat2,
                       const Scalar& beta, const Scalar& alpha, Tensor& out) {
   native::GivenOutputs<native::structured_addmm_out, 1> kernel("addmm", {&out});
+  kernel.reads(self, mat1, mat2);
   kernel.meta(self, mat1, mat2, beta, alpha);
   kernel.impl(self, mat1, mat2, beta, alpha, kernel.output(0));
   kernel.finish();
@@ -135,6 +137,7 @@ namespace {
 Tensor& addmv__CPU(DispatchKeySet, Tensor& self, const Tensor& mat, const Tensor& vec,
                    const Scalar& beta, const Scalar& alpha) {
   native::InplaceOutput<native::structured_addmv_out> kernel("addmv_", {&self});
+  kernel.reads(mat, vec);
   kernel.meta(self, mat, vec, beta, alpha);
   kernel.impl(self, mat, vec, beta, alpha, kernel.output(0));
   kernel.finish();
@@ -162,6 +165,7 @@ namespace {
 Tensor& addmv_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat, const Tensor& vec,
                       const Scalar& beta, const Scalar& alpha, Tensor& out) {
   native::GivenOutputs<native::structured_addmv_out, 1> kernel("addmv", {&out});
+  kernel.reads(self, mat, vec);
   kernel.meta(self, mat, vec, beta, alpha);
   kernel.impl(self, mat, vec, beta, alpha, kernel.output(0));
   kernel.finish();
@@ -213,6 +217,7 @@ namespace {
 Tensor& baddbmm__CPU(DispatchKeySet, Tensor& self, const Tensor& batch1, const Tensor& batch2,
                      const Scalar& beta, const Scalar& alpha) {
   native::InplaceOutput<native::structured_baddbmm_out> kernel("baddbmm_", {&self});
+  kernel.reads(batch1, batch2);
   kernel.meta(self, batch1, batch2, beta, alpha);
   kernel.impl(self, batch1, batch2, beta, alpha, kernel.output(0));
   kernel.finish();
@@ -241,6 +246,7 @@ Tensor& baddbmm_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& batch1
                         const Tensor& batch2, const Scalar& beta, const Scalar& alpha,
                         Tensor& out) {
   native::GivenOutputs<native::structured_baddbmm_out, 1> kernel("baddbmm", {&out});
+  kernel.reads(self, batch1, batch2);
   kernel.meta(self, batch1, batch2, beta, alpha);
   kernel.impl(self, batch1, batch2, beta, alpha, kernel.output(0));
   kernel.finish();
@@ -289,6 +295,7 @@ constinit OperatorTable<_ops::bmm::schema> _ops::bmm::table(
 namespace {
 Tensor& bmm_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat2, Tensor& out) {
   native::GivenOutputs<native::structured_bmm_out, 1> kernel("bmm", {&out});
+  kernel.reads(self, mat2);
   kernel.meta(self, mat2);
   kernel.impl(self, mat2, kernel.output(0));
   kernel.finish();
@@ -335,6 +342,7 @@ constinit OperatorTable<_ops::dot::schema> _ops::dot::table(
 namespace {
 Tensor& dot_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& tensor, Tensor& out) {
   native::GivenOutputs<native::structured_dot_out, 1> kernel("dot", {&out});
+  kernel.reads(self, tensor);
   kernel.meta(self, tensor);
   kernel.impl(self, tensor, kernel.output(0));
   kernel.finish();
@@ -437,6 +445,7 @@ constinit OperatorTable<_ops::mm::schema> _ops::mm::table(
 namespace {
 Tensor& mm_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat2, Tensor& out) {
   native::GivenOutputs<native::structured_mm_out, 1> kernel("mm", {&out});
+  kernel.reads(self, mat2);
   kernel.meta(self, mat2);
   kernel.impl(self, mat2, kernel.output(0));
   kernel.finish();
@@ -483,6 +492,7 @@ constinit OperatorTable<_ops::mv::schema> _ops::mv::table(
 namespace {
 Tensor& mv_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& vec, Tensor& out) {
   native::GivenOutputs<native::structured_mv_out, 1> kernel("mv", {&out});
+  kernel.reads(self, vec);
   kernel.meta(self, vec);
   kernel.impl(self, vec, kernel.output(0));
   kernel.finish();

@@ -70,6 +70,7 @@ namespace {
 Tensor& mse_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target,
                          int64_t reduction, Tensor& out) {
   native::GivenOutputs<native::structured_mse_loss_out, 1> kernel("mse_loss", {&out});
+  kernel.reads(self, target);
   kernel.meta(self, target, reduction);
   kernel.impl(self, target, reduction, kernel.output(0));
   kernel.finish();
@@ -229,6 +230,7 @@ Tensor& nll_loss2d_backward_grad_input_CPU(DispatchKeySet, const Tensor& grad_ou
                                            Tensor& out) {
   native::GivenOutputs<native::structured_nll_loss2d_backward_out, 1> kernel("nll_loss2d_backward",
                                                                              {&out});
+  kernel.reads(grad_output, self, target, weight, total_weight);
   kernel.meta(grad_output, self, target, weight, reduction, ignore_index, total_weight);
   kernel.impl(grad_output, self, target, weight, reduction, ignore_index, total_weight,
               kernel.output(0));
@@ -296,6 +298,7 @@ std::tuple<Tensor&, Tensor&> nll_loss2d_forward_output_CPU(DispatchKeySet, const
                                                            Tensor& output, Tensor& total_weight) {
   native::GivenOutputs<native::structured_nll_loss2d_forward_out, 2> kernel(
       "nll_loss2d_forward", {&output, &total_weight});
+  kernel.reads(self, target, weight);
   kernel.meta(self, target, weight, reduction, ignore_index);
   kernel.impl(self, target, weight, reduction, ignore_index, kernel.output(0), kernel.output(1));
   kernel.finish();
@@ -360,6 +363,7 @@ Tensor& nll_loss_backward_grad_input_CPU(DispatchKeySet, const Tensor& grad_outp
                                          Tensor& out) {
   native::GivenOutputs<native::structured_nll_loss_backward_out, 1> kernel("nll_loss_backward",
                                                                            {&out});
+  kernel.reads(grad_output, self, target, weight, total_weight);
   kernel.meta(grad_output, self, target, weight, reduction, ignore_index, total_weight);
   kernel.impl(grad_output, self, target, weight, reduction, ignore_index, total_weight,
               kernel.output(0));
@@ -426,6 +430,7 @@ std::tuple<Tensor&, Tensor&> nll_loss_forward_output_CPU(DispatchKeySet, const T
                                                          Tensor& output, Tensor& total_weight) {
   native::GivenOutputs<native::structured_nll_loss_forward_out, 2> kernel("nll_loss_forward",
                                                                           {&output, &total_weight});
+  kernel.reads(self, target, weight);
   kernel.meta(self, target, weight, reduction, ignore_index);
   kernel.impl(self, target, weight, reduction, ignore_index, kernel.output(0), kernel.output(1));
   kernel.finish();

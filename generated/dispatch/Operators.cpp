@@ -58,6 +58,7 @@
 #include <generated/ops/full.h>
 #include <generated/ops/full_like.h>
 #include <generated/ops/gather.h>
+#include <generated/ops/imag.h>
 #include <generated/ops/index.h>
 #include <generated/ops/index_add.h>
 #include <generated/ops/index_put.h>
@@ -111,6 +112,7 @@
 #include <generated/ops/random.h>
 #include <generated/ops/randperm.h>
 #include <generated/ops/ravel.h>
+#include <generated/ops/real.h>
 #include <generated/ops/repeat.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/reshape_as.h>
@@ -147,6 +149,8 @@
 #include <generated/ops/var.h>
 #include <generated/ops/view.h>
 #include <generated/ops/view_as.h>
+#include <generated/ops/view_as_complex.h>
+#include <generated/ops/view_as_real.h>
 #include <generated/ops/zero.h>
 #include <generated/ops/zeros.h>
 #include <generated/ops/zeros_like.h>
@@ -263,6 +267,7 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::full_like::table,
       &_ops::gather::table,
       &_ops::gather_out::table,
+      &_ops::imag::table,
       &_ops::index_Tensor::table,
       &_ops::index_add::table,
       &_ops::index_add_out::table,
@@ -375,6 +380,7 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::randperm_generator_out::table,
       &_ops::randperm_out::table,
       &_ops::ravel::table,
+      &_ops::real::table,
       &_ops::repeat::table,
       &_ops::reshape::table,
       &_ops::reshape_as::table,
@@ -451,6 +457,8 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::var_out::table,
       &_ops::view::table,
       &_ops::view_as::table,
+      &_ops::view_as_complex::table,
+      &_ops::view_as_real::table,
       &_ops::zero::table,
       &_ops::zero_::table,
       &_ops::zeros::table,

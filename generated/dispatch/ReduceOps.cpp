@@ -93,6 +93,7 @@ constinit OperatorTable<_ops::all_dim::schema> _ops::all_dim::table(
 namespace {
 Tensor& all_all_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
   native::GivenOutputs<native::structured_all_all_out, 1> kernel("all", {&out});
+  kernel.reads(self);
   kernel.meta(self);
   kernel.impl(self, kernel.output(0));
   kernel.finish();
@@ -117,6 +118,7 @@ constinit OperatorTable<_ops::all_all_out::schema> _ops::all_all_out::table(
 namespace {
 Tensor& all_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool keepdim, Tensor& out) {
   native::GivenOutputs<native::structured_all_out, 1> kernel("all", {&out});
+  kernel.reads(self);
   kernel.meta(self, dim, keepdim);
   kernel.impl(self, dim, keepdim, kernel.output(0));
   kernel.finish();
@@ -164,6 +166,7 @@ namespace {
 Tensor& amax_out_CPU(DispatchKeySet, const Tensor& self, IntArrayRef dim, bool keepdim,
                      Tensor& out) {
   native::GivenOutputs<native::structured_amax_out, 1> kernel("amax", {&out});
+  kernel.reads(self);
   kernel.meta(self, dim, keepdim);
   kernel.impl(self, dim, keepdim, kernel.output(0));
   kernel.finish();
@@ -212,6 +215,7 @@ namespace {
 Tensor& amin_out_CPU(DispatchKeySet, const Tensor& self, IntArrayRef dim, bool keepdim,
                      Tensor& out) {
   native::GivenOutputs<native::structured_amin_out, 1> kernel("amin", {&out});
+  kernel.reads(self);
   kernel.meta(self, dim, keepdim);
   kernel.impl(self, dim, keepdim, kernel.output(0));
   kernel.finish();
@@ -281,6 +285,7 @@ constinit OperatorTable<_ops::any_dim::schema> _ops::any_dim::table(
 namespace {
 Tensor& any_all_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
   native::GivenOutputs<native::structured_any_all_out, 1> kernel("any", {&out});
+  kernel.reads(self);
   kernel.meta(self);
   kernel.impl(self, kernel.output(0));
   kernel.finish();
@@ -305,6 +310,7 @@ constinit OperatorTable<_ops::any_all_out::schema> _ops::any_all_out::table(
 namespace {
 Tensor& any_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool keepdim, Tensor& out) {
   native::GivenOutputs<native::structured_any_out, 1> kernel("any", {&out});
+  kernel.reads(self);
   kernel.meta(self, dim, keepdim);
   kernel.impl(self, dim, keepdim, kernel.output(0));
   kernel.finish();
@@ -352,6 +358,7 @@ namespace {
 Tensor& argmax_out_CPU(DispatchKeySet, const Tensor& self, std::optional<int64_t> dim, bool keepdim,
                        Tensor& out) {
   native::GivenOutputs<native::structured_argmax_out, 1> kernel("argmax", {&out});
+  kernel.reads(self);
   kernel.meta(self, dim, keepdim);
   kernel.impl(self, dim, keepdim, kernel.output(0));
   kernel.finish();
@@ -400,6 +407,7 @@ namespace {
 Tensor& argmin_out_CPU(DispatchKeySet, const Tensor& self, std::optional<int64_t> dim, bool keepdim,
                        Tensor& out) {
   native::GivenOutputs<native::structured_argmin_out, 1> kernel("argmin", {&out});
+  kernel.reads(self);
   kernel.meta(self, dim, keepdim);
   kernel.impl(self, dim, keepdim, kernel.output(0));
   kernel.finish();
@@ -474,6 +482,7 @@ namespace {
 Tensor& cumprod_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim,
                         std::optional<ScalarType> dtype, Tensor& out) {
   native::GivenOutputs<native::structured_cumprod_out, 1> kernel("cumprod", {&out});
+  kernel.reads(self);
   kernel.meta(self, dim, dtype);
   kernel.impl(self, dim, dtype, kernel.output(0));
   kernel.finish();
@@ -562,6 +571,7 @@ namespace {
 Tensor& cumsum_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim,
                        std::optional<ScalarType> dtype, Tensor& out) {
   native::GivenOutputs<native::structured_cumsum_out, 1> kernel("cumsum", {&out});
+  kernel.reads(self);
   kernel.meta(self, dim, dtype);
   kernel.impl(self, dim, dtype, kernel.output(0));
   kernel.finish();
@@ -676,6 +686,7 @@ namespace {
 std::tuple<Tensor&, Tensor&> max_dim_max_CPU(DispatchKeySet, const Tensor& self, int64_t dim,
                                              bool keepdim, Tensor& values, Tensor& indices) {
   native::GivenOutputs<native::structured_max_out, 2> kernel("max", {&values, &indices});
+  kernel.reads(self);
   kernel.meta(self, dim, keepdim);
   kernel.impl(self, dim, keepdim, kernel.output(0), kernel.output(1));
   kernel.finish();
@@ -715,6 +726,7 @@ constinit OperatorTable<_ops::max_out::schema> _ops::max_out::table(
 namespace {
 Tensor& max_unary_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
   native::GivenOutputs<native::structured_max_all_out, 1> kernel("max", {&out});
+  kernel.reads(self);
   kernel.meta(self);
   kernel.impl(self, kernel.output(0));
   kernel.finish();
@@ -786,6 +798,7 @@ namespace {
 Tensor& mean_dtype_out_CPU(DispatchKeySet, const Tensor& self, std::optional<ScalarType> dtype,
                            Tensor& out) {
   native::GivenOutputs<native::structured_mean_all_out, 1> kernel("mean", {&out});
+  kernel.reads(self);
   kernel.meta(self, dtype);
   kernel.impl(self, dtype, kernel.output(0));
   kernel.finish();
@@ -813,6 +826,7 @@ namespace {
 Tensor& mean_out_CPU(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                      std::optional<ScalarType> dtype, Tensor& out) {
   native::GivenOutputs<native::structured_mean_out, 1> kernel("mean", {&out});
+  kernel.reads(self);
   kernel.meta(self, dim, keepdim, dtype);
   kernel.impl(self, dim, keepdim, dtype, kernel.output(0));
   kernel.finish();
@@ -899,6 +913,7 @@ namespace {
 std::tuple<Tensor&, Tensor&> min_dim_min_CPU(DispatchKeySet, const Tensor& self, int64_t dim,
                                              bool keepdim, Tensor& values, Tensor& indices) {
   native::GivenOutputs<native::structured_min_out, 2> kernel("min", {&values, &indices});
+  kernel.reads(self);
   kernel.meta(self, dim, keepdim);
   kernel.impl(self, dim, keepdim, kernel.output(0), kernel.output(1));
   kernel.finish();
@@ -938,6 +953,7 @@ constinit OperatorTable<_ops::min_out::schema> _ops::min_out::table(
 namespace {
 Tensor& min_unary_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
   native::GivenOutputs<native::structured_min_all_out, 1> kernel("min", {&out});
+  kernel.reads(self);
   kernel.meta(self);
   kernel.impl(self, kernel.output(0));
   kernel.finish();
@@ -1058,6 +1074,7 @@ namespace {
 Tensor& norm_dtype_out_CPU(DispatchKeySet, const Tensor& self, const std::optional<Scalar>& p,
                            IntArrayRef dim, bool keepdim, ScalarType dtype, Tensor& out) {
   native::GivenOutputs<native::structured_norm_dtype_out, 1> kernel("norm", {&out});
+  kernel.reads(self);
   kernel.meta(self, p, dim, keepdim, dtype);
   kernel.impl(self, p, dim, keepdim, dtype, kernel.output(0));
   kernel.finish();
@@ -1084,6 +1101,7 @@ namespace {
 Tensor& norm_out_CPU(DispatchKeySet, const Tensor& self, const std::optional<Scalar>& p,
                      IntArrayRef dim, bool keepdim, Tensor& out) {
   native::GivenOutputs<native::structured_norm_out, 1> kernel("norm", {&out});
+  kernel.reads(self);
   kernel.meta(self, p, dim, keepdim);
   kernel.impl(self, p, dim, keepdim, kernel.output(0));
   kernel.finish();
@@ -1157,6 +1175,7 @@ namespace {
 Tensor& prod_int_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool keepdim,
                          std::optional<ScalarType> dtype, Tensor& out) {
   native::GivenOutputs<native::structured_prod_out, 1> kernel("prod", {&out});
+  kernel.reads(self);
   kernel.meta(self, dim, keepdim, dtype);
   kernel.impl(self, dim, keepdim, dtype, kernel.output(0));
   kernel.finish();
@@ -1183,6 +1202,7 @@ namespace {
 Tensor& prod_out_CPU(DispatchKeySet, const Tensor& self, std::optional<ScalarType> dtype,
                      Tensor& out) {
   native::GivenOutputs<native::structured_prod_all_out, 1> kernel("prod", {&out});
+  kernel.reads(self);
   kernel.meta(self, dtype);
   kernel.impl(self, dtype, kernel.output(0));
   kernel.finish();
@@ -1262,6 +1282,7 @@ namespace {
 Tensor& std_correction_out_CPU(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim,
                                const std::optional<Scalar>& correction, bool keepdim, Tensor& out) {
   native::GivenOutputs<native::structured_std_out, 1> kernel("std", {&out});
+  kernel.reads(self);
   kernel.meta(self, dim, correction, keepdim);
   kernel.impl(self, dim, correction, keepdim, kernel.output(0));
   kernel.finish();
@@ -1353,6 +1374,7 @@ namespace {
 Tensor& sum_IntList_out_CPU(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim,
                             bool keepdim, std::optional<ScalarType> dtype, Tensor& out) {
   native::GivenOutputs<native::structured_sum_out, 1> kernel("sum", {&out});
+  kernel.reads(self);
   kernel.meta(self, dim, keepdim, dtype);
   kernel.impl(self, dim, keepdim, dtype, kernel.output(0));
   kernel.finish();
@@ -1379,6 +1401,7 @@ namespace {
 Tensor& sum_out_CPU(DispatchKeySet, const Tensor& self, std::optional<ScalarType> dtype,
                     Tensor& out) {
   native::GivenOutputs<native::structured_sum_all_out, 1> kernel("sum", {&out});
+  kernel.reads(self);
   kernel.meta(self, dtype);
   kernel.impl(self, dtype, kernel.output(0));
   kernel.finish();
@@ -1475,6 +1498,7 @@ namespace {
 Tensor& var_correction_out_CPU(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim,
                                const std::optional<Scalar>& correction, bool keepdim, Tensor& out) {
   native::GivenOutputs<native::structured_var_out, 1> kernel("var", {&out});
+  kernel.reads(self);
   kernel.meta(self, dim, correction, keepdim);
   kernel.impl(self, dim, correction, keepdim, kernel.output(0));
   kernel.finish();

@@ -46,6 +46,7 @@ namespace {
 Tensor& _log_softmax_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool half_to_float,
                              Tensor& out) {
   native::GivenOutputs<native::structured_log_softmax_out, 1> kernel("_log_softmax", {&out});
+  kernel.reads(self);
   kernel.meta(self, dim, half_to_float);
   kernel.impl(self, dim, half_to_float, kernel.output(0));
   kernel.finish();
@@ -101,6 +102,7 @@ Tensor& _log_softmax_backward_data_out_CPU(DispatchKeySet, const Tensor& grad_ou
                                            ScalarType input_dtype, Tensor& out) {
   native::GivenOutputs<native::structured_log_softmax_backward_out, 1> kernel(
       "_log_softmax_backward_data", {&out});
+  kernel.reads(grad_output, output);
   kernel.meta(grad_output, output, dim, input_dtype);
   kernel.impl(grad_output, output, dim, input_dtype, kernel.output(0));
   kernel.finish();
@@ -152,6 +154,7 @@ namespace {
 Tensor& _softmax_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool half_to_float,
                          Tensor& out) {
   native::GivenOutputs<native::structured_softmax_out, 1> kernel("_softmax", {&out});
+  kernel.reads(self);
   kernel.meta(self, dim, half_to_float);
   kernel.impl(self, dim, half_to_float, kernel.output(0));
   kernel.finish();
@@ -206,6 +209,7 @@ Tensor& _softmax_backward_data_out_CPU(DispatchKeySet, const Tensor& grad_output
                                        Tensor& out) {
   native::GivenOutputs<native::structured_softmax_backward_out, 1> kernel("_softmax_backward_data",
                                                                           {&out});
+  kernel.reads(grad_output, output);
   kernel.meta(grad_output, output, dim, input_dtype);
   kernel.impl(grad_output, output, dim, input_dtype, kernel.output(0));
   kernel.finish();

@@ -108,6 +108,7 @@ std::tuple<Tensor&, Tensor&> sort_values_stable_CPU(DispatchKeySet, const Tensor
                                                     bool descending, Tensor& values,
                                                     Tensor& indices) {
   native::GivenOutputs<native::structured_sort_stable_out, 2> kernel("sort", {&values, &indices});
+  kernel.reads(self);
   kernel.meta(self, stable, dim, descending);
   kernel.impl(self, stable, dim, descending, kernel.output(0), kernel.output(1));
   kernel.finish();
@@ -163,6 +164,7 @@ std::tuple<Tensor&, Tensor&> topk_values_CPU(DispatchKeySet, const Tensor& self,
                                              int64_t dim, bool largest, bool sorted, Tensor& values,
                                              Tensor& indices) {
   native::GivenOutputs<native::structured_topk_out, 2> kernel("topk", {&values, &indices});
+  kernel.reads(self);
   kernel.meta(self, k, dim, largest, sorted);
   kernel.impl(self, k, dim, largest, sorted, kernel.output(0), kernel.output(1));
   kernel.finish();

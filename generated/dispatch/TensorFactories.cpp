@@ -946,6 +946,7 @@ constinit OperatorTable<_ops::tril_::schema> _ops::tril_::table(
 namespace {
 Tensor& tril_out_CPU(DispatchKeySet, const Tensor& self, int64_t diagonal, Tensor& out) {
   native::GivenOutputs<native::structured_tril_cpu, 1> kernel("tril", {&out});
+  kernel.reads(self);
   kernel.meta(self, diagonal);
   kernel.impl(self, diagonal, kernel.output(0));
   kernel.finish();
@@ -1016,6 +1017,7 @@ constinit OperatorTable<_ops::triu_::schema> _ops::triu_::table(
 namespace {
 Tensor& triu_out_CPU(DispatchKeySet, const Tensor& self, int64_t diagonal, Tensor& out) {
   native::GivenOutputs<native::structured_triu_cpu, 1> kernel("triu", {&out});
+  kernel.reads(self);
   kernel.meta(self, diagonal);
   kernel.impl(self, diagonal, kernel.output(0));
   kernel.finish();

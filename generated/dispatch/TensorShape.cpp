@@ -16,11 +16,13 @@
 #include <generated/native/expand_as.h>
 #include <generated/native/flatten.h>
 #include <generated/native/flip.h>
+#include <generated/native/imag.h>
 #include <generated/native/mT.h>
 #include <generated/native/movedim.h>
 #include <generated/native/narrow.h>
 #include <generated/native/permute.h>
 #include <generated/native/ravel.h>
+#include <generated/native/real.h>
 #include <generated/native/repeat.h>
 #include <generated/native/reshape.h>
 #include <generated/native/reshape_as.h>
@@ -40,6 +42,8 @@
 #include <generated/native/unsqueeze.h>
 #include <generated/native/view.h>
 #include <generated/native/view_as.h>
+#include <generated/native/view_as_complex.h>
+#include <generated/native/view_as_real.h>
 #include <generated/ops/_unsafe_view.h>
 #include <generated/ops/as_strided.h>
 #include <generated/ops/broadcast_to.h>
@@ -52,11 +56,13 @@
 #include <generated/ops/expand_as.h>
 #include <generated/ops/flatten.h>
 #include <generated/ops/flip.h>
+#include <generated/ops/imag.h>
 #include <generated/ops/mT.h>
 #include <generated/ops/movedim.h>
 #include <generated/ops/narrow.h>
 #include <generated/ops/permute.h>
 #include <generated/ops/ravel.h>
+#include <generated/ops/real.h>
 #include <generated/ops/repeat.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/reshape_as.h>
@@ -76,6 +82,8 @@
 #include <generated/ops/unsqueeze.h>
 #include <generated/ops/view.h>
 #include <generated/ops/view_as.h>
+#include <generated/ops/view_as_complex.h>
+#include <generated/ops/view_as_real.h>
 
 namespace at::inline oploom_v1 {
 
@@ -161,6 +169,7 @@ constinit OperatorTable<_ops::cat::schema> _ops::cat::table(
 namespace {
 Tensor& cat_out_CPU(DispatchKeySet, TensorList tensors, int64_t dim, Tensor& out) {
   native::GivenOutputs<native::structured_cat_out_cpu, 1> kernel("cat", {&out});
+  kernel.reads(tensors);
   kernel.meta(tensors, dim);
   kernel.impl(tensors, dim, kernel.output(0));
   kernel.finish();
@@ -292,6 +301,17 @@ constinit OperatorTable<_ops::flip::schema> _ops::flip::table(
         {DispatchKey::Autograd, &autograd::kernels::flip},
     });
 
+// imag(Tensor(a) self) -> Tensor(a)
+namespace {
+Tensor imag_composite(DispatchKeySet, const Tensor& self) { return native::imag(self); }
+}  // namespace
+constinit OperatorTable<_ops::imag::schema> _ops::imag::table(
+    kernels_of<_ops::imag>,
+    every_backend(&imag_composite),
+    {
+        {DispatchKey::Autograd, &imag_composite},
+    });
+
 // mT(Tensor(a) self) -> Tensor(a)
 namespace {
 Tensor mT_composite(DispatchKeySet, const Tensor& self) { return native::mT(self); }
@@ -367,6 +387,17 @@ constinit OperatorTable<_ops::ravel::schema> _ops::ravel::table(
     every_backend(&ravel_composite),
     {
         {DispatchKey::Autograd, &ravel_composite},
+    });
+
+// real(Tensor(a) self) -> Tensor(a)
+namespace {
+Tensor real_composite(DispatchKeySet, const Tensor& self) { return native::real(self); }
+}  // namespace
+constinit OperatorTable<_ops::real::schema> _ops::real::table(
+    kernels_of<_ops::real>,
+    every_backend(&real_composite),
+    {
+        {DispatchKey::Autograd, &real_composite},
     });
 
 // repeat(Tensor self, SymInt[] repeats) -> Tensor
@@ -621,6 +652,7 @@ constinit OperatorTable<_ops::stack::schema> _ops::stack::table(
 namespace {
 Tensor& stack_out_CPU(DispatchKeySet, TensorList tensors, int64_t dim, Tensor& out) {
   native::GivenOutputs<native::structured_stack_out_cpu, 1> kernel("stack", {&out});
+  kernel.reads(tensors);
   kernel.meta(tensors, dim);
   kernel.impl(tensors, dim, kernel.output(0));
   kernel.finish();
@@ -765,6 +797,32 @@ constinit OperatorTable<_ops::view_as::schema> _ops::view_as::table(
     every_backend(&view_as_composite),
     {
         {DispatchKey::Autograd, &view_as_composite},
+    });
+
+// view_as_complex(Tensor(a) self) -> Tensor(a)
+namespace {
+Tensor view_as_complex_composite(DispatchKeySet, const Tensor& self) {
+  return native::view_as_complex(self);
+}
+}  // namespace
+constinit OperatorTable<_ops::view_as_complex::schema> _ops::view_as_complex::table(
+    kernels_of<_ops::view_as_complex>,
+    every_backend(&view_as_complex_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::view_as_complex},
+    });
+
+// view_as_real(Tensor(a) self) -> Tensor(a)
+namespace {
+Tensor view_as_real_composite(DispatchKeySet, const Tensor& self) {
+  return native::view_as_real(self);
+}
+}  // namespace
+constinit OperatorTable<_ops::view_as_real::schema> _ops::view_as_real::table(
+    kernels_of<_ops::view_as_real>,
+    every_backend(&view_as_real_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::view_as_real},
     });
 
 }  // namespace at::inline oploom_v1

@@ -60,6 +60,7 @@
 #include <generated/ops/full.h>
 #include <generated/ops/full_like.h>
 #include <generated/ops/gather.h>
+#include <generated/ops/imag.h>
 #include <generated/ops/index.h>
 #include <generated/ops/index_add.h>
 #include <generated/ops/index_put.h>
@@ -113,6 +114,7 @@
 #include <generated/ops/random.h>
 #include <generated/ops/randperm.h>
 #include <generated/ops/ravel.h>
+#include <generated/ops/real.h>
 #include <generated/ops/repeat.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/reshape_as.h>
@@ -149,6 +151,8 @@
 #include <generated/ops/var.h>
 #include <generated/ops/view.h>
 #include <generated/ops/view_as.h>
+#include <generated/ops/view_as_complex.h>
+#include <generated/ops/view_as_real.h>
 #include <generated/ops/zero.h>
 #include <generated/ops/zeros.h>
 #include <generated/ops/zeros_like.h>

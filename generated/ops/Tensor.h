@@ -11,6 +11,7 @@
 #include <c10/util/OptionalArrayRef.h>
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string_view>
 #include <tuple>
@@ -74,6 +75,16 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor operator[](int64_t index) const;
   Tensor& operator+=(const Tensor& other);
   Tensor& operator+=(const Scalar& other);
+
+  // Indexing as in Python; defined in <aten/api/indexing.h>.
+  Tensor index(ArrayRef<indexing::TensorIndex> indices) const;
+  Tensor index(std::initializer_list<indexing::TensorIndex> indices) const;
+  Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Tensor& value) const;
+  Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices,
+                     const Tensor& value) const;
+  Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Scalar& value) const;
+  Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices,
+                     const Scalar& value) const;
 
   // ---- Operators ----
 

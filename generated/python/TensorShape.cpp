@@ -14,11 +14,13 @@
 #include <generated/ops/expand_as.h>
 #include <generated/ops/flatten.h>
 #include <generated/ops/flip.h>
+#include <generated/ops/imag.h>
 #include <generated/ops/mT.h>
 #include <generated/ops/movedim.h>
 #include <generated/ops/narrow.h>
 #include <generated/ops/permute.h>
 #include <generated/ops/ravel.h>
+#include <generated/ops/real.h>
 #include <generated/ops/repeat.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/reshape_as.h>
@@ -38,6 +40,8 @@
 #include <generated/ops/unsqueeze.h>
 #include <generated/ops/view.h>
 #include <generated/ops/view_as.h>
+#include <generated/ops/view_as_complex.h>
+#include <generated/ops/view_as_real.h>
 
 namespace at::inline oploom_v1::python {
 namespace {
@@ -203,6 +207,17 @@ PyObject* py_flip(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
   return to_python(call<_ops::flip>(a.tensor(0), a.integers(1)));
 }
 
+// imag(Tensor(a) self) -> Tensor(a)
+constexpr SignatureText py_imag_signatures[] = {
+    {kFunction, "imag(Tensor self)"},
+};
+PyObject* py_imag(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("imag", py_imag_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call_view<_ops::imag>(a.tensor(0)));
+}
+
 // mT(Tensor(a) self) -> Tensor(a)
 constexpr SignatureText py_mT_signatures[] = {
     {kMethod, "mT(Tensor self)"},
@@ -264,6 +279,17 @@ PyObject* py_ravel(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   return to_python(call_view<_ops::ravel>(a.tensor(0)));
+}
+
+// real(Tensor(a) self) -> Tensor(a)
+constexpr SignatureText py_real_signatures[] = {
+    {kFunction, "real(Tensor self)"},
+};
+PyObject* py_real(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("real", py_real_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call_view<_ops::real>(a.tensor(0)));
 }
 
 // repeat(Tensor self, SymInt[] repeats) -> Tensor
@@ -571,6 +597,30 @@ PyObject* py_view_as(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
   return to_python(call_view<_ops::view_as>(a.tensor(0), a.tensor(1)));
 }
 
+// view_as_complex(Tensor(a) self) -> Tensor(a)
+constexpr SignatureText py_view_as_complex_signatures[] = {
+    {kFunction, "view_as_complex(Tensor self)"},
+};
+PyObject* py_view_as_complex(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                             PyObject* kwnames) {
+  static constinit Parser parser("view_as_complex", py_view_as_complex_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call_view<_ops::view_as_complex>(a.tensor(0)));
+}
+
+// view_as_real(Tensor(a) self) -> Tensor(a)
+constexpr SignatureText py_view_as_real_signatures[] = {
+    {kFunction, "view_as_real(Tensor self)"},
+};
+PyObject* py_view_as_real(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                          PyObject* kwnames) {
+  static constinit Parser parser("view_as_real", py_view_as_real_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call_view<_ops::view_as_real>(a.tensor(0)));
+}
+
 }  // namespace
 
 void add_TensorShape(Generated& out) {
@@ -638,6 +688,10 @@ void add_TensorShape(Generated& out) {
       "flip(Tensor self, int[] dims) -> Tensor\n"
       "\n"
       "Returns a copy in which the order of the listed dimensions is reversed.");
+  out.function("", "imag", as_function<py_imag>,
+      "imag(Tensor self) -> Tensor\n"
+      "\n"
+      "Returns a view of the imaginary parts of a complex tensor.");
   out.method("mT", as_method<py_mT>,
       "mT(Tensor self) -> Tensor\n"
       "\n"
@@ -663,6 +717,10 @@ void add_TensorShape(Generated& out) {
       "ravel(Tensor self) -> Tensor\n"
       "\n"
       "Returns the elements of ``self`` in one dimension, contiguous.");
+  out.function("", "real", as_function<py_real>,
+      "real(Tensor self) -> Tensor\n"
+      "\n"
+      "Returns a view of the real parts of a complex tensor; a real tensor is returned as it is.");
   out.method("repeat", as_method<py_repeat>,
       "repeat(Tensor self, int[] repeats) -> Tensor\n"
       "\n"
@@ -786,6 +844,18 @@ void add_TensorShape(Generated& out) {
       "view_as(Tensor self, Tensor other) -> Tensor\n"
       "\n"
       "Returns ``self`` viewed in the shape of ``other``.");
+  out.function("", "view_as_complex", as_function<py_view_as_complex>,
+      "view_as_complex(Tensor self) -> Tensor\n"
+      "\n"
+      "Returns a real tensor whose last dimension of size 2 holds real and imaginary parts as a "
+      "complex\n"
+      "one.");
+  out.function("", "view_as_real", as_function<py_view_as_real>,
+      "view_as_real(Tensor self) -> Tensor\n"
+      "\n"
+      "Returns a complex tensor as a real one with a new last dimension, which holds the real "
+      "and the\n"
+      "imaginary part.");
 }
 
 }  // namespace at::inline oploom_v1::python

@@ -283,6 +283,24 @@ class TestFlip(OperatorTests):
     test_out = None
     test_inplace = None
 
+# imag(Tensor(a) self) -> Tensor(a)
+class TestImag(OperatorTests):
+    op = Operator(
+        name='imag',
+        base='imag',
+        parameters=(
+            Parameter('self', 'Tensor'),
+        ),
+        record={'numpy': 'np.imag(self)',
+         'dtypes': ['complex64', 'complex128'],
+         'samples': [{'self': [3, 4]}]},
+        differentiable=('self',),
+    )
+    defaults = {}
+    test_out = None
+    test_inplace = None
+    test_errors = None
+
 # mT(Tensor(a) self) -> Tensor(a)
 class TestMT(OperatorTests):
     op = Operator(
@@ -401,6 +419,22 @@ class TestRavel(OperatorTests):
         record={'numpy': 'np.ravel(self)',
          'dtypes': 'all',
          'samples': [{'self': [2, 3]}, {'self': []}]},
+        differentiable=('self',),
+    )
+    defaults = {}
+    test_out = None
+    test_inplace = None
+    test_errors = None
+
+# real(Tensor(a) self) -> Tensor(a)
+class TestReal(OperatorTests):
+    op = Operator(
+        name='real',
+        base='real',
+        parameters=(
+            Parameter('self', 'Tensor'),
+        ),
+        record={'numpy': 'np.real(self)', 'dtypes': 'floating_complex', 'samples': [{'self': [3, 4]}]},
         differentiable=('self',),
     )
     defaults = {}
@@ -873,6 +907,43 @@ class TestViewAs(OperatorTests):
          'samples': [{'self': [3, 4], 'other': [2, 6]}]},
         method_only=True,
         differentiable=('self', 'other'),
+    )
+    defaults = {}
+    test_out = None
+    test_inplace = None
+    test_errors = None
+
+# view_as_complex(Tensor(a) self) -> Tensor(a)
+class TestViewAsComplex(OperatorTests):
+    op = Operator(
+        name='view_as_complex',
+        base='view_as_complex',
+        parameters=(
+            Parameter('self', 'Tensor'),
+        ),
+        record={'numpy': 'self[..., 0] + 1j * self[..., 1]',
+         'dtypes': ['float32', 'float64'],
+         'samples': [{'self': [3, 2]}, {'self': [2]}],
+         'errors': [{'args': {'self': [3]}, 'message': 'last dimension of size 2'},
+                    {'args': {'self': []}, 'message': 'last dimension of size 2'}]},
+        differentiable=('self',),
+    )
+    defaults = {}
+    test_out = None
+    test_inplace = None
+
+# view_as_real(Tensor(a) self) -> Tensor(a)
+class TestViewAsReal(OperatorTests):
+    op = Operator(
+        name='view_as_real',
+        base='view_as_real',
+        parameters=(
+            Parameter('self', 'Tensor'),
+        ),
+        record={'numpy': 'np.stack([self.real, self.imag], axis=-1)',
+         'dtypes': ['complex64', 'complex128'],
+         'samples': [{'self': [3, 4]}, {'self': []}]},
+        differentiable=('self',),
     )
     defaults = {}
     test_out = None
