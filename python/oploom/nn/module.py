@@ -1,0 +1,356 @@
+"""Module: the base of everything in oploom.nn."""
+
+from collections import OrderedDict
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Set, Tuple
+from typing import TypeVar
+
+from oploom import _C
+from oploom._C import Tensor
+from oploom.autograd.grad_mode import no_grad
+from oploom.nn.parameter import Parameter
+
+T = TypeVar("T", bound="Module")
+
+
+class IncompatibleKeys(NamedTuple):
+    """What load_state_dict could not match."""
+
+    missing_keys: List[str]
+    unexpected_keys: List[str]
+
+
+class Module:
+    """A function with parameters, made of other modules.
+
+    Subclasses call ``super().__init__()`` first, assign parameters and modules to attributes, and
+    define ``forward``.
+    """
+
+    training: bool
+    _parameters: Dict[str, Optional[Parameter]]
+    _buffers: Dict[str, Optional[Tensor]]
+    _modules: Dict[str, Optional["Module"]]
+    _non_persistent: Set[str]
+
+    def __init__(self) -> None:
+        set_plain = super().__setattr__
+        set_plain("training", True)
+        set_plain("_parameters", {})
+        set_plain("_buffers", {})
+        set_plain("_modules", {})
+        set_plain("_non_persistent", set())
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module computes."""
+        raise NotImplementedError(f"{type(self).__name__} does not define forward()")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.forward(*args, **kwargs)
+
+    # ---- Attributes ----
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        stores = self.__dict__
+        if "_parameters" not in stores:
+            if isinstance(value, (Parameter, Module)):
+                raise AttributeError(
+                    f"{type(self).__name__} must call super().__init__() before it assigns "
+                    f"'{name}'"
+                )
+            super().__setattr__(name, value)
+            return
+        parameters, buffers, modules = self._parameters, self._buffers, self._modules
+        if isinstance(value, Parameter):
+            self._forget(name)
+            parameters[name] = value
+        elif isinstance(value, Module):
+            self._forget(name)
+            modules[name] = value
+        elif name in parameters:
+            if value is not None:
+                raise TypeError(
+                    f"parameter '{name}' can be assigned a Parameter or None, got "
+                    f"{type(value).__name__}"
+                )
+            parameters[name] = None
+        elif name in modules:
+            if value is not None:
+                raise TypeError(
+                    f"module '{name}' can be assigned a Module or None, got {type(value).__name__}"
+                )
+            modules[name] = None
+        elif name in buffers:
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(
+                    f"buffer '{name}' can be assigned a Tensor or None, got {type(value).__name__}"
+                )
+            buffers[name] = value
+        else:
+            super().__setattr__(name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        for store in ("_parameters", "_buffers", "_modules"):
+            values = self.__dict__.get(store)
+            if values is not None and name in values:
+                return values[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __delattr__(self, name: str) -> None:
+        for values in (self._parameters, self._buffers, self._modules):
+            if name in values:
+                del values[name]  # type: ignore[attr-defined]
+                self._non_persistent.discard(name)
+                return
+        super().__delattr__(name)
+
+    def __dir__(self) -> List[str]:
+        own = list(super().__dir__())
+        return sorted({*own, *self._parameters, *self._buffers, *self._modules})
+
+    def _forget(self, name: str) -> None:
+        self.__dict__.pop(name, None)
+        self._parameters.pop(name, None)
+        self._buffers.pop(name, None)
+        self._modules.pop(name, None)
+
+    def register_parameter(self, name: str, param: Optional[Parameter]) -> None:
+        """Adds a parameter, or the place of one that is not there (None)."""
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(f"expected a Parameter or None, got {type(param).__name__}")
+        self._check_name(name)
+        self._parameters[name] = param
+
+    def register_buffer(
+        self, name: str, tensor: Optional[Tensor], persistent: bool = True
+    ) -> None:
+        """Adds a tensor that is no parameter but moves with the module, and is saved with it
+        if ``persistent``."""
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(f"expected a Tensor or None, got {type(tensor).__name__}")
+        self._check_name(name)
+        self._buffers[name] = tensor
+        if not persistent:
+            self._non_persistent.add(name)
+
+    def add_module(self, name: str, module: Optional["Module"]) -> None:
+        """Adds a module as the attribute ``name``."""
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"expected a Module or None, got {type(module).__name__}")
+        self._check_name(name)
+        self._modules[name] = module
+
+    register_module = add_module
+
+    def _check_name(self, name: str) -> None:
+        if "_parameters" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} must call super().__init__() first")
+        if not name or "." in name:
+            raise KeyError(f"expected a name without '.', got {name!r}")
+        known = (self._parameters, self._buffers, self._modules)
+        if hasattr(self, name) and not any(name in values for values in known):
+            raise KeyError(f"attribute '{name}' exists")
+
+    # ---- Walking ----
+
+    def named_modules(
+        self, memo: Optional[Set["Module"]] = None, prefix: str = ""
+    ) -> Iterator[Tuple[str, "Module"]]:
+        """This module and those in it, each once, with their names: ``0.weight``."""
+        seen = set() if memo is None else memo
+        if self in seen:
+            return
+        seen.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                yield from module.named_modules(seen, f"{prefix}.{name}" if prefix else name)
+
+    def modules(self) -> Iterator["Module"]:
+        """This module and those in it, each once."""
+        for _, module in self.named_modules():
+            yield module
+
+    def named_children(self) -> Iterator[Tuple[str, "Module"]]:
+        """The modules directly in this one, with their names."""
+        for name, module in self._modules.items():
+            if module is not None:
+                yield name, module
+
+    def children(self) -> Iterator["Module"]:
+        """The modules directly in this one."""
+        for _, module in self.named_children():
+            yield module
+
+    def _named_members(
+        self, store: str, prefix: str, recurse: bool
+    ) -> Iterator[Tuple[str, Any]]:
+        seen: Set[int] = set()
+        modules = self.named_modules(prefix=prefix) if recurse else [(prefix, self)]
+        for path, module in modules:
+            for name, member in getattr(module, store).items():
+                if member is None or id(member) in seen:
+                    continue
+                seen.add(id(member))
+                yield (f"{path}.{name}" if path else name), member
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True
+    ) -> Iterator[Tuple[str, Parameter]]:
+        """The parameters, each once, with their names."""
+        return self._named_members("_parameters", prefix, recurse)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """The parameters, each once."""
+        for _, parameter in self.named_parameters(recurse=recurse):
+            yield parameter
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True
+    ) -> Iterator[Tuple[str, Tensor]]:
+        """The buffers, each once, with their names."""
+        return self._named_members("_buffers", prefix, recurse)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """The buffers, each once."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    # ---- Changing ----
+
+    def apply(self: T, fn: Callable[["Module"], Any]) -> T:
+        """Calls ``fn`` with every module in this one, and with it last."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def _convert(self: T, convert: Callable[[Tensor], Tensor]) -> T:
+        for module in self.modules():
+            for parameter in module._parameters.values():
+                if parameter is None:
+                    continue
+                # The Parameter stays the same object, which optimizers may hold already.
+                with no_grad():
+                    parameter.data = convert(parameter)
+                    if parameter.grad is not None:
+                        gradient = convert(parameter.grad)
+                        parameter.grad = None
+                        parameter.grad = gradient
+            for name, buffer in module._buffers.items():
+                if buffer is not None:
+                    module._buffers[name] = convert(buffer)
+        return self
+
+    def to(self: T, *args: Any, **kwargs: Any) -> T:
+        """Converts parameters and buffers as ``Tensor.to`` does; a dtype applies to floating ones
+        only."""
+        target = _C.empty(0).to(*args, **kwargs)
+        names_dtype = any(isinstance(a, (_C.dtype, Tensor)) for a in [*args, *kwargs.values()])
+
+        def convert(tensor: Tensor) -> Tensor:
+            floating = tensor.is_floating_point() or tensor.is_complex()
+            dtype = target.dtype if names_dtype and floating else tensor.dtype
+            return tensor.to(device=target.device, dtype=dtype)
+
+        return self._convert(convert)
+
+    def float(self: T) -> T:
+        """Converts floating parameters and buffers to float32."""
+        return self.to(_C.float32)
+
+    def double(self: T) -> T:
+        """Converts floating parameters and buffers to float64."""
+        return self.to(_C.float64)
+
+    def train(self: T, mode: bool = True) -> T:
+        """Sets training mode, in which for example dropout is active."""
+        if not isinstance(mode, bool):
+            raise ValueError(f"train(): expected a bool, got {type(mode).__name__}")
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def eval(self: T) -> T:
+        """Ends training mode."""
+        return self.train(False)
+
+    def requires_grad_(self: T, requires_grad: bool = True) -> T:
+        """Sets whether the parameters require grad."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Clears the gradients of the parameters."""
+        for parameter in self.parameters():
+            if parameter.grad is None:
+                continue
+            if set_to_none:
+                parameter.grad = None
+            else:
+                parameter.grad = parameter.grad.detach().mul(0)
+
+    # ---- State ----
+
+    def state_dict(self, prefix: str = "") -> "OrderedDict[str, Tensor]":
+        """The parameters and persistent buffers by name; they share memory with the module."""
+        result: "OrderedDict[str, Tensor]" = OrderedDict()
+        self._save_state(prefix, result)
+        return result
+
+    def _save_state(self, prefix: str, result: Dict[str, Tensor]) -> None:
+        for name, parameter in self._parameters.items():
+            if parameter is not None:
+                result[prefix + name] = parameter.detach()
+        for name, buffer in self._buffers.items():
+            if buffer is not None and name not in self._non_persistent:
+                result[prefix + name] = buffer.detach()
+        for name, module in self.named_children():
+            module._save_state(f"{prefix}{name}.", result)
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Tensor], strict: bool = True
+    ) -> IncompatibleKeys:
+        """Copies what state_dict() gave into this module's parameters and buffers.
+
+        With ``strict`` the names must be exactly this module's.
+        """
+        own = self.state_dict()
+        missing = [name for name in own if name not in state_dict]
+        unexpected = [name for name in state_dict if name not in own]
+        problems = []
+        if strict and missing:
+            problems.append(f"missing: {', '.join(missing)}")
+        if strict and unexpected:
+            problems.append(f"unexpected: {', '.join(unexpected)}")
+        for name, tensor in own.items():
+            if name in state_dict and state_dict[name].shape != tensor.shape:
+                problems.append(
+                    f"{name}: expected shape {tuple(tensor.shape)}, got "
+                    f"{tuple(state_dict[name].shape)}"
+                )
+        if problems:
+            details = "".join(f"\n  {problem}" for problem in problems)
+            raise RuntimeError(f"load_state_dict() of {type(self).__name__}:{details}")
+        with no_grad():
+            for name, tensor in own.items():
+                if name in state_dict:
+                    tensor.copy_(state_dict[name])
+        return IncompatibleKeys(missing, unexpected)
+
+    # ---- Printing ----
+
+    def extra_repr(self) -> str:
+        """What stands in the brackets after the class's name."""
+        return ""
+
+    def __repr__(self) -> str:
+        lines = []
+        for name, module in self._modules.items():
+            lines.append(f"({name}): " + repr(module).replace("\n", "\n  "))
+        extra = self.extra_repr()
+        if not lines:
+            return f"{type(self).__name__}({extra})"
+        if extra:
+            lines.insert(0, extra)
+        return f"{type(self).__name__}(\n  " + "\n  ".join(lines) + "\n)"

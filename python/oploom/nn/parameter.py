@@ -1,0 +1,22 @@
+"""Parameter: a tensor that a Module owns and an optimizer changes."""
+
+from typing import Any, Optional
+
+from oploom import _C
+from oploom._C import Tensor
+
+
+class Parameter(Tensor):
+    """A leaf that requires grad; assigned to an attribute of a Module, it is one of its
+    parameters."""
+
+    def __new__(cls, data: Optional[Tensor] = None, requires_grad: bool = True) -> Any:
+        if data is None:
+            data = _C.empty(0)
+        return _C._make_subclass(cls, data, requires_grad)
+
+    def __init__(self, data: Optional[Tensor] = None, requires_grad: bool = True) -> None:
+        pass
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + super().__repr__()
