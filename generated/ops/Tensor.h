@@ -22,6 +22,9 @@ namespace at::inline oploom_v1 {
 namespace autograd {
 class Node;
 }
+namespace indexing {
+class TensorIndex;
+}  // namespace indexing
 
 // The methods are defined, inline, in generated/ops/<operator>.h, which <aten/ATen.h> includes.
 class OPLOOM_API Tensor : public TensorBase {
