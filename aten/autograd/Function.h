@@ -77,6 +77,28 @@ class OPLOOM_API FunctionNode : public Node {
   bool recording_ = false;
 };
 
+// The node of Function T.
+template <class T>
+class TypedFunctionNode final : public FunctionNode {
+ public:
+  TypedFunctionNode() : FunctionNode(T::name(), &T::backward) {}
+
+  template <class Argument>
+  void add_argument(const Argument& argument) {
+    if constexpr (std::is_convertible_v<const Argument&, const Tensor&>) {
+      add_input(argument);
+    } else if constexpr (std::is_same_v<Argument, std::optional<Tensor>>) {
+      add_input(argument.value_or(Tensor()));
+    } else if constexpr (std::is_convertible_v<const Argument&, TensorList>) {
+      add_input(TensorList(argument));
+    } else {
+      add_constant();
+    }
+  }
+  using FunctionNode::begin;
+  using FunctionNode::finish;
+};
+
 // Derive as `struct Square : Function<Square>` with two static functions:
 //
 //   static Tensor forward(AutogradContext* ctx, const Tensor& x) {
@@ -95,26 +117,8 @@ template <class T>
 struct Function {
   template <class... Args>
   static auto apply(Args&&... args) {
-    struct Typed final : FunctionNode {
-      Typed() : FunctionNode(T::name(), &T::backward) {}
-      void add(const Tensor& tensor) { this->add_input(tensor); }
-      void add(const std::optional<Tensor>& tensor) { this->add_input(tensor.value_or(Tensor())); }
-      void add(TensorList tensors) { this->add_input(tensors); }
-      template <class Other>
-      void add_any(const Other& other) {
-        if constexpr (std::is_convertible_v<const Other&, const Tensor&> ||
-                      std::is_same_v<Other, std::optional<Tensor>> ||
-                      std::is_convertible_v<const Other&, TensorList>) {
-          add(other);
-        } else {
-          this->add_constant();
-        }
-      }
-      using FunctionNode::begin;
-      using FunctionNode::finish;
-    };
-    const auto node = make_node<Typed>();
-    (node->add_any(args), ...);
+    const auto node = make_node<TypedFunctionNode<T>>();
+    (node->add_argument(args), ...);
     node->begin();
     auto result = [&] {
       c10::NoGradGuard no_grad;
