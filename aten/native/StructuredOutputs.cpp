@@ -1,5 +1,6 @@
 // Outputs of structured operators: allocation, checks, temporaries.
 #include <aten/core/Empty.h>
+#include <aten/iterator/MemoryOverlap.h>
 #include <aten/native/StructuredOutputs.h>
 #include <c10/core/ScalarType.h>
 #include <c10/util/Exception.h>
@@ -9,9 +10,11 @@ namespace at::inline oploom_v1::native {
 
 namespace {
 
-void check_dtype_and_device(const char* name, const Tensor& out, const TensorOptions& options,
-                            bool check_dtype) {
-  if (check_dtype) {
+void check_output(const char* name, const Tensor& out, IntArrayRef sizes,
+                  const TensorOptions& options, bool iterator) {
+  OPLOOM_CHECK(out.defined(), name, "(): expected a tensor to write to, got an undefined one");
+  if (!iterator) {
+    if (out.sizes() == sizes) assert_no_internal_overlap(out);
     OPLOOM_CHECK(out.scalar_type() == options.dtype(), name, "(): expected an output of dtype ",
                  options.dtype(), ", got ", out.scalar_type());
   }
@@ -30,8 +33,8 @@ bool has_strides(const Tensor& tensor, IntArrayRef strides) {
 }
 
 Tensor temporary_for(const Tensor& out, IntArrayRef sizes, IntArrayRef strides,
-                     const TensorOptions& options, bool exact) {
-  if (!exact || strides.empty() || has_strides(out, strides)) return {};
+                     const TensorOptions& options, Writes writes) {
+  if (writes == Writes::InAnyStrides || strides.empty() || has_strides(out, strides)) return {};
   return detail::empty_strided(sizes, strides, options);
 }
 
@@ -49,21 +52,44 @@ Tensor make_output(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& 
 }
 
 Tensor fit_output(const char* name, const Tensor& out, IntArrayRef sizes, IntArrayRef strides,
-                  const TensorOptions& options, bool check_dtype, bool exact) {
-  check_dtype_and_device(name, out, options, check_dtype);
+                  const TensorOptions& options, bool iterator, Writes writes) {
+  check_output(name, out, sizes, options, iterator);
+  if (writes == Writes::Elsewhere) return make_output(sizes, strides, options);
   detail::resize_output(out, sizes, strides);
-  return temporary_for(out, sizes, strides, options, exact);
+  return temporary_for(out, sizes, strides, options, writes);
 }
 
 Tensor fit_self(const char* name, const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
-                const TensorOptions& options, bool check_dtype, bool exact) {
-  check_dtype_and_device(name, self, options, check_dtype);
+                const TensorOptions& options, bool iterator, Writes writes) {
+  check_output(name, self, sizes, options, iterator);
   OPLOOM_CHECK(self.sizes() == sizes, name, "(): the result has shape ", sizes,
                ", but self, which is to hold it, has shape ", self.sizes());
-  return temporary_for(self, sizes, strides, options, exact);
+  if (writes == Writes::Elsewhere) return make_output(sizes, strides, options);
+  return temporary_for(self, sizes, strides, options, writes);
 }
 
-void copy_back(const Tensor& out, const Tensor& temporary) { out.copy_(temporary); }
+bool is_read(const Tensor& out, const TensorBase& input) {
+  if (!out.defined() || !input.defined() || !out.is_alias_of(input)) return false;
+  assert_no_partial_overlap(out, input);
+  return get_overlap_status(out, input) != MemOverlapStatus::No;
+}
+
+bool is_read(const Tensor& out, TensorList inputs) {
+  bool read = false;
+  for (const Tensor& input : inputs) read = is_read(out, input) || read;
+  return read;
+}
+
+bool is_read(const Tensor& out, OptionalTensorList inputs) {
+  bool read = false;
+  for (const std::optional<Tensor>& input : inputs) read = is_read(out, input) || read;
+  return read;
+}
+
+void copy_back(const Tensor& out, const Tensor& temporary) {
+  detail::resize_output(out, temporary.sizes(), temporary.strides());
+  out.copy_(temporary);
+}
 
 Tensor& assign_inplace(Tensor& self, const Tensor& result, const char* name) {
   OPLOOM_CHECK(self.sizes() == result.sizes(), name, "(): the result has shape ", result.sizes(),

@@ -26,14 +26,28 @@ namespace native {
 
 // A new tensor; empty strides mean contiguous or as the memory format in the options says.
 Tensor make_output(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options);
-// Makes a given tensor fit for an output. With `exact` it also returns, where the tensor's strides
-// are others than asked for, a temporary to work on.
+// What impl() does with a given output.
+enum class Writes {
+  InAnyStrides,
+  InTheseStrides,  // where the output has others, impl() gets a temporary
+  Elsewhere        // always a temporary: an input is the same tensor as the output
+};
+// Makes a given tensor fit for an output, or returns a temporary to work on. Where `iterator` says so,
+// the caller converts to the output's dtype and looks after overlaps.
 Tensor fit_output(const char* name, const Tensor& out, IntArrayRef sizes, IntArrayRef strides,
-                  const TensorOptions& options, bool check_dtype, bool exact);
+                  const TensorOptions& options, bool iterator, Writes writes);
 // The same for the self of an in-place operator, which keeps its shape.
 Tensor fit_self(const char* name, const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
-                const TensorOptions& options, bool check_dtype, bool exact);
-// Copies a temporary to the tensor that it stands for.
+                const TensorOptions& options, bool iterator, Writes writes);
+// Throws if output and input overlap in part. Says whether the input must be kept from being
+// overwritten: both are one view, or might overlap.
+bool is_read(const Tensor& out, const TensorBase& input);
+inline bool is_read(const Tensor& out, const std::optional<Tensor>& input) {
+  return input.has_value() && is_read(out, *input);
+}
+bool is_read(const Tensor& out, TensorList inputs);
+bool is_read(const Tensor& out, OptionalTensorList inputs);
+// Copies a temporary to the tensor that it stands for, which is resized.
 void copy_back(const Tensor& out, const Tensor& temporary);
 
 template <class Kernel>
@@ -70,13 +84,22 @@ class KeptOutputs : public Kernel {
   KeptOutputs(const char* name, const std::array<Tensor*, N>& outputs)
       : name_(name), outputs_(outputs) {}
 
+  // Names the tensors that impl() reads while it writes, other than the self of an in-place form.
+  // Iterators make sure of overlaps themselves.
+  template <class... Inputs>
+  void reads(const Inputs&... inputs) {
+    for (size_t i = 0; i < N; ++i) {
+      ((elsewhere_[i] = is_read(*outputs_[i], inputs) || elsewhere_[i]), ...);
+    }
+  }
+
   void set_output_raw_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
                               TensorOptions options) override {
-    fit(index, sizes, strides, options, /*exact=*/false);
+    fit(index, sizes, strides, options, Writes::InAnyStrides);
   }
   void set_output_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
                           TensorOptions options) override {
-    fit(index, sizes, strides, options, /*exact=*/true);
+    fit(index, sizes, strides, options, Writes::InTheseStrides);
   }
   const TensorBase& maybe_get_output(int64_t index) override { return output(index); }
   const char* op_name() const override { return name_; }
@@ -92,10 +115,10 @@ class KeptOutputs : public Kernel {
 
  private:
   void fit(int64_t index, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options,
-           bool exact) {
-    // An iterator converts to the dtype of the output, and has checked that this can be done.
+           Writes writes) {
     temporaries_[index] =
-        Fit(name_, *outputs_[index], sizes, strides, options, !is_iterator<Kernel>, exact);
+        Fit(name_, *outputs_[index], sizes, strides, options, /*iterator=*/is_iterator<Kernel>,
+            elsewhere_[index] ? Writes::Elsewhere : writes);
     if constexpr (is_iterator<Kernel>) {
       Kernel::set_output_raw_strided(index, sizes, strides, options);
     }
@@ -104,6 +127,7 @@ class KeptOutputs : public Kernel {
   const char* name_;
   std::array<Tensor*, N> outputs_;
   std::array<Tensor, N> temporaries_;
+  std::array<bool, N> elsewhere_{};
 };
 
 template <class Kernel, size_t N>

@@ -208,6 +208,13 @@ def _structured(model: Model, op: Operator, name: str, struct: str, has_impl: bo
         lines = [
             wrapped(f"native::GivenOutputs<{struct}, {count}> kernel(", [f'"{op.base}"', f"{{{given}}}"], ");", 2)
         ]
+    read = [
+        types.cpp_name(a.name)
+        for a in op.inputs
+        if a.type.holds_tensors and not (role == "inplace" and a.name == "self")
+    ]
+    if has_impl and read and role != "functional" and op.structured.inherits is None:
+        lines.append(wrapped("kernel.reads(", read, ");", 2))
     lines.append(wrapped("kernel.meta(", inputs, ");", 2))
     if has_impl:
         values = [*inputs, *[f"kernel.output({i})" for i in range(count)]]
