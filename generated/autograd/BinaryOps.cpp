@@ -7,7 +7,37 @@
 #include <generated/autograd/BinaryOpsKernels.h>
 #include <generated/ops/TensorOperators.h>
 #include <generated/ops/add.h>
+#include <generated/ops/atan2.h>
+#include <generated/ops/bitwise_and.h>
+#include <generated/ops/bitwise_or.h>
+#include <generated/ops/bitwise_xor.h>
 #include <generated/ops/clone.h>
+#include <generated/ops/conj.h>
+#include <generated/ops/div.h>
+#include <generated/ops/eq.h>
+#include <generated/ops/fmod.h>
+#include <generated/ops/ge.h>
+#include <generated/ops/gelu_backward.h>
+#include <generated/ops/gt.h>
+#include <generated/ops/le.h>
+#include <generated/ops/logical_and.h>
+#include <generated/ops/logical_or.h>
+#include <generated/ops/logical_xor.h>
+#include <generated/ops/lt.h>
+#include <generated/ops/masked_fill.h>
+#include <generated/ops/maximum.h>
+#include <generated/ops/minimum.h>
+#include <generated/ops/mul.h>
+#include <generated/ops/ne.h>
+#include <generated/ops/pow.h>
+#include <generated/ops/remainder.h>
+#include <generated/ops/sigmoid_backward.h>
+#include <generated/ops/silu_backward.h>
+#include <generated/ops/sub.h>
+#include <generated/ops/tanh_backward.h>
+#include <generated/ops/threshold_backward.h>
+#include <generated/ops/where.h>
+#include <generated/ops/zeros_like.h>
 
 namespace at::inline oploom_v1::autograd {
 
@@ -23,6 +53,297 @@ variable_list AddBackward0::apply(variable_list&& grads) {
   }
   if (task_should_compute_output(1)) {
     grad_inputs[1] = handle_r_to_c(other_scalar_type, maybe_multiply(grad, alpha.conj()));
+  }
+  return grad_inputs;
+}
+
+// atan2(Tensor self, Tensor other) -> Tensor
+//   self: grad * other / (self * self + other * other)
+//   other: grad * -self / (self * self + other * other)
+variable_list Atan2Backward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor other = other_.unpack(this);
+  const Tensor self = self_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad * other / (self * self + other * other);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = grad * -self / (self * self + other * other);
+  }
+  return grad_inputs;
+}
+
+// div.Tensor(Tensor self, Tensor other) -> Tensor
+//   self: div_tensor_self_backward(grad, other, self.scalar_type())
+//   other: div_tensor_other_backward(grad, self, other)
+variable_list DivBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor other = other_.unpack(this);
+  const Tensor self = self_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = div_tensor_self_backward(grad, other, self_scalar_type);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = div_tensor_other_backward(grad, self, other);
+  }
+  return grad_inputs;
+}
+
+// div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
+//   self: div_tensor_self_backward(grad, other, self.scalar_type(), rounding_mode)
+//   other: div_tensor_other_backward(grad, self, other, rounding_mode)
+variable_list DivBackward1::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor other = other_.unpack(this);
+  const Tensor self = self_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = div_tensor_self_backward(grad, other, self_scalar_type, rounding_mode);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = div_tensor_other_backward(grad, self, other, rounding_mode);
+  }
+  return grad_inputs;
+}
+
+// fmod.Tensor(Tensor self, Tensor other) -> Tensor
+//   self: grad
+//   other: -grad * self.div(other, "trunc")
+variable_list FmodBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor other = other_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad;
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = -grad * self.div(other, "trunc");
+  }
+  return grad_inputs;
+}
+
+// gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor
+//   grad_output: gelu_backward(grad, self, approximate)
+//   self: gelu_double_backward(grad, grad_output, self, approximate)
+variable_list GeluBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = gelu_backward(grad, self, approximate);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = gelu_double_backward(grad, grad_output, self, approximate);
+  }
+  return grad_inputs;
+}
+
+// maximum(Tensor self, Tensor other) -> Tensor
+//   self: at::where(self == other, grad / 2, grad).masked_fill(self < other, 0)
+//   other: at::where(self == other, grad / 2, grad).masked_fill(other < self, 0)
+variable_list MaximumBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor other = other_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = at::where(self == other, grad / 2, grad).masked_fill(self < other, 0);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = at::where(self == other, grad / 2, grad).masked_fill(other < self, 0);
+  }
+  return grad_inputs;
+}
+
+// minimum(Tensor self, Tensor other) -> Tensor
+//   self: at::where(self == other, grad / 2, grad).masked_fill(self > other, 0)
+//   other: at::where(self == other, grad / 2, grad).masked_fill(other > self, 0)
+variable_list MinimumBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor other = other_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = at::where(self == other, grad / 2, grad).masked_fill(self > other, 0);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = at::where(self == other, grad / 2, grad).masked_fill(other > self, 0);
+  }
+  return grad_inputs;
+}
+
+// mul.Tensor(Tensor self, Tensor other) -> Tensor
+//   self: mul_tensor_backward(grad, other, self.scalar_type())
+//   other: mul_tensor_backward(grad, self, other.scalar_type())
+variable_list MulBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor other = other_.unpack(this);
+  const Tensor self = self_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = mul_tensor_backward(grad, other, self_scalar_type);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = mul_tensor_backward(grad, self, other_scalar_type);
+  }
+  return grad_inputs;
+}
+
+// pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
+//   self: pow_backward_self(grad, self, exponent)
+//   exponent: pow_backward_exponent(grad, self, exponent, result)
+variable_list PowBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor exponent = exponent_.unpack(this);
+  const Tensor result = result_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = pow_backward_self(grad, self, exponent);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = pow_backward_exponent(grad, self, exponent, result);
+  }
+  return grad_inputs;
+}
+
+// pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
+//   self: pow_backward(grad, self, exponent)
+variable_list PowBackward1::apply(variable_list&& grads) {
+  variable_list grad_inputs(1);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  grad_inputs[0] = pow_backward(grad, self, exponent);
+  return grad_inputs;
+}
+
+// pow.Scalar(Scalar self, Tensor exponent) -> Tensor
+//   exponent: pow_backward_exponent(grad, self, exponent, result)
+variable_list PowBackward2::apply(variable_list&& grads) {
+  variable_list grad_inputs(1);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor exponent = exponent_.unpack(this);
+  const Tensor result = result_.unpack(this);
+  grad_inputs[0] = pow_backward_exponent(grad, self, exponent, result);
+  return grad_inputs;
+}
+
+// remainder.Tensor(Tensor self, Tensor other) -> Tensor
+//   self: grad
+//   other: -grad * self.div(other, "floor")
+variable_list RemainderBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor other = other_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad;
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = -grad * self.div(other, "floor");
+  }
+  return grad_inputs;
+}
+
+// sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: sigmoid_backward(grad, output.conj())
+//   output: grad.conj() * grad_output * (-2 * output.conj() + 1)
+variable_list SigmoidBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor output = output_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = sigmoid_backward(grad, output.conj());
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = grad.conj() * grad_output * (-2 * output.conj() + 1);
+  }
+  return grad_inputs;
+}
+
+// silu_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: silu_backward(grad, self)
+//   self: silu_double_backward(grad, grad_output, self)
+variable_list SiluBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = silu_backward(grad, self);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = silu_double_backward(grad, grad_output, self);
+  }
+  return grad_inputs;
+}
+
+// sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+//   self: handle_r_to_c(self.scalar_type(), grad)
+//   other: handle_r_to_c(other.scalar_type(), maybe_multiply(-grad, alpha.conj()))
+variable_list SubBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = handle_r_to_c(self_scalar_type, grad);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = handle_r_to_c(other_scalar_type, maybe_multiply(-grad, alpha.conj()));
+  }
+  return grad_inputs;
+}
+
+// tanh_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: tanh_backward(grad, output.conj())
+//   output: grad.conj() * (-2 * output.conj() * grad_output)
+variable_list TanhBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor output = output_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = tanh_backward(grad, output.conj());
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = grad.conj() * (-2 * output.conj() * grad_output);
+  }
+  return grad_inputs;
+}
+
+// threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
+//   grad_output: threshold_backward(grad, self, threshold)
+//   self: zeros_like(grad)
+variable_list ThresholdBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = threshold_backward(grad, self, threshold);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = zeros_like(grad);
   }
   return grad_inputs;
 }
@@ -78,6 +399,1181 @@ Tensor& add_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, cons
   {
     AutoDispatchBelowAutograd guard;
     _ops::add_out::redispatch(ks & c10::after_autograd_keyset, self, other, alpha, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// atan2(Tensor self, Tensor other) -> Tensor
+Tensor atan2(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  if (!compute_requires_grad(self, other)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::atan2::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  const auto grad_fn = make_node<Atan2Backward0>();
+  collect_edges(*grad_fn, self, other);
+  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_ = SavedTensor(self, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::atan2::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// atan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+Tensor& atan2_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<Atan2Backward0> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<Atan2Backward0>();
+    collect_edges(*grad_fn, self, other);
+    grad_fn->other_ = SavedTensor(other, false);
+    grad_fn->self_ = SavedTensor(self.clone(), false);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::atan2_::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// atan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& atan2_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out) {
+  check_out_requires_grad("atan2", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::atan2_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
+Tensor bitwise_and_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  AutoDispatchBelowAutograd guard;
+  return _ops::bitwise_and_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+}
+
+// bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+Tensor& bitwise_and__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<NoGradient> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<NoGradient>();
+    collect_edges(*grad_fn, self);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::bitwise_and__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& bitwise_and_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other,
+                               Tensor& out) {
+  check_out_requires_grad("bitwise_and", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::bitwise_and_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
+Tensor bitwise_or_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  AutoDispatchBelowAutograd guard;
+  return _ops::bitwise_or_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+}
+
+// bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+Tensor& bitwise_or__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<NoGradient> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<NoGradient>();
+    collect_edges(*grad_fn, self);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::bitwise_or__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& bitwise_or_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other,
+                              Tensor& out) {
+  check_out_requires_grad("bitwise_or", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::bitwise_or_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
+Tensor bitwise_xor_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  AutoDispatchBelowAutograd guard;
+  return _ops::bitwise_xor_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+}
+
+// bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+Tensor& bitwise_xor__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<NoGradient> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<NoGradient>();
+    collect_edges(*grad_fn, self);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::bitwise_xor__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// bitwise_xor.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& bitwise_xor_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other,
+                               Tensor& out) {
+  check_out_requires_grad("bitwise_xor", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::bitwise_xor_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// div.Tensor(Tensor self, Tensor other) -> Tensor
+Tensor div_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  if (!compute_requires_grad(self, other)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::div_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  const auto grad_fn = make_node<DivBackward0>();
+  collect_edges(*grad_fn, self, other);
+  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_scalar_type = self.scalar_type();
+  if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::div_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
+Tensor div_Tensor_mode(DispatchKeySet ks, const Tensor& self, const Tensor& other,
+                       std::optional<std::string_view> rounding_mode) {
+  if (!compute_requires_grad(self, other)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::div_Tensor_mode::redispatch(ks & c10::after_autograd_keyset, self, other,
+                                             rounding_mode);
+  }
+  const auto grad_fn = make_node<DivBackward1>();
+  collect_edges(*grad_fn, self, other);
+  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_scalar_type = self.scalar_type();
+  grad_fn->rounding_mode = 
+    rounding_mode.has_value() ? std::optional<std::string>(*rounding_mode) : std::nullopt;
+  if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::div_Tensor_mode::redispatch(ks & c10::after_autograd_keyset, self, other,
+                                             rounding_mode);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+Tensor& div__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<DivBackward0> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<DivBackward0>();
+    collect_edges(*grad_fn, self, other);
+    grad_fn->other_ = SavedTensor(other, false);
+    grad_fn->self_scalar_type = self.scalar_type();
+    if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self.clone(), false);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::div__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)
+Tensor& div__Tensor_mode(DispatchKeySet ks, Tensor& self, const Tensor& other,
+                         std::optional<std::string_view> rounding_mode) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<DivBackward1> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<DivBackward1>();
+    collect_edges(*grad_fn, self, other);
+    grad_fn->other_ = SavedTensor(other, false);
+    grad_fn->self_scalar_type = self.scalar_type();
+    grad_fn->rounding_mode = 
+    rounding_mode.has_value() ? std::optional<std::string>(*rounding_mode) : std::nullopt;
+    if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self.clone(), false);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::div__Tensor_mode::redispatch(ks & c10::after_autograd_keyset, self, other, rounding_mode);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& div_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out) {
+  check_out_requires_grad("div", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::div_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)
+Tensor& div_out_mode(DispatchKeySet ks, const Tensor& self, const Tensor& other,
+                     std::optional<std::string_view> rounding_mode, Tensor& out) {
+  check_out_requires_grad("div", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::div_out_mode::redispatch(ks & c10::after_autograd_keyset, self, other, rounding_mode,
+                                   out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// eq.Tensor(Tensor self, Tensor other) -> Tensor
+Tensor eq_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  AutoDispatchBelowAutograd guard;
+  return _ops::eq_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+}
+
+// eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+Tensor& eq__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<NoGradient> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<NoGradient>();
+    collect_edges(*grad_fn, self);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::eq__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& eq_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out) {
+  check_out_requires_grad("eq", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::eq_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// fmod.Tensor(Tensor self, Tensor other) -> Tensor
+Tensor fmod_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  if (!compute_requires_grad(self, other)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::fmod_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  const auto grad_fn = make_node<FmodBackward0>();
+  collect_edges(*grad_fn, self, other);
+  if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->other_ = SavedTensor(other, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::fmod_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+Tensor& fmod__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<FmodBackward0> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<FmodBackward0>();
+    collect_edges(*grad_fn, self, other);
+    if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self.clone(), false);
+    if (grad_fn->should_compute_output(1)) grad_fn->other_ = SavedTensor(other, false);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::fmod__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& fmod_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out) {
+  check_out_requires_grad("fmod", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::fmod_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// ge.Tensor(Tensor self, Tensor other) -> Tensor
+Tensor ge_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  AutoDispatchBelowAutograd guard;
+  return _ops::ge_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+}
+
+// ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+Tensor& ge__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<NoGradient> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<NoGradient>();
+    collect_edges(*grad_fn, self);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::ge__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& ge_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out) {
+  check_out_requires_grad("ge", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::ge_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor
+Tensor gelu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
+                     std::string_view approximate) {
+  if (!compute_requires_grad(grad_output, self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::gelu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
+                                           approximate);
+  }
+  const auto grad_fn = make_node<GeluBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, self);
+  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->approximate = approximate;
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::gelu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
+                                           approximate);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// gelu_backward.grad_input(Tensor grad_output, Tensor self, *, str approximate='none', Tensor(a!)
+//     out) -> Tensor(a!)
+Tensor& gelu_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
+                                 std::string_view approximate, Tensor& out) {
+  check_out_requires_grad("gelu_backward", grad_output, self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::gelu_backward_grad_input::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
+                                               approximate, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// gt.Tensor(Tensor self, Tensor other) -> Tensor
+Tensor gt_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  AutoDispatchBelowAutograd guard;
+  return _ops::gt_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+}
+
+// gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+Tensor& gt__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<NoGradient> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<NoGradient>();
+    collect_edges(*grad_fn, self);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::gt__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& gt_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out) {
+  check_out_requires_grad("gt", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::gt_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// le.Tensor(Tensor self, Tensor other) -> Tensor
+Tensor le_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  AutoDispatchBelowAutograd guard;
+  return _ops::le_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+}
+
+// le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+Tensor& le__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<NoGradient> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<NoGradient>();
+    collect_edges(*grad_fn, self);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::le__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// le.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& le_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out) {
+  check_out_requires_grad("le", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::le_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// logical_and(Tensor self, Tensor other) -> Tensor
+Tensor logical_and(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  AutoDispatchBelowAutograd guard;
+  return _ops::logical_and::redispatch(ks & c10::after_autograd_keyset, self, other);
+}
+
+// logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+Tensor& logical_and_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<NoGradient> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<NoGradient>();
+    collect_edges(*grad_fn, self);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::logical_and_::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// logical_and.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& logical_and_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out) {
+  check_out_requires_grad("logical_and", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::logical_and_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// logical_or(Tensor self, Tensor other) -> Tensor
+Tensor logical_or(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  AutoDispatchBelowAutograd guard;
+  return _ops::logical_or::redispatch(ks & c10::after_autograd_keyset, self, other);
+}
+
+// logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+Tensor& logical_or_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<NoGradient> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<NoGradient>();
+    collect_edges(*grad_fn, self);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::logical_or_::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// logical_or.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& logical_or_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out) {
+  check_out_requires_grad("logical_or", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::logical_or_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// logical_xor(Tensor self, Tensor other) -> Tensor
+Tensor logical_xor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  AutoDispatchBelowAutograd guard;
+  return _ops::logical_xor::redispatch(ks & c10::after_autograd_keyset, self, other);
+}
+
+// logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+Tensor& logical_xor_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<NoGradient> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<NoGradient>();
+    collect_edges(*grad_fn, self);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::logical_xor_::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// logical_xor.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& logical_xor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out) {
+  check_out_requires_grad("logical_xor", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::logical_xor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// lt.Tensor(Tensor self, Tensor other) -> Tensor
+Tensor lt_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  AutoDispatchBelowAutograd guard;
+  return _ops::lt_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+}
+
+// lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+Tensor& lt__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<NoGradient> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<NoGradient>();
+    collect_edges(*grad_fn, self);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::lt__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& lt_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out) {
+  check_out_requires_grad("lt", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::lt_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// maximum(Tensor self, Tensor other) -> Tensor
+Tensor maximum(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  if (!compute_requires_grad(self, other)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::maximum::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  const auto grad_fn = make_node<MaximumBackward0>();
+  collect_edges(*grad_fn, self, other);
+  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->other_ = SavedTensor(other, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::maximum::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// maximum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& maximum_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out) {
+  check_out_requires_grad("maximum", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::maximum_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// minimum(Tensor self, Tensor other) -> Tensor
+Tensor minimum(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  if (!compute_requires_grad(self, other)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::minimum::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  const auto grad_fn = make_node<MinimumBackward0>();
+  collect_edges(*grad_fn, self, other);
+  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->other_ = SavedTensor(other, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::minimum::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// minimum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& minimum_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out) {
+  check_out_requires_grad("minimum", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::minimum_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// mul.Tensor(Tensor self, Tensor other) -> Tensor
+Tensor mul_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  if (!compute_requires_grad(self, other)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::mul_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  const auto grad_fn = make_node<MulBackward0>();
+  collect_edges(*grad_fn, self, other);
+  if (grad_fn->should_compute_output(0)) grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_scalar_type = self.scalar_type();
+  if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->other_scalar_type = other.scalar_type();
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::mul_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+Tensor& mul__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<MulBackward0> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<MulBackward0>();
+    collect_edges(*grad_fn, self, other);
+    if (grad_fn->should_compute_output(0)) grad_fn->other_ = SavedTensor(other, false);
+    grad_fn->self_scalar_type = self.scalar_type();
+    if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self.clone(), false);
+    grad_fn->other_scalar_type = other.scalar_type();
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::mul__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& mul_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out) {
+  check_out_requires_grad("mul", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::mul_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// ne.Tensor(Tensor self, Tensor other) -> Tensor
+Tensor ne_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  AutoDispatchBelowAutograd guard;
+  return _ops::ne_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+}
+
+// ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+Tensor& ne__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<NoGradient> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<NoGradient>();
+    collect_edges(*grad_fn, self);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::ne__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& ne_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out) {
+  check_out_requires_grad("ne", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::ne_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// pow.Scalar(Scalar self, Tensor exponent) -> Tensor
+Tensor pow_Scalar(DispatchKeySet ks, const Scalar& self, const Tensor& exponent) {
+  if (!compute_requires_grad(exponent)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::pow_Scalar::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+  }
+  const auto grad_fn = make_node<PowBackward2>();
+  collect_edges(*grad_fn, exponent);
+  grad_fn->self = self;
+  grad_fn->exponent_ = SavedTensor(exponent, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::pow_Scalar::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+  }();
+  set_history(result, grad_fn);
+  grad_fn->result_ = SavedTensor(result, true);
+  return result;
+}
+
+// pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
+Tensor pow_Tensor_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& exponent) {
+  if (!compute_requires_grad(self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::pow_Tensor_Scalar::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+  }
+  const auto grad_fn = make_node<PowBackward1>();
+  collect_edges(*grad_fn, self);
+  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->exponent = exponent;
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::pow_Tensor_Scalar::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
+Tensor pow_Tensor_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& exponent) {
+  if (!compute_requires_grad(self, exponent)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::pow_Tensor_Tensor::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+  }
+  const auto grad_fn = make_node<PowBackward0>();
+  collect_edges(*grad_fn, self, exponent);
+  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->exponent_ = SavedTensor(exponent, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::pow_Tensor_Tensor::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+  }();
+  set_history(result, grad_fn);
+  if (grad_fn->should_compute_output(1)) grad_fn->result_ = SavedTensor(result, true);
+  return result;
+}
+
+// pow_.Tensor_Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
+Tensor& pow__Tensor_Scalar(DispatchKeySet ks, Tensor& self, const Scalar& exponent) {
+  const bool requires_grad = compute_requires_grad(self);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<PowBackward1> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<PowBackward1>();
+    collect_edges(*grad_fn, self);
+    grad_fn->self_ = SavedTensor(self.clone(), false);
+    grad_fn->exponent = exponent;
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::pow__Tensor_Scalar::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// pow_.Tensor_Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
+Tensor& pow__Tensor_Tensor(DispatchKeySet ks, Tensor& self, const Tensor& exponent) {
+  const bool requires_grad = compute_requires_grad(self, exponent);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<PowBackward0> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<PowBackward0>();
+    collect_edges(*grad_fn, self, exponent);
+    grad_fn->self_ = SavedTensor(self.clone(), false);
+    grad_fn->exponent_ = SavedTensor(exponent, false);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::pow__Tensor_Tensor::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+    if (grad_fn->should_compute_output(1)) {
+      grad_fn->result_ = SavedTensor(self, true, get_view_meta(self) != nullptr);
+    }
+  }
+  return self;
+}
+
+// pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& pow_Tensor_Scalar_out(DispatchKeySet ks, const Tensor& self, const Scalar& exponent,
+                              Tensor& out) {
+  check_out_requires_grad("pow", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::pow_Tensor_Scalar_out::redispatch(ks & c10::after_autograd_keyset, self, exponent, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// pow.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& pow_Tensor_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& exponent,
+                              Tensor& out) {
+  check_out_requires_grad("pow", self, exponent, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::pow_Tensor_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, exponent, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// remainder.Tensor(Tensor self, Tensor other) -> Tensor
+Tensor remainder_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+  if (!compute_requires_grad(self, other)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::remainder_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  const auto grad_fn = make_node<RemainderBackward0>();
+  collect_edges(*grad_fn, self, other);
+  if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->other_ = SavedTensor(other, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::remainder_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+Tensor& remainder__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<RemainderBackward0> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<RemainderBackward0>();
+    collect_edges(*grad_fn, self, other);
+    if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self.clone(), false);
+    if (grad_fn->should_compute_output(1)) grad_fn->other_ = SavedTensor(other, false);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::remainder__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& remainder_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other,
+                             Tensor& out) {
+  check_out_requires_grad("remainder", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::remainder_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
+Tensor sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+  if (!compute_requires_grad(grad_output, output)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::sigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }
+  const auto grad_fn = make_node<SigmoidBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, output);
+  grad_fn->output_ = SavedTensor(output, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::sigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// sigmoid_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& sigmoid_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output,
+                                    const Tensor& output, Tensor& out) {
+  check_out_requires_grad("sigmoid_backward", grad_output, output, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::sigmoid_backward_grad_input::redispatch(ks & c10::after_autograd_keyset, grad_output,
+                                                  output, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// silu_backward(Tensor grad_output, Tensor self) -> Tensor
+Tensor silu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+  if (!compute_requires_grad(grad_output, self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::silu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }
+  const auto grad_fn = make_node<SiluBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, self);
+  grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::silu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// silu_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& silu_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
+                                 Tensor& out) {
+  check_out_requires_grad("silu_backward", grad_output, self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::silu_backward_grad_input::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
+                                               out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+Tensor sub_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  if (!compute_requires_grad(self, other)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::sub_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other, alpha);
+  }
+  const auto grad_fn = make_node<SubBackward0>();
+  collect_edges(*grad_fn, self, other);
+  grad_fn->self_scalar_type = self.scalar_type();
+  grad_fn->other_scalar_type = other.scalar_type();
+  grad_fn->alpha = alpha;
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::sub_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other, alpha);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
+Tensor& sub__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other, const Scalar& alpha) {
+  const bool requires_grad = compute_requires_grad(self, other);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<SubBackward0> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<SubBackward0>();
+    collect_edges(*grad_fn, self, other);
+    grad_fn->self_scalar_type = self.scalar_type();
+    grad_fn->other_scalar_type = other.scalar_type();
+    grad_fn->alpha = alpha;
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::sub__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other, alpha);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+Tensor& sub_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, const Scalar& alpha,
+                Tensor& out) {
+  check_out_requires_grad("sub", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::sub_out::redispatch(ks & c10::after_autograd_keyset, self, other, alpha, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// tanh_backward(Tensor grad_output, Tensor output) -> Tensor
+Tensor tanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+  if (!compute_requires_grad(grad_output, output)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::tanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }
+  const auto grad_fn = make_node<TanhBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, output);
+  grad_fn->output_ = SavedTensor(output, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::tanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// tanh_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& tanh_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output,
+                                 Tensor& out) {
+  check_out_requires_grad("tanh_backward", grad_output, output, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::tanh_backward_grad_input::redispatch(ks & c10::after_autograd_keyset, grad_output, output,
+                                               out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
+Tensor threshold_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
+                          const Scalar& threshold) {
+  if (!compute_requires_grad(grad_output, self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::threshold_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
+                                                threshold);
+  }
+  const auto grad_fn = make_node<ThresholdBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, self);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->threshold = threshold;
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::threshold_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
+                                                threshold);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// threshold_backward.grad_input(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor(a!)
+//     out) -> Tensor(a!)
+Tensor& threshold_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& self, const Scalar& threshold, Tensor& out) {
+  check_out_requires_grad("threshold_backward", grad_output, self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::threshold_backward_grad_input::redispatch(ks & c10::after_autograd_keyset, grad_output,
+                                                    self, threshold, out);
   }
   increment_version(out);
   return out;

@@ -21,4 +21,257 @@ struct AddBackward0 final : BuiltinNode {
   Scalar alpha{};
 };
 
+// atan2(Tensor self, Tensor other) -> Tensor
+//   self: grad * other / (self * self + other * other)
+//   other: grad * -self / (self * self + other * other)
+struct Atan2Backward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "Atan2Backward0"; }
+  void release_variables() override {
+    other_.reset_data();
+    self_.reset_data();
+  }
+
+  SavedTensor other_;
+  SavedTensor self_;
+};
+
+// div.Tensor(Tensor self, Tensor other) -> Tensor
+//   self: div_tensor_self_backward(grad, other, self.scalar_type())
+//   other: div_tensor_other_backward(grad, self, other)
+struct DivBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "DivBackward0"; }
+  void release_variables() override {
+    other_.reset_data();
+    self_.reset_data();
+  }
+
+  SavedTensor other_;
+  ScalarType self_scalar_type{};
+  SavedTensor self_;
+};
+
+// div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
+//   self: div_tensor_self_backward(grad, other, self.scalar_type(), rounding_mode)
+//   other: div_tensor_other_backward(grad, self, other, rounding_mode)
+struct DivBackward1 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "DivBackward1"; }
+  void release_variables() override {
+    other_.reset_data();
+    self_.reset_data();
+  }
+
+  SavedTensor other_;
+  ScalarType self_scalar_type{};
+  std::optional<std::string> rounding_mode{};
+  SavedTensor self_;
+};
+
+// fmod.Tensor(Tensor self, Tensor other) -> Tensor
+//   self: grad
+//   other: -grad * self.div(other, "trunc")
+struct FmodBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "FmodBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    other_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor other_;
+};
+
+// gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor
+//   grad_output: gelu_backward(grad, self, approximate)
+//   self: gelu_double_backward(grad, grad_output, self, approximate)
+struct GeluBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "GeluBackwardBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor self_;
+  std::string approximate{};
+  SavedTensor grad_output_;
+};
+
+// maximum(Tensor self, Tensor other) -> Tensor
+//   self: at::where(self == other, grad / 2, grad).masked_fill(self < other, 0)
+//   other: at::where(self == other, grad / 2, grad).masked_fill(other < self, 0)
+struct MaximumBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "MaximumBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    other_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor other_;
+};
+
+// minimum(Tensor self, Tensor other) -> Tensor
+//   self: at::where(self == other, grad / 2, grad).masked_fill(self > other, 0)
+//   other: at::where(self == other, grad / 2, grad).masked_fill(other > self, 0)
+struct MinimumBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "MinimumBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    other_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor other_;
+};
+
+// mul.Tensor(Tensor self, Tensor other) -> Tensor
+//   self: mul_tensor_backward(grad, other, self.scalar_type())
+//   other: mul_tensor_backward(grad, self, other.scalar_type())
+struct MulBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "MulBackward0"; }
+  void release_variables() override {
+    other_.reset_data();
+    self_.reset_data();
+  }
+
+  SavedTensor other_;
+  ScalarType self_scalar_type{};
+  SavedTensor self_;
+  ScalarType other_scalar_type{};
+};
+
+// pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
+//   self: pow_backward_self(grad, self, exponent)
+//   exponent: pow_backward_exponent(grad, self, exponent, result)
+struct PowBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "PowBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    exponent_.reset_data();
+    result_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor exponent_;
+  SavedTensor result_;
+};
+
+// pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
+//   self: pow_backward(grad, self, exponent)
+struct PowBackward1 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "PowBackward1"; }
+  void release_variables() override { self_.reset_data(); }
+
+  SavedTensor self_;
+  Scalar exponent{};
+};
+
+// pow.Scalar(Scalar self, Tensor exponent) -> Tensor
+//   exponent: pow_backward_exponent(grad, self, exponent, result)
+struct PowBackward2 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "PowBackward2"; }
+  void release_variables() override {
+    exponent_.reset_data();
+    result_.reset_data();
+  }
+
+  Scalar self{};
+  SavedTensor exponent_;
+  SavedTensor result_;
+};
+
+// remainder.Tensor(Tensor self, Tensor other) -> Tensor
+//   self: grad
+//   other: -grad * self.div(other, "floor")
+struct RemainderBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "RemainderBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    other_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor other_;
+};
+
+// sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: sigmoid_backward(grad, output.conj())
+//   output: grad.conj() * grad_output * (-2 * output.conj() + 1)
+struct SigmoidBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "SigmoidBackwardBackward0"; }
+  void release_variables() override {
+    output_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor output_;
+  SavedTensor grad_output_;
+};
+
+// silu_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: silu_backward(grad, self)
+//   self: silu_double_backward(grad, grad_output, self)
+struct SiluBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "SiluBackwardBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor grad_output_;
+};
+
+// sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+//   self: handle_r_to_c(self.scalar_type(), grad)
+//   other: handle_r_to_c(other.scalar_type(), maybe_multiply(-grad, alpha.conj()))
+struct SubBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "SubBackward0"; }
+
+  ScalarType self_scalar_type{};
+  ScalarType other_scalar_type{};
+  Scalar alpha{};
+};
+
+// tanh_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: tanh_backward(grad, output.conj())
+//   output: grad.conj() * (-2 * output.conj() * grad_output)
+struct TanhBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "TanhBackwardBackward0"; }
+  void release_variables() override {
+    output_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor output_;
+  SavedTensor grad_output_;
+};
+
+// threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
+//   grad_output: threshold_backward(grad, self, threshold)
+//   self: zeros_like(grad)
+struct ThresholdBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "ThresholdBackwardBackward0"; }
+  void release_variables() override { self_.reset_data(); }
+
+  SavedTensor self_;
+  Scalar threshold{};
+};
+
 }  // namespace at::inline oploom_v1::autograd

@@ -20,5 +20,100 @@ Tensor add_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, co
 Tensor& add__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other, const Scalar& alpha);
 Tensor& add_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, const Scalar& alpha,
                 Tensor& out);
+Tensor atan2(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor& atan2_(DispatchKeySet ks, Tensor& self, const Tensor& other);
+Tensor& atan2_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
+Tensor bitwise_and_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor& bitwise_and__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
+Tensor& bitwise_and_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other,
+                               Tensor& out);
+Tensor bitwise_or_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor& bitwise_or__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
+Tensor& bitwise_or_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other,
+                              Tensor& out);
+Tensor bitwise_xor_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor& bitwise_xor__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
+Tensor& bitwise_xor_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other,
+                               Tensor& out);
+Tensor div_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor div_Tensor_mode(DispatchKeySet ks, const Tensor& self, const Tensor& other,
+                       std::optional<std::string_view> rounding_mode);
+Tensor& div__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
+Tensor& div__Tensor_mode(DispatchKeySet ks, Tensor& self, const Tensor& other,
+                         std::optional<std::string_view> rounding_mode);
+Tensor& div_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
+Tensor& div_out_mode(DispatchKeySet ks, const Tensor& self, const Tensor& other,
+                     std::optional<std::string_view> rounding_mode, Tensor& out);
+Tensor eq_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor& eq__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
+Tensor& eq_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
+Tensor fmod_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor& fmod__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
+Tensor& fmod_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
+Tensor ge_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor& ge__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
+Tensor& ge_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
+Tensor gelu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
+                     std::string_view approximate);
+Tensor& gelu_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
+                                 std::string_view approximate, Tensor& out);
+Tensor gt_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor& gt__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
+Tensor& gt_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
+Tensor le_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor& le__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
+Tensor& le_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
+Tensor logical_and(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor& logical_and_(DispatchKeySet ks, Tensor& self, const Tensor& other);
+Tensor& logical_and_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
+Tensor logical_or(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor& logical_or_(DispatchKeySet ks, Tensor& self, const Tensor& other);
+Tensor& logical_or_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
+Tensor logical_xor(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor& logical_xor_(DispatchKeySet ks, Tensor& self, const Tensor& other);
+Tensor& logical_xor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
+Tensor lt_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor& lt__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
+Tensor& lt_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
+Tensor maximum(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor& maximum_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
+Tensor minimum(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor& minimum_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
+Tensor mul_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor& mul__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
+Tensor& mul_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
+Tensor ne_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor& ne__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
+Tensor& ne_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
+Tensor pow_Scalar(DispatchKeySet ks, const Scalar& self, const Tensor& exponent);
+Tensor pow_Tensor_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& exponent);
+Tensor pow_Tensor_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& exponent);
+Tensor& pow__Tensor_Scalar(DispatchKeySet ks, Tensor& self, const Scalar& exponent);
+Tensor& pow__Tensor_Tensor(DispatchKeySet ks, Tensor& self, const Tensor& exponent);
+Tensor& pow_Tensor_Scalar_out(DispatchKeySet ks, const Tensor& self, const Scalar& exponent,
+                              Tensor& out);
+Tensor& pow_Tensor_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& exponent,
+                              Tensor& out);
+Tensor remainder_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other);
+Tensor& remainder__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
+Tensor& remainder_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other,
+                             Tensor& out);
+Tensor sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output);
+Tensor& sigmoid_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output,
+                                    const Tensor& output, Tensor& out);
+Tensor silu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self);
+Tensor& silu_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
+                                 Tensor& out);
+Tensor sub_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, const Scalar& alpha);
+Tensor& sub__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other, const Scalar& alpha);
+Tensor& sub_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, const Scalar& alpha,
+                Tensor& out);
+Tensor tanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output);
+Tensor& tanh_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output,
+                                 Tensor& out);
+Tensor threshold_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
+                          const Scalar& threshold);
+Tensor& threshold_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& self, const Scalar& threshold, Tensor& out);
 
 }  // namespace at::inline oploom_v1::autograd::kernels

@@ -11,6 +11,7 @@
 #include <generated/ops/baddbmm.h>
 #include <generated/ops/bmm.h>
 #include <generated/ops/clone.h>
+#include <generated/ops/conj.h>
 #include <generated/ops/dot.h>
 #include <generated/ops/matmul.h>
 #include <generated/ops/mm.h>

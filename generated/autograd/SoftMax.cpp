@@ -10,6 +10,7 @@
 #include <generated/ops/_log_softmax_backward_data.h>
 #include <generated/ops/_softmax.h>
 #include <generated/ops/_softmax_backward_data.h>
+#include <generated/ops/exp.h>
 #include <generated/ops/log_softmax.h>
 #include <generated/ops/softmax.h>
 #include <generated/ops/sum.h>

@@ -6,7 +6,63 @@
 #include <aten/native/StructuredOutputs.h>
 #include <generated/autograd/BinaryOpsKernels.h>
 #include <generated/native/add.h>
+#include <generated/native/atan2.h>
+#include <generated/native/bitwise_and.h>
+#include <generated/native/bitwise_or.h>
+#include <generated/native/bitwise_xor.h>
+#include <generated/native/div.h>
+#include <generated/native/eq.h>
+#include <generated/native/floor_divide.h>
+#include <generated/native/fmod.h>
+#include <generated/native/ge.h>
+#include <generated/native/gelu_backward.h>
+#include <generated/native/gt.h>
+#include <generated/native/le.h>
+#include <generated/native/logical_and.h>
+#include <generated/native/logical_or.h>
+#include <generated/native/logical_xor.h>
+#include <generated/native/lt.h>
+#include <generated/native/maximum.h>
+#include <generated/native/minimum.h>
+#include <generated/native/mul.h>
+#include <generated/native/ne.h>
+#include <generated/native/pow.h>
+#include <generated/native/remainder.h>
+#include <generated/native/rsub.h>
+#include <generated/native/sigmoid_backward.h>
+#include <generated/native/silu_backward.h>
+#include <generated/native/sub.h>
+#include <generated/native/tanh_backward.h>
+#include <generated/native/threshold_backward.h>
 #include <generated/ops/add.h>
+#include <generated/ops/atan2.h>
+#include <generated/ops/bitwise_and.h>
+#include <generated/ops/bitwise_or.h>
+#include <generated/ops/bitwise_xor.h>
+#include <generated/ops/div.h>
+#include <generated/ops/eq.h>
+#include <generated/ops/floor_divide.h>
+#include <generated/ops/fmod.h>
+#include <generated/ops/ge.h>
+#include <generated/ops/gelu_backward.h>
+#include <generated/ops/gt.h>
+#include <generated/ops/le.h>
+#include <generated/ops/logical_and.h>
+#include <generated/ops/logical_or.h>
+#include <generated/ops/logical_xor.h>
+#include <generated/ops/lt.h>
+#include <generated/ops/maximum.h>
+#include <generated/ops/minimum.h>
+#include <generated/ops/mul.h>
+#include <generated/ops/ne.h>
+#include <generated/ops/pow.h>
+#include <generated/ops/remainder.h>
+#include <generated/ops/rsub.h>
+#include <generated/ops/sigmoid_backward.h>
+#include <generated/ops/silu_backward.h>
+#include <generated/ops/sub.h>
+#include <generated/ops/tanh_backward.h>
+#include <generated/ops/threshold_backward.h>
 
 namespace at::inline oploom_v1 {
 
@@ -110,6 +166,2346 @@ constinit OperatorTable<_ops::add_out::schema> _ops::add_out::table(
         {DispatchKey::CPU, &add_out_CPU},
         {DispatchKey::Meta, &add_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::add_out},
+    });
+
+// atan2(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor atan2_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_atan2_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor atan2_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_atan2, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::atan2::schema> _ops::atan2::table(
+    kernels_of<_ops::atan2>,
+    {
+        {DispatchKey::CPU, &atan2_CPU},
+        {DispatchKey::Meta, &atan2_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::atan2},
+    });
+
+// atan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& atan2__CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<native::structured_atan2_out> kernel("atan2_", {&self});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& atan2__Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<meta::structured_atan2> kernel("atan2_", {&self});
+  kernel.meta(self, other);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::atan2_::schema> _ops::atan2_::table(
+    kernels_of<_ops::atan2_>,
+    {
+        {DispatchKey::CPU, &atan2__CPU},
+        {DispatchKey::Meta, &atan2__Meta},
+        {DispatchKey::Autograd, &autograd::kernels::atan2_},
+    });
+
+// atan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& atan2_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<native::structured_atan2_out, 1> kernel("atan2", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& atan2_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<meta::structured_atan2, 1> kernel("atan2", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::atan2_out::schema> _ops::atan2_out::table(
+    kernels_of<_ops::atan2_out>,
+    {
+        {DispatchKey::CPU, &atan2_out_CPU},
+        {DispatchKey::Meta, &atan2_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::atan2_out},
+    });
+
+// bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor bitwise_and_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::bitwise_and_Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_and_Scalar::schema> _ops::bitwise_and_Scalar::table(
+    kernels_of<_ops::bitwise_and_Scalar>,
+    every_backend(&bitwise_and_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_and_Scalar_composite},
+    });
+
+// bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor bitwise_and_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_bitwise_and_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor bitwise_and_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_bitwise_and_Tensor, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_and_Tensor::schema> _ops::bitwise_and_Tensor::table(
+    kernels_of<_ops::bitwise_and_Tensor>,
+    {
+        {DispatchKey::CPU, &bitwise_and_Tensor_CPU},
+        {DispatchKey::Meta, &bitwise_and_Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::bitwise_and_Tensor},
+    });
+
+// bitwise_and_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& bitwise_and__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::bitwise_and__Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_and__Scalar::schema> _ops::bitwise_and__Scalar::table(
+    kernels_of<_ops::bitwise_and__Scalar>,
+    every_backend(&bitwise_and__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_and__Scalar_composite},
+    });
+
+// bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& bitwise_and__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<native::structured_bitwise_and_out> kernel("bitwise_and_", {&self});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& bitwise_and__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<meta::structured_bitwise_and_Tensor> kernel("bitwise_and_", {&self});
+  kernel.meta(self, other);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_and__Tensor::schema> _ops::bitwise_and__Tensor::table(
+    kernels_of<_ops::bitwise_and__Tensor>,
+    {
+        {DispatchKey::CPU, &bitwise_and__Tensor_CPU},
+        {DispatchKey::Meta, &bitwise_and__Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::bitwise_and__Tensor},
+    });
+
+// bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& bitwise_and_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                   Tensor& out) {
+  native::GivenOutputs<native::structured_bitwise_and_out, 1> kernel("bitwise_and", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& bitwise_and_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                    Tensor& out) {
+  native::GivenOutputs<meta::structured_bitwise_and_Tensor, 1> kernel("bitwise_and", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_and_Tensor_out::schema> _ops::bitwise_and_Tensor_out::table(
+    kernels_of<_ops::bitwise_and_Tensor_out>,
+    {
+        {DispatchKey::CPU, &bitwise_and_Tensor_out_CPU},
+        {DispatchKey::Meta, &bitwise_and_Tensor_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::bitwise_and_Tensor_out},
+    });
+
+// bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor bitwise_or_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::bitwise_or_Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_or_Scalar::schema> _ops::bitwise_or_Scalar::table(
+    kernels_of<_ops::bitwise_or_Scalar>,
+    every_backend(&bitwise_or_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_or_Scalar_composite},
+    });
+
+// bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor bitwise_or_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_bitwise_or_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor bitwise_or_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_bitwise_or_Tensor, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_or_Tensor::schema> _ops::bitwise_or_Tensor::table(
+    kernels_of<_ops::bitwise_or_Tensor>,
+    {
+        {DispatchKey::CPU, &bitwise_or_Tensor_CPU},
+        {DispatchKey::Meta, &bitwise_or_Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::bitwise_or_Tensor},
+    });
+
+// bitwise_or_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& bitwise_or__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::bitwise_or__Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_or__Scalar::schema> _ops::bitwise_or__Scalar::table(
+    kernels_of<_ops::bitwise_or__Scalar>,
+    every_backend(&bitwise_or__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_or__Scalar_composite},
+    });
+
+// bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& bitwise_or__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<native::structured_bitwise_or_out> kernel("bitwise_or_", {&self});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& bitwise_or__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<meta::structured_bitwise_or_Tensor> kernel("bitwise_or_", {&self});
+  kernel.meta(self, other);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_or__Tensor::schema> _ops::bitwise_or__Tensor::table(
+    kernels_of<_ops::bitwise_or__Tensor>,
+    {
+        {DispatchKey::CPU, &bitwise_or__Tensor_CPU},
+        {DispatchKey::Meta, &bitwise_or__Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::bitwise_or__Tensor},
+    });
+
+// bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& bitwise_or_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                  Tensor& out) {
+  native::GivenOutputs<native::structured_bitwise_or_out, 1> kernel("bitwise_or", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& bitwise_or_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                   Tensor& out) {
+  native::GivenOutputs<meta::structured_bitwise_or_Tensor, 1> kernel("bitwise_or", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_or_Tensor_out::schema> _ops::bitwise_or_Tensor_out::table(
+    kernels_of<_ops::bitwise_or_Tensor_out>,
+    {
+        {DispatchKey::CPU, &bitwise_or_Tensor_out_CPU},
+        {DispatchKey::Meta, &bitwise_or_Tensor_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::bitwise_or_Tensor_out},
+    });
+
+// bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor bitwise_xor_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::bitwise_xor_Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_xor_Scalar::schema> _ops::bitwise_xor_Scalar::table(
+    kernels_of<_ops::bitwise_xor_Scalar>,
+    every_backend(&bitwise_xor_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_xor_Scalar_composite},
+    });
+
+// bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor bitwise_xor_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_bitwise_xor_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor bitwise_xor_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_bitwise_xor_Tensor, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_xor_Tensor::schema> _ops::bitwise_xor_Tensor::table(
+    kernels_of<_ops::bitwise_xor_Tensor>,
+    {
+        {DispatchKey::CPU, &bitwise_xor_Tensor_CPU},
+        {DispatchKey::Meta, &bitwise_xor_Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::bitwise_xor_Tensor},
+    });
+
+// bitwise_xor_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& bitwise_xor__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::bitwise_xor__Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_xor__Scalar::schema> _ops::bitwise_xor__Scalar::table(
+    kernels_of<_ops::bitwise_xor__Scalar>,
+    every_backend(&bitwise_xor__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_xor__Scalar_composite},
+    });
+
+// bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& bitwise_xor__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<native::structured_bitwise_xor_out> kernel("bitwise_xor_", {&self});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& bitwise_xor__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<meta::structured_bitwise_xor_Tensor> kernel("bitwise_xor_", {&self});
+  kernel.meta(self, other);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_xor__Tensor::schema> _ops::bitwise_xor__Tensor::table(
+    kernels_of<_ops::bitwise_xor__Tensor>,
+    {
+        {DispatchKey::CPU, &bitwise_xor__Tensor_CPU},
+        {DispatchKey::Meta, &bitwise_xor__Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::bitwise_xor__Tensor},
+    });
+
+// bitwise_xor.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& bitwise_xor_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                   Tensor& out) {
+  native::GivenOutputs<native::structured_bitwise_xor_out, 1> kernel("bitwise_xor", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& bitwise_xor_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                    Tensor& out) {
+  native::GivenOutputs<meta::structured_bitwise_xor_Tensor, 1> kernel("bitwise_xor", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_xor_Tensor_out::schema> _ops::bitwise_xor_Tensor_out::table(
+    kernels_of<_ops::bitwise_xor_Tensor_out>,
+    {
+        {DispatchKey::CPU, &bitwise_xor_Tensor_out_CPU},
+        {DispatchKey::Meta, &bitwise_xor_Tensor_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::bitwise_xor_Tensor_out},
+    });
+
+// div.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor div_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::div_Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::div_Scalar::schema> _ops::div_Scalar::table(
+    kernels_of<_ops::div_Scalar>,
+    every_backend(&div_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &div_Scalar_composite},
+    });
+
+// div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
+namespace {
+Tensor div_Scalar_mode_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                 std::optional<std::string_view> rounding_mode) {
+  return native::div(self, other, rounding_mode);
+}
+}  // namespace
+constinit OperatorTable<_ops::div_Scalar_mode::schema> _ops::div_Scalar_mode::table(
+    kernels_of<_ops::div_Scalar_mode>,
+    every_backend(&div_Scalar_mode_composite),
+    {
+        {DispatchKey::Autograd, &div_Scalar_mode_composite},
+    });
+
+// div.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor div_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_div_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor div_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_div_Tensor, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::div_Tensor::schema> _ops::div_Tensor::table(
+    kernels_of<_ops::div_Tensor>,
+    {
+        {DispatchKey::CPU, &div_Tensor_CPU},
+        {DispatchKey::Meta, &div_Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::div_Tensor},
+    });
+
+// div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
+namespace {
+Tensor div_Tensor_mode_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
+                           std::optional<std::string_view> rounding_mode) {
+  native::FreshOutputs<native::structured_div_out_mode, 1> kernel;
+  kernel.meta(self, other, rounding_mode);
+  kernel.impl(self, other, rounding_mode, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor div_Tensor_mode_Meta(DispatchKeySet, const Tensor& self, const Tensor& other,
+                            std::optional<std::string_view> rounding_mode) {
+  native::FreshOutputs<meta::structured_div_Tensor_mode, 1> kernel;
+  kernel.meta(self, other, rounding_mode);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::div_Tensor_mode::schema> _ops::div_Tensor_mode::table(
+    kernels_of<_ops::div_Tensor_mode>,
+    {
+        {DispatchKey::CPU, &div_Tensor_mode_CPU},
+        {DispatchKey::Meta, &div_Tensor_mode_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::div_Tensor_mode},
+    });
+
+// div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& div__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::div__Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::div__Scalar::schema> _ops::div__Scalar::table(
+    kernels_of<_ops::div__Scalar>,
+    every_backend(&div__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &div__Scalar_composite},
+    });
+
+// div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)
+namespace {
+Tensor& div__Scalar_mode_composite(DispatchKeySet, Tensor& self, const Scalar& other,
+                                   std::optional<std::string_view> rounding_mode) {
+  return native::div_(self, other, rounding_mode);
+}
+}  // namespace
+constinit OperatorTable<_ops::div__Scalar_mode::schema> _ops::div__Scalar_mode::table(
+    kernels_of<_ops::div__Scalar_mode>,
+    every_backend(&div__Scalar_mode_composite),
+    {
+        {DispatchKey::Autograd, &div__Scalar_mode_composite},
+    });
+
+// div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& div__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<native::structured_div_out> kernel("div_", {&self});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& div__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<meta::structured_div_Tensor> kernel("div_", {&self});
+  kernel.meta(self, other);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::div__Tensor::schema> _ops::div__Tensor::table(
+    kernels_of<_ops::div__Tensor>,
+    {
+        {DispatchKey::CPU, &div__Tensor_CPU},
+        {DispatchKey::Meta, &div__Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::div__Tensor},
+    });
+
+// div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)
+namespace {
+Tensor& div__Tensor_mode_CPU(DispatchKeySet, Tensor& self, const Tensor& other,
+                             std::optional<std::string_view> rounding_mode) {
+  native::InplaceOutput<native::structured_div_out_mode> kernel("div_", {&self});
+  kernel.meta(self, other, rounding_mode);
+  kernel.impl(self, other, rounding_mode, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& div__Tensor_mode_Meta(DispatchKeySet, Tensor& self, const Tensor& other,
+                              std::optional<std::string_view> rounding_mode) {
+  native::InplaceOutput<meta::structured_div_Tensor_mode> kernel("div_", {&self});
+  kernel.meta(self, other, rounding_mode);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::div__Tensor_mode::schema> _ops::div__Tensor_mode::table(
+    kernels_of<_ops::div__Tensor_mode>,
+    {
+        {DispatchKey::CPU, &div__Tensor_mode_CPU},
+        {DispatchKey::Meta, &div__Tensor_mode_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::div__Tensor_mode},
+    });
+
+// div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& div_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<native::structured_div_out, 1> kernel("div", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& div_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<meta::structured_div_Tensor, 1> kernel("div", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::div_out::schema> _ops::div_out::table(
+    kernels_of<_ops::div_out>,
+    {
+        {DispatchKey::CPU, &div_out_CPU},
+        {DispatchKey::Meta, &div_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::div_out},
+    });
+
+// div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& div_out_mode_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
+                         std::optional<std::string_view> rounding_mode, Tensor& out) {
+  native::GivenOutputs<native::structured_div_out_mode, 1> kernel("div", {&out});
+  kernel.meta(self, other, rounding_mode);
+  kernel.impl(self, other, rounding_mode, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& div_out_mode_Meta(DispatchKeySet, const Tensor& self, const Tensor& other,
+                          std::optional<std::string_view> rounding_mode, Tensor& out) {
+  native::GivenOutputs<meta::structured_div_Tensor_mode, 1> kernel("div", {&out});
+  kernel.meta(self, other, rounding_mode);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::div_out_mode::schema> _ops::div_out_mode::table(
+    kernels_of<_ops::div_out_mode>,
+    {
+        {DispatchKey::CPU, &div_out_mode_CPU},
+        {DispatchKey::Meta, &div_out_mode_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::div_out_mode},
+    });
+
+// eq.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor eq_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::eq_Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::eq_Scalar::schema> _ops::eq_Scalar::table(
+    kernels_of<_ops::eq_Scalar>,
+    every_backend(&eq_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &eq_Scalar_composite},
+    });
+
+// eq.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor eq_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_eq_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor eq_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_eq_Tensor, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::eq_Tensor::schema> _ops::eq_Tensor::table(
+    kernels_of<_ops::eq_Tensor>,
+    {
+        {DispatchKey::CPU, &eq_Tensor_CPU},
+        {DispatchKey::Meta, &eq_Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::eq_Tensor},
+    });
+
+// eq_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& eq__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::eq__Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::eq__Scalar::schema> _ops::eq__Scalar::table(
+    kernels_of<_ops::eq__Scalar>,
+    every_backend(&eq__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &eq__Scalar_composite},
+    });
+
+// eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& eq__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<native::structured_eq_out> kernel("eq_", {&self});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& eq__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<meta::structured_eq_Tensor> kernel("eq_", {&self});
+  kernel.meta(self, other);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::eq__Tensor::schema> _ops::eq__Tensor::table(
+    kernels_of<_ops::eq__Tensor>,
+    {
+        {DispatchKey::CPU, &eq__Tensor_CPU},
+        {DispatchKey::Meta, &eq__Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::eq__Tensor},
+    });
+
+// eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& eq_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<native::structured_eq_out, 1> kernel("eq", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& eq_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<meta::structured_eq_Tensor, 1> kernel("eq", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::eq_Tensor_out::schema> _ops::eq_Tensor_out::table(
+    kernels_of<_ops::eq_Tensor_out>,
+    {
+        {DispatchKey::CPU, &eq_Tensor_out_CPU},
+        {DispatchKey::Meta, &eq_Tensor_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::eq_Tensor_out},
+    });
+
+// floor_divide(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor floor_divide_composite(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  return native::floor_divide(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::floor_divide::schema> _ops::floor_divide::table(
+    kernels_of<_ops::floor_divide>,
+    every_backend(&floor_divide_composite),
+    {
+        {DispatchKey::Autograd, &floor_divide_composite},
+    });
+
+// floor_divide.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor floor_divide_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::floor_divide::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::floor_divide_Scalar::schema> _ops::floor_divide_Scalar::table(
+    kernels_of<_ops::floor_divide_Scalar>,
+    every_backend(&floor_divide_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &floor_divide_Scalar_composite},
+    });
+
+// floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& floor_divide__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return native::floor_divide_(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::floor_divide__Scalar::schema> _ops::floor_divide__Scalar::table(
+    kernels_of<_ops::floor_divide__Scalar>,
+    every_backend(&floor_divide__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &floor_divide__Scalar_composite},
+    });
+
+// floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& floor_divide__Tensor_composite(DispatchKeySet, Tensor& self, const Tensor& other) {
+  return native::floor_divide_(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::floor_divide__Tensor::schema> _ops::floor_divide__Tensor::table(
+    kernels_of<_ops::floor_divide__Tensor>,
+    every_backend(&floor_divide__Tensor_composite),
+    {
+        {DispatchKey::Autograd, &floor_divide__Tensor_composite},
+    });
+
+// floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& floor_divide_out_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                   Tensor& out) {
+  return native::floor_divide_out(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::floor_divide_out::schema> _ops::floor_divide_out::table(
+    kernels_of<_ops::floor_divide_out>,
+    every_backend(&floor_divide_out_composite),
+    {
+        {DispatchKey::Autograd, &floor_divide_out_composite},
+    });
+
+// fmod.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor fmod_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::fmod_Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::fmod_Scalar::schema> _ops::fmod_Scalar::table(
+    kernels_of<_ops::fmod_Scalar>,
+    every_backend(&fmod_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &fmod_Scalar_composite},
+    });
+
+// fmod.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor fmod_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_fmod_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor fmod_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_fmod_Tensor, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::fmod_Tensor::schema> _ops::fmod_Tensor::table(
+    kernels_of<_ops::fmod_Tensor>,
+    {
+        {DispatchKey::CPU, &fmod_Tensor_CPU},
+        {DispatchKey::Meta, &fmod_Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::fmod_Tensor},
+    });
+
+// fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& fmod__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::fmod__Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::fmod__Scalar::schema> _ops::fmod__Scalar::table(
+    kernels_of<_ops::fmod__Scalar>,
+    every_backend(&fmod__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &fmod__Scalar_composite},
+    });
+
+// fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& fmod__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<native::structured_fmod_out> kernel("fmod_", {&self});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& fmod__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<meta::structured_fmod_Tensor> kernel("fmod_", {&self});
+  kernel.meta(self, other);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::fmod__Tensor::schema> _ops::fmod__Tensor::table(
+    kernels_of<_ops::fmod__Tensor>,
+    {
+        {DispatchKey::CPU, &fmod__Tensor_CPU},
+        {DispatchKey::Meta, &fmod__Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::fmod__Tensor},
+    });
+
+// fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& fmod_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<native::structured_fmod_out, 1> kernel("fmod", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& fmod_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<meta::structured_fmod_Tensor, 1> kernel("fmod", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::fmod_Tensor_out::schema> _ops::fmod_Tensor_out::table(
+    kernels_of<_ops::fmod_Tensor_out>,
+    {
+        {DispatchKey::CPU, &fmod_Tensor_out_CPU},
+        {DispatchKey::Meta, &fmod_Tensor_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::fmod_Tensor_out},
+    });
+
+// ge.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor ge_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::ge_Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::ge_Scalar::schema> _ops::ge_Scalar::table(
+    kernels_of<_ops::ge_Scalar>,
+    every_backend(&ge_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &ge_Scalar_composite},
+    });
+
+// ge.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor ge_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_ge_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor ge_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_ge_Tensor, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::ge_Tensor::schema> _ops::ge_Tensor::table(
+    kernels_of<_ops::ge_Tensor>,
+    {
+        {DispatchKey::CPU, &ge_Tensor_CPU},
+        {DispatchKey::Meta, &ge_Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::ge_Tensor},
+    });
+
+// ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& ge__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::ge__Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::ge__Scalar::schema> _ops::ge__Scalar::table(
+    kernels_of<_ops::ge__Scalar>,
+    every_backend(&ge__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &ge__Scalar_composite},
+    });
+
+// ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& ge__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<native::structured_ge_out> kernel("ge_", {&self});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& ge__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<meta::structured_ge_Tensor> kernel("ge_", {&self});
+  kernel.meta(self, other);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::ge__Tensor::schema> _ops::ge__Tensor::table(
+    kernels_of<_ops::ge__Tensor>,
+    {
+        {DispatchKey::CPU, &ge__Tensor_CPU},
+        {DispatchKey::Meta, &ge__Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::ge__Tensor},
+    });
+
+// ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& ge_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<native::structured_ge_out, 1> kernel("ge", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& ge_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<meta::structured_ge_Tensor, 1> kernel("ge", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::ge_Tensor_out::schema> _ops::ge_Tensor_out::table(
+    kernels_of<_ops::ge_Tensor_out>,
+    {
+        {DispatchKey::CPU, &ge_Tensor_out_CPU},
+        {DispatchKey::Meta, &ge_Tensor_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::ge_Tensor_out},
+    });
+
+// gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor
+namespace {
+Tensor gelu_backward_CPU(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
+                         std::string_view approximate) {
+  native::FreshOutputs<native::structured_gelu_backward_out, 1> kernel;
+  kernel.meta(grad_output, self, approximate);
+  kernel.impl(grad_output, self, approximate, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor gelu_backward_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
+                          std::string_view approximate) {
+  native::FreshOutputs<meta::structured_gelu_backward, 1> kernel;
+  kernel.meta(grad_output, self, approximate);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::gelu_backward::schema> _ops::gelu_backward::table(
+    kernels_of<_ops::gelu_backward>,
+    {
+        {DispatchKey::CPU, &gelu_backward_CPU},
+        {DispatchKey::Meta, &gelu_backward_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::gelu_backward},
+    });
+
+// gelu_backward.grad_input(Tensor grad_output, Tensor self, *, str approximate='none', Tensor(a!)
+//     out) -> Tensor(a!)
+namespace {
+Tensor& gelu_backward_grad_input_CPU(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
+                                     std::string_view approximate, Tensor& out) {
+  native::GivenOutputs<native::structured_gelu_backward_out, 1> kernel("gelu_backward", {&out});
+  kernel.meta(grad_output, self, approximate);
+  kernel.impl(grad_output, self, approximate, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& gelu_backward_grad_input_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
+                                      std::string_view approximate, Tensor& out) {
+  native::GivenOutputs<meta::structured_gelu_backward, 1> kernel("gelu_backward", {&out});
+  kernel.meta(grad_output, self, approximate);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::gelu_backward_grad_input::schema>
+    _ops::gelu_backward_grad_input::table(
+    kernels_of<_ops::gelu_backward_grad_input>,
+    {
+        {DispatchKey::CPU, &gelu_backward_grad_input_CPU},
+        {DispatchKey::Meta, &gelu_backward_grad_input_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::gelu_backward_grad_input},
+    });
+
+// gt.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor gt_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::gt_Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::gt_Scalar::schema> _ops::gt_Scalar::table(
+    kernels_of<_ops::gt_Scalar>,
+    every_backend(&gt_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &gt_Scalar_composite},
+    });
+
+// gt.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor gt_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_gt_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor gt_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_gt_Tensor, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::gt_Tensor::schema> _ops::gt_Tensor::table(
+    kernels_of<_ops::gt_Tensor>,
+    {
+        {DispatchKey::CPU, &gt_Tensor_CPU},
+        {DispatchKey::Meta, &gt_Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::gt_Tensor},
+    });
+
+// gt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& gt__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::gt__Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::gt__Scalar::schema> _ops::gt__Scalar::table(
+    kernels_of<_ops::gt__Scalar>,
+    every_backend(&gt__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &gt__Scalar_composite},
+    });
+
+// gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& gt__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<native::structured_gt_out> kernel("gt_", {&self});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& gt__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<meta::structured_gt_Tensor> kernel("gt_", {&self});
+  kernel.meta(self, other);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::gt__Tensor::schema> _ops::gt__Tensor::table(
+    kernels_of<_ops::gt__Tensor>,
+    {
+        {DispatchKey::CPU, &gt__Tensor_CPU},
+        {DispatchKey::Meta, &gt__Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::gt__Tensor},
+    });
+
+// gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& gt_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<native::structured_gt_out, 1> kernel("gt", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& gt_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<meta::structured_gt_Tensor, 1> kernel("gt", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::gt_Tensor_out::schema> _ops::gt_Tensor_out::table(
+    kernels_of<_ops::gt_Tensor_out>,
+    {
+        {DispatchKey::CPU, &gt_Tensor_out_CPU},
+        {DispatchKey::Meta, &gt_Tensor_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::gt_Tensor_out},
+    });
+
+// le.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor le_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::le_Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::le_Scalar::schema> _ops::le_Scalar::table(
+    kernels_of<_ops::le_Scalar>,
+    every_backend(&le_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &le_Scalar_composite},
+    });
+
+// le.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor le_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_le_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor le_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_le_Tensor, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::le_Tensor::schema> _ops::le_Tensor::table(
+    kernels_of<_ops::le_Tensor>,
+    {
+        {DispatchKey::CPU, &le_Tensor_CPU},
+        {DispatchKey::Meta, &le_Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::le_Tensor},
+    });
+
+// le_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& le__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::le__Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::le__Scalar::schema> _ops::le__Scalar::table(
+    kernels_of<_ops::le__Scalar>,
+    every_backend(&le__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &le__Scalar_composite},
+    });
+
+// le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& le__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<native::structured_le_out> kernel("le_", {&self});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& le__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<meta::structured_le_Tensor> kernel("le_", {&self});
+  kernel.meta(self, other);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::le__Tensor::schema> _ops::le__Tensor::table(
+    kernels_of<_ops::le__Tensor>,
+    {
+        {DispatchKey::CPU, &le__Tensor_CPU},
+        {DispatchKey::Meta, &le__Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::le__Tensor},
+    });
+
+// le.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& le_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<native::structured_le_out, 1> kernel("le", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& le_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<meta::structured_le_Tensor, 1> kernel("le", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::le_Tensor_out::schema> _ops::le_Tensor_out::table(
+    kernels_of<_ops::le_Tensor_out>,
+    {
+        {DispatchKey::CPU, &le_Tensor_out_CPU},
+        {DispatchKey::Meta, &le_Tensor_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::le_Tensor_out},
+    });
+
+// logical_and(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor logical_and_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_logical_and_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor logical_and_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_logical_and, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::logical_and::schema> _ops::logical_and::table(
+    kernels_of<_ops::logical_and>,
+    {
+        {DispatchKey::CPU, &logical_and_CPU},
+        {DispatchKey::Meta, &logical_and_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::logical_and},
+    });
+
+// logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& logical_and__CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<native::structured_logical_and_out> kernel("logical_and_", {&self});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& logical_and__Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<meta::structured_logical_and> kernel("logical_and_", {&self});
+  kernel.meta(self, other);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::logical_and_::schema> _ops::logical_and_::table(
+    kernels_of<_ops::logical_and_>,
+    {
+        {DispatchKey::CPU, &logical_and__CPU},
+        {DispatchKey::Meta, &logical_and__Meta},
+        {DispatchKey::Autograd, &autograd::kernels::logical_and_},
+    });
+
+// logical_and.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& logical_and_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<native::structured_logical_and_out, 1> kernel("logical_and", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& logical_and_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<meta::structured_logical_and, 1> kernel("logical_and", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::logical_and_out::schema> _ops::logical_and_out::table(
+    kernels_of<_ops::logical_and_out>,
+    {
+        {DispatchKey::CPU, &logical_and_out_CPU},
+        {DispatchKey::Meta, &logical_and_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::logical_and_out},
+    });
+
+// logical_or(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor logical_or_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_logical_or_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor logical_or_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_logical_or, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::logical_or::schema> _ops::logical_or::table(
+    kernels_of<_ops::logical_or>,
+    {
+        {DispatchKey::CPU, &logical_or_CPU},
+        {DispatchKey::Meta, &logical_or_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::logical_or},
+    });
+
+// logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& logical_or__CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<native::structured_logical_or_out> kernel("logical_or_", {&self});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& logical_or__Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<meta::structured_logical_or> kernel("logical_or_", {&self});
+  kernel.meta(self, other);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::logical_or_::schema> _ops::logical_or_::table(
+    kernels_of<_ops::logical_or_>,
+    {
+        {DispatchKey::CPU, &logical_or__CPU},
+        {DispatchKey::Meta, &logical_or__Meta},
+        {DispatchKey::Autograd, &autograd::kernels::logical_or_},
+    });
+
+// logical_or.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& logical_or_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<native::structured_logical_or_out, 1> kernel("logical_or", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& logical_or_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<meta::structured_logical_or, 1> kernel("logical_or", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::logical_or_out::schema> _ops::logical_or_out::table(
+    kernels_of<_ops::logical_or_out>,
+    {
+        {DispatchKey::CPU, &logical_or_out_CPU},
+        {DispatchKey::Meta, &logical_or_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::logical_or_out},
+    });
+
+// logical_xor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor logical_xor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_logical_xor_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor logical_xor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_logical_xor, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::logical_xor::schema> _ops::logical_xor::table(
+    kernels_of<_ops::logical_xor>,
+    {
+        {DispatchKey::CPU, &logical_xor_CPU},
+        {DispatchKey::Meta, &logical_xor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::logical_xor},
+    });
+
+// logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& logical_xor__CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<native::structured_logical_xor_out> kernel("logical_xor_", {&self});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& logical_xor__Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<meta::structured_logical_xor> kernel("logical_xor_", {&self});
+  kernel.meta(self, other);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::logical_xor_::schema> _ops::logical_xor_::table(
+    kernels_of<_ops::logical_xor_>,
+    {
+        {DispatchKey::CPU, &logical_xor__CPU},
+        {DispatchKey::Meta, &logical_xor__Meta},
+        {DispatchKey::Autograd, &autograd::kernels::logical_xor_},
+    });
+
+// logical_xor.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& logical_xor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<native::structured_logical_xor_out, 1> kernel("logical_xor", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& logical_xor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<meta::structured_logical_xor, 1> kernel("logical_xor", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::logical_xor_out::schema> _ops::logical_xor_out::table(
+    kernels_of<_ops::logical_xor_out>,
+    {
+        {DispatchKey::CPU, &logical_xor_out_CPU},
+        {DispatchKey::Meta, &logical_xor_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::logical_xor_out},
+    });
+
+// lt.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor lt_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::lt_Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::lt_Scalar::schema> _ops::lt_Scalar::table(
+    kernels_of<_ops::lt_Scalar>,
+    every_backend(&lt_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &lt_Scalar_composite},
+    });
+
+// lt.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor lt_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_lt_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor lt_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_lt_Tensor, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::lt_Tensor::schema> _ops::lt_Tensor::table(
+    kernels_of<_ops::lt_Tensor>,
+    {
+        {DispatchKey::CPU, &lt_Tensor_CPU},
+        {DispatchKey::Meta, &lt_Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::lt_Tensor},
+    });
+
+// lt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& lt__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::lt__Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::lt__Scalar::schema> _ops::lt__Scalar::table(
+    kernels_of<_ops::lt__Scalar>,
+    every_backend(&lt__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &lt__Scalar_composite},
+    });
+
+// lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& lt__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<native::structured_lt_out> kernel("lt_", {&self});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& lt__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<meta::structured_lt_Tensor> kernel("lt_", {&self});
+  kernel.meta(self, other);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::lt__Tensor::schema> _ops::lt__Tensor::table(
+    kernels_of<_ops::lt__Tensor>,
+    {
+        {DispatchKey::CPU, &lt__Tensor_CPU},
+        {DispatchKey::Meta, &lt__Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::lt__Tensor},
+    });
+
+// lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& lt_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<native::structured_lt_out, 1> kernel("lt", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& lt_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<meta::structured_lt_Tensor, 1> kernel("lt", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::lt_Tensor_out::schema> _ops::lt_Tensor_out::table(
+    kernels_of<_ops::lt_Tensor_out>,
+    {
+        {DispatchKey::CPU, &lt_Tensor_out_CPU},
+        {DispatchKey::Meta, &lt_Tensor_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::lt_Tensor_out},
+    });
+
+// maximum(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor maximum_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_maximum_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor maximum_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_maximum, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::maximum::schema> _ops::maximum::table(
+    kernels_of<_ops::maximum>,
+    {
+        {DispatchKey::CPU, &maximum_CPU},
+        {DispatchKey::Meta, &maximum_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::maximum},
+    });
+
+// maximum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& maximum_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<native::structured_maximum_out, 1> kernel("maximum", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& maximum_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<meta::structured_maximum, 1> kernel("maximum", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::maximum_out::schema> _ops::maximum_out::table(
+    kernels_of<_ops::maximum_out>,
+    {
+        {DispatchKey::CPU, &maximum_out_CPU},
+        {DispatchKey::Meta, &maximum_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::maximum_out},
+    });
+
+// minimum(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor minimum_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_minimum_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor minimum_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_minimum, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::minimum::schema> _ops::minimum::table(
+    kernels_of<_ops::minimum>,
+    {
+        {DispatchKey::CPU, &minimum_CPU},
+        {DispatchKey::Meta, &minimum_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::minimum},
+    });
+
+// minimum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& minimum_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<native::structured_minimum_out, 1> kernel("minimum", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& minimum_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<meta::structured_minimum, 1> kernel("minimum", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::minimum_out::schema> _ops::minimum_out::table(
+    kernels_of<_ops::minimum_out>,
+    {
+        {DispatchKey::CPU, &minimum_out_CPU},
+        {DispatchKey::Meta, &minimum_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::minimum_out},
+    });
+
+// mul.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor mul_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::mul_Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::mul_Scalar::schema> _ops::mul_Scalar::table(
+    kernels_of<_ops::mul_Scalar>,
+    every_backend(&mul_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &mul_Scalar_composite},
+    });
+
+// mul.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor mul_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_mul_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor mul_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_mul_Tensor, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::mul_Tensor::schema> _ops::mul_Tensor::table(
+    kernels_of<_ops::mul_Tensor>,
+    {
+        {DispatchKey::CPU, &mul_Tensor_CPU},
+        {DispatchKey::Meta, &mul_Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::mul_Tensor},
+    });
+
+// mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& mul__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::mul__Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::mul__Scalar::schema> _ops::mul__Scalar::table(
+    kernels_of<_ops::mul__Scalar>,
+    every_backend(&mul__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &mul__Scalar_composite},
+    });
+
+// mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& mul__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<native::structured_mul_out> kernel("mul_", {&self});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& mul__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<meta::structured_mul_Tensor> kernel("mul_", {&self});
+  kernel.meta(self, other);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::mul__Tensor::schema> _ops::mul__Tensor::table(
+    kernels_of<_ops::mul__Tensor>,
+    {
+        {DispatchKey::CPU, &mul__Tensor_CPU},
+        {DispatchKey::Meta, &mul__Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::mul__Tensor},
+    });
+
+// mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& mul_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<native::structured_mul_out, 1> kernel("mul", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& mul_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<meta::structured_mul_Tensor, 1> kernel("mul", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::mul_out::schema> _ops::mul_out::table(
+    kernels_of<_ops::mul_out>,
+    {
+        {DispatchKey::CPU, &mul_out_CPU},
+        {DispatchKey::Meta, &mul_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::mul_out},
+    });
+
+// ne.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor ne_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::ne_Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::ne_Scalar::schema> _ops::ne_Scalar::table(
+    kernels_of<_ops::ne_Scalar>,
+    every_backend(&ne_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &ne_Scalar_composite},
+    });
+
+// ne.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor ne_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_ne_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor ne_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_ne_Tensor, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::ne_Tensor::schema> _ops::ne_Tensor::table(
+    kernels_of<_ops::ne_Tensor>,
+    {
+        {DispatchKey::CPU, &ne_Tensor_CPU},
+        {DispatchKey::Meta, &ne_Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::ne_Tensor},
+    });
+
+// ne_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& ne__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::ne__Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::ne__Scalar::schema> _ops::ne__Scalar::table(
+    kernels_of<_ops::ne__Scalar>,
+    every_backend(&ne__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &ne__Scalar_composite},
+    });
+
+// ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& ne__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<native::structured_ne_out> kernel("ne_", {&self});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& ne__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<meta::structured_ne_Tensor> kernel("ne_", {&self});
+  kernel.meta(self, other);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::ne__Tensor::schema> _ops::ne__Tensor::table(
+    kernels_of<_ops::ne__Tensor>,
+    {
+        {DispatchKey::CPU, &ne__Tensor_CPU},
+        {DispatchKey::Meta, &ne__Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::ne__Tensor},
+    });
+
+// ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& ne_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<native::structured_ne_out, 1> kernel("ne", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& ne_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  native::GivenOutputs<meta::structured_ne_Tensor, 1> kernel("ne", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::ne_Tensor_out::schema> _ops::ne_Tensor_out::table(
+    kernels_of<_ops::ne_Tensor_out>,
+    {
+        {DispatchKey::CPU, &ne_Tensor_out_CPU},
+        {DispatchKey::Meta, &ne_Tensor_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::ne_Tensor_out},
+    });
+
+// pow.Scalar(Scalar self, Tensor exponent) -> Tensor
+namespace {
+Tensor pow_Scalar_composite(DispatchKeySet, const Scalar& self, const Tensor& exponent) {
+  return native::pow(self, exponent);
+}
+}  // namespace
+constinit OperatorTable<_ops::pow_Scalar::schema> _ops::pow_Scalar::table(
+    kernels_of<_ops::pow_Scalar>,
+    every_backend(&pow_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::pow_Scalar},
+    });
+
+// pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
+namespace {
+Tensor pow_Tensor_Scalar_CPU(DispatchKeySet, const Tensor& self, const Scalar& exponent) {
+  native::FreshOutputs<native::structured_pow_Tensor_Scalar_out, 1> kernel;
+  kernel.meta(self, exponent);
+  kernel.impl(self, exponent, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor pow_Tensor_Scalar_Meta(DispatchKeySet, const Tensor& self, const Scalar& exponent) {
+  native::FreshOutputs<meta::structured_pow_Tensor_Scalar, 1> kernel;
+  kernel.meta(self, exponent);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::pow_Tensor_Scalar::schema> _ops::pow_Tensor_Scalar::table(
+    kernels_of<_ops::pow_Tensor_Scalar>,
+    {
+        {DispatchKey::CPU, &pow_Tensor_Scalar_CPU},
+        {DispatchKey::Meta, &pow_Tensor_Scalar_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::pow_Tensor_Scalar},
+    });
+
+// pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
+namespace {
+Tensor pow_Tensor_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& exponent) {
+  native::FreshOutputs<native::structured_pow_Tensor_Tensor_out, 1> kernel;
+  kernel.meta(self, exponent);
+  kernel.impl(self, exponent, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor pow_Tensor_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& exponent) {
+  native::FreshOutputs<meta::structured_pow_Tensor_Tensor, 1> kernel;
+  kernel.meta(self, exponent);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::pow_Tensor_Tensor::schema> _ops::pow_Tensor_Tensor::table(
+    kernels_of<_ops::pow_Tensor_Tensor>,
+    {
+        {DispatchKey::CPU, &pow_Tensor_Tensor_CPU},
+        {DispatchKey::Meta, &pow_Tensor_Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::pow_Tensor_Tensor},
+    });
+
+// pow_.Tensor_Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
+namespace {
+Tensor& pow__Tensor_Scalar_CPU(DispatchKeySet, Tensor& self, const Scalar& exponent) {
+  native::InplaceOutput<native::structured_pow_Tensor_Scalar_out> kernel("pow_", {&self});
+  kernel.meta(self, exponent);
+  kernel.impl(self, exponent, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& pow__Tensor_Scalar_Meta(DispatchKeySet, Tensor& self, const Scalar& exponent) {
+  native::InplaceOutput<meta::structured_pow_Tensor_Scalar> kernel("pow_", {&self});
+  kernel.meta(self, exponent);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::pow__Tensor_Scalar::schema> _ops::pow__Tensor_Scalar::table(
+    kernels_of<_ops::pow__Tensor_Scalar>,
+    {
+        {DispatchKey::CPU, &pow__Tensor_Scalar_CPU},
+        {DispatchKey::Meta, &pow__Tensor_Scalar_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::pow__Tensor_Scalar},
+    });
+
+// pow_.Tensor_Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
+namespace {
+Tensor& pow__Tensor_Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& exponent) {
+  native::InplaceOutput<native::structured_pow_Tensor_Tensor_out> kernel("pow_", {&self});
+  kernel.meta(self, exponent);
+  kernel.impl(self, exponent, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& pow__Tensor_Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& exponent) {
+  native::InplaceOutput<meta::structured_pow_Tensor_Tensor> kernel("pow_", {&self});
+  kernel.meta(self, exponent);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::pow__Tensor_Tensor::schema> _ops::pow__Tensor_Tensor::table(
+    kernels_of<_ops::pow__Tensor_Tensor>,
+    {
+        {DispatchKey::CPU, &pow__Tensor_Tensor_CPU},
+        {DispatchKey::Meta, &pow__Tensor_Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::pow__Tensor_Tensor},
+    });
+
+// pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& pow_Tensor_Scalar_out_CPU(DispatchKeySet, const Tensor& self, const Scalar& exponent,
+                                  Tensor& out) {
+  native::GivenOutputs<native::structured_pow_Tensor_Scalar_out, 1> kernel("pow", {&out});
+  kernel.meta(self, exponent);
+  kernel.impl(self, exponent, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& pow_Tensor_Scalar_out_Meta(DispatchKeySet, const Tensor& self, const Scalar& exponent,
+                                   Tensor& out) {
+  native::GivenOutputs<meta::structured_pow_Tensor_Scalar, 1> kernel("pow", {&out});
+  kernel.meta(self, exponent);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::pow_Tensor_Scalar_out::schema> _ops::pow_Tensor_Scalar_out::table(
+    kernels_of<_ops::pow_Tensor_Scalar_out>,
+    {
+        {DispatchKey::CPU, &pow_Tensor_Scalar_out_CPU},
+        {DispatchKey::Meta, &pow_Tensor_Scalar_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::pow_Tensor_Scalar_out},
+    });
+
+// pow.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& pow_Tensor_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& exponent,
+                                  Tensor& out) {
+  native::GivenOutputs<native::structured_pow_Tensor_Tensor_out, 1> kernel("pow", {&out});
+  kernel.meta(self, exponent);
+  kernel.impl(self, exponent, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& pow_Tensor_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& exponent,
+                                   Tensor& out) {
+  native::GivenOutputs<meta::structured_pow_Tensor_Tensor, 1> kernel("pow", {&out});
+  kernel.meta(self, exponent);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::pow_Tensor_Tensor_out::schema> _ops::pow_Tensor_Tensor_out::table(
+    kernels_of<_ops::pow_Tensor_Tensor_out>,
+    {
+        {DispatchKey::CPU, &pow_Tensor_Tensor_out_CPU},
+        {DispatchKey::Meta, &pow_Tensor_Tensor_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::pow_Tensor_Tensor_out},
+    });
+
+// remainder.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor remainder_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::remainder_Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::remainder_Scalar::schema> _ops::remainder_Scalar::table(
+    kernels_of<_ops::remainder_Scalar>,
+    every_backend(&remainder_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &remainder_Scalar_composite},
+    });
+
+// remainder.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor remainder_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<native::structured_remainder_out, 1> kernel;
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor remainder_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  native::FreshOutputs<meta::structured_remainder_Tensor, 1> kernel;
+  kernel.meta(self, other);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::remainder_Tensor::schema> _ops::remainder_Tensor::table(
+    kernels_of<_ops::remainder_Tensor>,
+    {
+        {DispatchKey::CPU, &remainder_Tensor_CPU},
+        {DispatchKey::Meta, &remainder_Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::remainder_Tensor},
+    });
+
+// remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& remainder__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::remainder__Tensor::call(self, detail::wrapped_scalar_tensor(other));
+}
+}  // namespace
+constinit OperatorTable<_ops::remainder__Scalar::schema> _ops::remainder__Scalar::table(
+    kernels_of<_ops::remainder__Scalar>,
+    every_backend(&remainder__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &remainder__Scalar_composite},
+    });
+
+// remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& remainder__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<native::structured_remainder_out> kernel("remainder_", {&self});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& remainder__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
+  native::InplaceOutput<meta::structured_remainder_Tensor> kernel("remainder_", {&self});
+  kernel.meta(self, other);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::remainder__Tensor::schema> _ops::remainder__Tensor::table(
+    kernels_of<_ops::remainder__Tensor>,
+    {
+        {DispatchKey::CPU, &remainder__Tensor_CPU},
+        {DispatchKey::Meta, &remainder__Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::remainder__Tensor},
+    });
+
+// remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& remainder_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                 Tensor& out) {
+  native::GivenOutputs<native::structured_remainder_out, 1> kernel("remainder", {&out});
+  kernel.meta(self, other);
+  kernel.impl(self, other, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& remainder_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                  Tensor& out) {
+  native::GivenOutputs<meta::structured_remainder_Tensor, 1> kernel("remainder", {&out});
+  kernel.meta(self, other);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::remainder_Tensor_out::schema> _ops::remainder_Tensor_out::table(
+    kernels_of<_ops::remainder_Tensor_out>,
+    {
+        {DispatchKey::CPU, &remainder_Tensor_out_CPU},
+        {DispatchKey::Meta, &remainder_Tensor_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::remainder_Tensor_out},
+    });
+
+// rsub.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
+namespace {
+Tensor rsub_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                             const Scalar& alpha) {
+  return _ops::rsub_Tensor::call(self, detail::wrapped_scalar_tensor(other), alpha);
+}
+}  // namespace
+constinit OperatorTable<_ops::rsub_Scalar::schema> _ops::rsub_Scalar::table(
+    kernels_of<_ops::rsub_Scalar>,
+    every_backend(&rsub_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &rsub_Scalar_composite},
+    });
+
+// rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+namespace {
+Tensor rsub_Tensor_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
+                             const Scalar& alpha) {
+  return native::rsub(self, other, alpha);
+}
+}  // namespace
+constinit OperatorTable<_ops::rsub_Tensor::schema> _ops::rsub_Tensor::table(
+    kernels_of<_ops::rsub_Tensor>,
+    every_backend(&rsub_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &rsub_Tensor_composite},
+    });
+
+// sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
+namespace {
+Tensor sigmoid_backward_CPU(DispatchKeySet, const Tensor& grad_output, const Tensor& output) {
+  native::FreshOutputs<native::structured_sigmoid_backward_out, 1> kernel;
+  kernel.meta(grad_output, output);
+  kernel.impl(grad_output, output, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor sigmoid_backward_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& output) {
+  native::FreshOutputs<meta::structured_sigmoid_backward, 1> kernel;
+  kernel.meta(grad_output, output);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::sigmoid_backward::schema> _ops::sigmoid_backward::table(
+    kernels_of<_ops::sigmoid_backward>,
+    {
+        {DispatchKey::CPU, &sigmoid_backward_CPU},
+        {DispatchKey::Meta, &sigmoid_backward_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::sigmoid_backward},
+    });
+
+// sigmoid_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& sigmoid_backward_grad_input_CPU(DispatchKeySet, const Tensor& grad_output,
+                                        const Tensor& output, Tensor& out) {
+  native::GivenOutputs<native::structured_sigmoid_backward_out, 1> kernel("sigmoid_backward",
+                                                                          {&out});
+  kernel.meta(grad_output, output);
+  kernel.impl(grad_output, output, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& sigmoid_backward_grad_input_Meta(DispatchKeySet, const Tensor& grad_output,
+                                         const Tensor& output, Tensor& out) {
+  native::GivenOutputs<meta::structured_sigmoid_backward, 1> kernel("sigmoid_backward", {&out});
+  kernel.meta(grad_output, output);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::sigmoid_backward_grad_input::schema>
+    _ops::sigmoid_backward_grad_input::table(
+    kernels_of<_ops::sigmoid_backward_grad_input>,
+    {
+        {DispatchKey::CPU, &sigmoid_backward_grad_input_CPU},
+        {DispatchKey::Meta, &sigmoid_backward_grad_input_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::sigmoid_backward_grad_input},
+    });
+
+// silu_backward(Tensor grad_output, Tensor self) -> Tensor
+namespace {
+Tensor silu_backward_CPU(DispatchKeySet, const Tensor& grad_output, const Tensor& self) {
+  native::FreshOutputs<native::structured_silu_backward_out, 1> kernel;
+  kernel.meta(grad_output, self);
+  kernel.impl(grad_output, self, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor silu_backward_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& self) {
+  native::FreshOutputs<meta::structured_silu_backward, 1> kernel;
+  kernel.meta(grad_output, self);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::silu_backward::schema> _ops::silu_backward::table(
+    kernels_of<_ops::silu_backward>,
+    {
+        {DispatchKey::CPU, &silu_backward_CPU},
+        {DispatchKey::Meta, &silu_backward_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::silu_backward},
+    });
+
+// silu_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& silu_backward_grad_input_CPU(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
+                                     Tensor& out) {
+  native::GivenOutputs<native::structured_silu_backward_out, 1> kernel("silu_backward", {&out});
+  kernel.meta(grad_output, self);
+  kernel.impl(grad_output, self, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& silu_backward_grad_input_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
+                                      Tensor& out) {
+  native::GivenOutputs<meta::structured_silu_backward, 1> kernel("silu_backward", {&out});
+  kernel.meta(grad_output, self);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::silu_backward_grad_input::schema>
+    _ops::silu_backward_grad_input::table(
+    kernels_of<_ops::silu_backward_grad_input>,
+    {
+        {DispatchKey::CPU, &silu_backward_grad_input_CPU},
+        {DispatchKey::Meta, &silu_backward_grad_input_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::silu_backward_grad_input},
+    });
+
+// sub.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
+namespace {
+Tensor sub_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                            const Scalar& alpha) {
+  return _ops::sub_Tensor::call(self, detail::wrapped_scalar_tensor(other), alpha);
+}
+}  // namespace
+constinit OperatorTable<_ops::sub_Scalar::schema> _ops::sub_Scalar::table(
+    kernels_of<_ops::sub_Scalar>,
+    every_backend(&sub_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &sub_Scalar_composite},
+    });
+
+// sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+namespace {
+Tensor sub_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
+                      const Scalar& alpha) {
+  native::FreshOutputs<native::structured_sub_out, 1> kernel;
+  kernel.meta(self, other, alpha);
+  kernel.impl(self, other, alpha, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor sub_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other,
+                       const Scalar& alpha) {
+  native::FreshOutputs<meta::structured_sub_Tensor, 1> kernel;
+  kernel.meta(self, other, alpha);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::sub_Tensor::schema> _ops::sub_Tensor::table(
+    kernels_of<_ops::sub_Tensor>,
+    {
+        {DispatchKey::CPU, &sub_Tensor_CPU},
+        {DispatchKey::Meta, &sub_Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::sub_Tensor},
+    });
+
+// sub_.Scalar(Tensor(a!) self, Scalar other, *, Scalar alpha=1) -> Tensor(a!)
+namespace {
+Tensor& sub__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other,
+                              const Scalar& alpha) {
+  return _ops::sub__Tensor::call(self, detail::wrapped_scalar_tensor(other), alpha);
+}
+}  // namespace
+constinit OperatorTable<_ops::sub__Scalar::schema> _ops::sub__Scalar::table(
+    kernels_of<_ops::sub__Scalar>,
+    every_backend(&sub__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &sub__Scalar_composite},
+    });
+
+// sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
+namespace {
+Tensor& sub__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other, const Scalar& alpha) {
+  native::InplaceOutput<native::structured_sub_out> kernel("sub_", {&self});
+  kernel.meta(self, other, alpha);
+  kernel.impl(self, other, alpha, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& sub__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other, const Scalar& alpha) {
+  native::InplaceOutput<meta::structured_sub_Tensor> kernel("sub_", {&self});
+  kernel.meta(self, other, alpha);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::sub__Tensor::schema> _ops::sub__Tensor::table(
+    kernels_of<_ops::sub__Tensor>,
+    {
+        {DispatchKey::CPU, &sub__Tensor_CPU},
+        {DispatchKey::Meta, &sub__Tensor_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::sub__Tensor},
+    });
+
+// sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& sub_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, const Scalar& alpha,
+                    Tensor& out) {
+  native::GivenOutputs<native::structured_sub_out, 1> kernel("sub", {&out});
+  kernel.meta(self, other, alpha);
+  kernel.impl(self, other, alpha, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& sub_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, const Scalar& alpha,
+                     Tensor& out) {
+  native::GivenOutputs<meta::structured_sub_Tensor, 1> kernel("sub", {&out});
+  kernel.meta(self, other, alpha);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::sub_out::schema> _ops::sub_out::table(
+    kernels_of<_ops::sub_out>,
+    {
+        {DispatchKey::CPU, &sub_out_CPU},
+        {DispatchKey::Meta, &sub_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::sub_out},
+    });
+
+// tanh_backward(Tensor grad_output, Tensor output) -> Tensor
+namespace {
+Tensor tanh_backward_CPU(DispatchKeySet, const Tensor& grad_output, const Tensor& output) {
+  native::FreshOutputs<native::structured_tanh_backward_out, 1> kernel;
+  kernel.meta(grad_output, output);
+  kernel.impl(grad_output, output, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor tanh_backward_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& output) {
+  native::FreshOutputs<meta::structured_tanh_backward, 1> kernel;
+  kernel.meta(grad_output, output);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::tanh_backward::schema> _ops::tanh_backward::table(
+    kernels_of<_ops::tanh_backward>,
+    {
+        {DispatchKey::CPU, &tanh_backward_CPU},
+        {DispatchKey::Meta, &tanh_backward_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::tanh_backward},
+    });
+
+// tanh_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& tanh_backward_grad_input_CPU(DispatchKeySet, const Tensor& grad_output,
+                                     const Tensor& output, Tensor& out) {
+  native::GivenOutputs<native::structured_tanh_backward_out, 1> kernel("tanh_backward", {&out});
+  kernel.meta(grad_output, output);
+  kernel.impl(grad_output, output, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& tanh_backward_grad_input_Meta(DispatchKeySet, const Tensor& grad_output,
+                                      const Tensor& output, Tensor& out) {
+  native::GivenOutputs<meta::structured_tanh_backward, 1> kernel("tanh_backward", {&out});
+  kernel.meta(grad_output, output);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::tanh_backward_grad_input::schema>
+    _ops::tanh_backward_grad_input::table(
+    kernels_of<_ops::tanh_backward_grad_input>,
+    {
+        {DispatchKey::CPU, &tanh_backward_grad_input_CPU},
+        {DispatchKey::Meta, &tanh_backward_grad_input_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::tanh_backward_grad_input},
+    });
+
+// threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
+namespace {
+Tensor threshold_backward_CPU(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
+                              const Scalar& threshold) {
+  native::FreshOutputs<native::structured_threshold_backward_out, 1> kernel;
+  kernel.meta(grad_output, self, threshold);
+  kernel.impl(grad_output, self, threshold, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor threshold_backward_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
+                               const Scalar& threshold) {
+  native::FreshOutputs<meta::structured_threshold_backward, 1> kernel;
+  kernel.meta(grad_output, self, threshold);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::threshold_backward::schema> _ops::threshold_backward::table(
+    kernels_of<_ops::threshold_backward>,
+    {
+        {DispatchKey::CPU, &threshold_backward_CPU},
+        {DispatchKey::Meta, &threshold_backward_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::threshold_backward},
+    });
+
+// threshold_backward.grad_input(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor(a!)
+//     out) -> Tensor(a!)
+namespace {
+Tensor& threshold_backward_grad_input_CPU(DispatchKeySet, const Tensor& grad_output,
+                                          const Tensor& self, const Scalar& threshold,
+                                          Tensor& out) {
+  native::GivenOutputs<native::structured_threshold_backward_out, 1> kernel("threshold_backward",
+                                                                            {&out});
+  kernel.meta(grad_output, self, threshold);
+  kernel.impl(grad_output, self, threshold, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& threshold_backward_grad_input_Meta(DispatchKeySet, const Tensor& grad_output,
+                                           const Tensor& self, const Scalar& threshold,
+                                           Tensor& out) {
+  native::GivenOutputs<meta::structured_threshold_backward, 1> kernel("threshold_backward", {&out});
+  kernel.meta(grad_output, self, threshold);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::threshold_backward_grad_input::schema>
+    _ops::threshold_backward_grad_input::table(
+    kernels_of<_ops::threshold_backward_grad_input>,
+    {
+        {DispatchKey::CPU, &threshold_backward_grad_input_CPU},
+        {DispatchKey::Meta, &threshold_backward_grad_input_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::threshold_backward_grad_input},
     });
 
 }  // namespace at::inline oploom_v1

@@ -9,11 +9,15 @@
 #include <generated/ops/_softmax_backward_data.h>
 #include <generated/ops/_to_copy.h>
 #include <generated/ops/_unsafe_view.h>
+#include <generated/ops/abs.h>
 #include <generated/ops/add.h>
+#include <generated/ops/addcdiv.h>
+#include <generated/ops/addcmul.h>
 #include <generated/ops/addmm.h>
 #include <generated/ops/addmv.h>
 #include <generated/ops/alias.h>
 #include <generated/ops/all.h>
+#include <generated/ops/allclose.h>
 #include <generated/ops/amax.h>
 #include <generated/ops/amin.h>
 #include <generated/ops/any.h>
@@ -23,16 +27,28 @@
 #include <generated/ops/argsort.h>
 #include <generated/ops/argwhere.h>
 #include <generated/ops/as_strided.h>
+#include <generated/ops/atan2.h>
 #include <generated/ops/baddbmm.h>
 #include <generated/ops/bernoulli.h>
+#include <generated/ops/bitwise_and.h>
+#include <generated/ops/bitwise_not.h>
+#include <generated/ops/bitwise_or.h>
+#include <generated/ops/bitwise_xor.h>
 #include <generated/ops/bmm.h>
 #include <generated/ops/broadcast_to.h>
 #include <generated/ops/cat.h>
+#include <generated/ops/ceil.h>
 #include <generated/ops/chunk.h>
+#include <generated/ops/clamp.h>
+#include <generated/ops/clamp_max.h>
+#include <generated/ops/clamp_min.h>
 #include <generated/ops/clone.h>
 #include <generated/ops/concat.h>
+#include <generated/ops/conj.h>
+#include <generated/ops/conj_physical.h>
 #include <generated/ops/contiguous.h>
 #include <generated/ops/copy.h>
+#include <generated/ops/cos.h>
 #include <generated/ops/cross_entropy_loss.h>
 #include <generated/ops/cumprod.h>
 #include <generated/ops/cumprod_backward.h>
@@ -40,6 +56,7 @@
 #include <generated/ops/detach.h>
 #include <generated/ops/diagonal.h>
 #include <generated/ops/diagonal_backward.h>
+#include <generated/ops/div.h>
 #include <generated/ops/dot.h>
 #include <generated/ops/dropout.h>
 #include <generated/ops/einsum.h>
@@ -49,40 +66,73 @@
 #include <generated/ops/empty.h>
 #include <generated/ops/empty_like.h>
 #include <generated/ops/empty_strided.h>
+#include <generated/ops/eq.h>
+#include <generated/ops/equal.h>
+#include <generated/ops/erf.h>
+#include <generated/ops/exp.h>
 #include <generated/ops/expand.h>
 #include <generated/ops/expand_as.h>
+#include <generated/ops/expm1.h>
 #include <generated/ops/eye.h>
 #include <generated/ops/fill.h>
 #include <generated/ops/flatten.h>
 #include <generated/ops/flip.h>
+#include <generated/ops/floor.h>
+#include <generated/ops/floor_divide.h>
+#include <generated/ops/fmod.h>
 #include <generated/ops/full.h>
 #include <generated/ops/full_like.h>
 #include <generated/ops/gather.h>
+#include <generated/ops/ge.h>
+#include <generated/ops/gelu.h>
+#include <generated/ops/gelu_backward.h>
+#include <generated/ops/gt.h>
 #include <generated/ops/imag.h>
 #include <generated/ops/index.h>
 #include <generated/ops/index_add.h>
 #include <generated/ops/index_put.h>
 #include <generated/ops/index_select.h>
+#include <generated/ops/isclose.h>
+#include <generated/ops/isfinite.h>
+#include <generated/ops/isinf.h>
+#include <generated/ops/isnan.h>
 #include <generated/ops/item.h>
 #include <generated/ops/layer_norm.h>
+#include <generated/ops/le.h>
+#include <generated/ops/lerp.h>
 #include <generated/ops/linear.h>
 #include <generated/ops/linspace.h>
+#include <generated/ops/log.h>
+#include <generated/ops/log10.h>
+#include <generated/ops/log1p.h>
+#include <generated/ops/log2.h>
 #include <generated/ops/log_softmax.h>
+#include <generated/ops/logical_and.h>
+#include <generated/ops/logical_not.h>
+#include <generated/ops/logical_or.h>
+#include <generated/ops/logical_xor.h>
 #include <generated/ops/logsumexp.h>
+#include <generated/ops/lt.h>
 #include <generated/ops/mT.h>
+#include <generated/ops/masked_fill.h>
 #include <generated/ops/masked_select.h>
 #include <generated/ops/matmul.h>
 #include <generated/ops/max.h>
+#include <generated/ops/maximum.h>
 #include <generated/ops/mean.h>
 #include <generated/ops/min.h>
+#include <generated/ops/minimum.h>
 #include <generated/ops/mm.h>
 #include <generated/ops/movedim.h>
 #include <generated/ops/mse_loss.h>
 #include <generated/ops/mse_loss_backward.h>
+#include <generated/ops/mul.h>
 #include <generated/ops/mv.h>
 #include <generated/ops/narrow.h>
 #include <generated/ops/native_layer_norm.h>
 #include <generated/ops/native_layer_norm_backward.h>
+#include <generated/ops/ne.h>
+#include <generated/ops/neg.h>
 #include <generated/ops/new_empty.h>
 #include <generated/ops/new_empty_strided.h>
 #include <generated/ops/new_full.h>
@@ -102,6 +152,7 @@
 #include <generated/ops/ones_like.h>
 #include <generated/ops/outer.h>
 #include <generated/ops/permute.h>
+#include <generated/ops/pow.h>
 #include <generated/ops/prod.h>
 #include <generated/ops/rand.h>
 #include <generated/ops/rand_like.h>
@@ -113,33 +164,54 @@
 #include <generated/ops/randperm.h>
 #include <generated/ops/ravel.h>
 #include <generated/ops/real.h>
+#include <generated/ops/reciprocal.h>
+#include <generated/ops/relu.h>
+#include <generated/ops/remainder.h>
 #include <generated/ops/repeat.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/reshape_as.h>
 #include <generated/ops/resize.h>
 #include <generated/ops/roll.h>
+#include <generated/ops/round.h>
+#include <generated/ops/rsqrt.h>
+#include <generated/ops/rsub.h>
 #include <generated/ops/scalar_tensor.h>
 #include <generated/ops/scatter.h>
 #include <generated/ops/scatter_add.h>
 #include <generated/ops/select.h>
 #include <generated/ops/select_backward.h>
+#include <generated/ops/sgn.h>
+#include <generated/ops/sigmoid.h>
+#include <generated/ops/sigmoid_backward.h>
+#include <generated/ops/sign.h>
+#include <generated/ops/silu.h>
+#include <generated/ops/silu_backward.h>
+#include <generated/ops/sin.h>
 #include <generated/ops/slice.h>
 #include <generated/ops/slice_backward.h>
 #include <generated/ops/softmax.h>
 #include <generated/ops/sort.h>
 #include <generated/ops/split.h>
 #include <generated/ops/split_with_sizes.h>
+#include <generated/ops/sqrt.h>
+#include <generated/ops/square.h>
 #include <generated/ops/squeeze.h>
 #include <generated/ops/stack.h>
 #include <generated/ops/std.h>
+#include <generated/ops/sub.h>
 #include <generated/ops/sum.h>
 #include <generated/ops/t.h>
 #include <generated/ops/take_along_dim.h>
+#include <generated/ops/tan.h>
+#include <generated/ops/tanh.h>
+#include <generated/ops/tanh_backward.h>
+#include <generated/ops/threshold_backward.h>
 #include <generated/ops/to.h>
 #include <generated/ops/topk.h>
 #include <generated/ops/transpose.h>
 #include <generated/ops/tril.h>
 #include <generated/ops/triu.h>
+#include <generated/ops/trunc.h>
 #include <generated/ops/type_as.h>
 #include <generated/ops/unbind.h>
 #include <generated/ops/unflatten.h>
@@ -151,6 +223,7 @@
 #include <generated/ops/view_as.h>
 #include <generated/ops/view_as_complex.h>
 #include <generated/ops/view_as_real.h>
+#include <generated/ops/where.h>
 #include <generated/ops/zero.h>
 #include <generated/ops/zeros.h>
 #include <generated/ops/zeros_like.h>
@@ -170,11 +243,20 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::_softmax_backward_data_out::table,
       &_ops::_to_copy::table,
       &_ops::_unsafe_view::table,
+      &_ops::abs::table,
+      &_ops::abs_out::table,
+      &_ops::abs_::table,
       &_ops::add_Scalar::table,
       &_ops::add_Tensor::table,
       &_ops::add_out::table,
       &_ops::add__Scalar::table,
       &_ops::add__Tensor::table,
+      &_ops::addcdiv::table,
+      &_ops::addcdiv_out::table,
+      &_ops::addcdiv_::table,
+      &_ops::addcmul::table,
+      &_ops::addcmul_out::table,
+      &_ops::addcmul_::table,
       &_ops::addmm::table,
       &_ops::addmm_out::table,
       &_ops::addmm_::table,
@@ -186,6 +268,7 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::all_all_out::table,
       &_ops::all_dim::table,
       &_ops::all_out::table,
+      &_ops::allclose::table,
       &_ops::amax::table,
       &_ops::amax_out::table,
       &_ops::amin::table,
@@ -208,6 +291,9 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::argwhere::table,
       &_ops::as_strided::table,
       &_ops::as_strided_::table,
+      &_ops::atan2::table,
+      &_ops::atan2_out::table,
+      &_ops::atan2_::table,
       &_ops::baddbmm::table,
       &_ops::baddbmm_out::table,
       &_ops::baddbmm_::table,
@@ -215,17 +301,63 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::bernoulli_p::table,
       &_ops::bernoulli__Tensor::table,
       &_ops::bernoulli__float::table,
+      &_ops::bitwise_and_Scalar::table,
+      &_ops::bitwise_and_Tensor::table,
+      &_ops::bitwise_and_Tensor_out::table,
+      &_ops::bitwise_and__Scalar::table,
+      &_ops::bitwise_and__Tensor::table,
+      &_ops::bitwise_not::table,
+      &_ops::bitwise_not_out::table,
+      &_ops::bitwise_not_::table,
+      &_ops::bitwise_or_Scalar::table,
+      &_ops::bitwise_or_Tensor::table,
+      &_ops::bitwise_or_Tensor_out::table,
+      &_ops::bitwise_or__Scalar::table,
+      &_ops::bitwise_or__Tensor::table,
+      &_ops::bitwise_xor_Scalar::table,
+      &_ops::bitwise_xor_Tensor::table,
+      &_ops::bitwise_xor_Tensor_out::table,
+      &_ops::bitwise_xor__Scalar::table,
+      &_ops::bitwise_xor__Tensor::table,
       &_ops::bmm::table,
       &_ops::bmm_out::table,
       &_ops::broadcast_to::table,
       &_ops::cat::table,
       &_ops::cat_out::table,
+      &_ops::ceil::table,
+      &_ops::ceil_out::table,
+      &_ops::ceil_::table,
       &_ops::chunk::table,
+      &_ops::clamp::table,
+      &_ops::clamp_Tensor::table,
+      &_ops::clamp_Tensor_out::table,
+      &_ops::clamp_out::table,
+      &_ops::clamp_::table,
+      &_ops::clamp__Tensor::table,
+      &_ops::clamp_max::table,
+      &_ops::clamp_max_Tensor::table,
+      &_ops::clamp_max_Tensor_out::table,
+      &_ops::clamp_max_out::table,
+      &_ops::clamp_max_::table,
+      &_ops::clamp_max__Tensor::table,
+      &_ops::clamp_min::table,
+      &_ops::clamp_min_Tensor::table,
+      &_ops::clamp_min_Tensor_out::table,
+      &_ops::clamp_min_out::table,
+      &_ops::clamp_min_::table,
+      &_ops::clamp_min__Tensor::table,
       &_ops::clone::table,
       &_ops::concat::table,
+      &_ops::conj::table,
+      &_ops::conj_physical::table,
+      &_ops::conj_physical_out::table,
+      &_ops::conj_physical_::table,
       &_ops::contiguous::table,
       &_ops::copy::table,
       &_ops::copy_::table,
+      &_ops::cos::table,
+      &_ops::cos_out::table,
+      &_ops::cos_::table,
       &_ops::cross_entropy_loss::table,
       &_ops::cumprod::table,
       &_ops::cumprod_out::table,
@@ -237,6 +369,16 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::detach::table,
       &_ops::diagonal::table,
       &_ops::diagonal_backward::table,
+      &_ops::div_Scalar::table,
+      &_ops::div_Scalar_mode::table,
+      &_ops::div_Tensor::table,
+      &_ops::div_Tensor_mode::table,
+      &_ops::div_out::table,
+      &_ops::div_out_mode::table,
+      &_ops::div__Scalar::table,
+      &_ops::div__Scalar_mode::table,
+      &_ops::div__Tensor::table,
+      &_ops::div__Tensor_mode::table,
       &_ops::dot::table,
       &_ops::dot_out::table,
       &_ops::dropout::table,
@@ -250,8 +392,23 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::empty_memory_format::table,
       &_ops::empty_like::table,
       &_ops::empty_strided::table,
+      &_ops::eq_Scalar::table,
+      &_ops::eq_Tensor::table,
+      &_ops::eq_Tensor_out::table,
+      &_ops::eq__Scalar::table,
+      &_ops::eq__Tensor::table,
+      &_ops::equal::table,
+      &_ops::erf::table,
+      &_ops::erf_out::table,
+      &_ops::erf_::table,
+      &_ops::exp::table,
+      &_ops::exp_out::table,
+      &_ops::exp_::table,
       &_ops::expand::table,
       &_ops::expand_as::table,
+      &_ops::expm1::table,
+      &_ops::expm1_out::table,
+      &_ops::expm1_::table,
       &_ops::eye::table,
       &_ops::eye_m::table,
       &_ops::eye_m_out::table,
@@ -262,11 +419,39 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::fill__Tensor::table,
       &_ops::flatten_using_ints::table,
       &_ops::flip::table,
+      &_ops::floor::table,
+      &_ops::floor_out::table,
+      &_ops::floor_::table,
+      &_ops::floor_divide::table,
+      &_ops::floor_divide_Scalar::table,
+      &_ops::floor_divide_out::table,
+      &_ops::floor_divide__Scalar::table,
+      &_ops::floor_divide__Tensor::table,
+      &_ops::fmod_Scalar::table,
+      &_ops::fmod_Tensor::table,
+      &_ops::fmod_Tensor_out::table,
+      &_ops::fmod__Scalar::table,
+      &_ops::fmod__Tensor::table,
       &_ops::full::table,
       &_ops::full_out::table,
       &_ops::full_like::table,
       &_ops::gather::table,
       &_ops::gather_out::table,
+      &_ops::ge_Scalar::table,
+      &_ops::ge_Tensor::table,
+      &_ops::ge_Tensor_out::table,
+      &_ops::ge__Scalar::table,
+      &_ops::ge__Tensor::table,
+      &_ops::gelu::table,
+      &_ops::gelu_out::table,
+      &_ops::gelu_::table,
+      &_ops::gelu_backward::table,
+      &_ops::gelu_backward_grad_input::table,
+      &_ops::gt_Scalar::table,
+      &_ops::gt_Tensor::table,
+      &_ops::gt_Tensor_out::table,
+      &_ops::gt__Scalar::table,
+      &_ops::gt__Tensor::table,
       &_ops::imag::table,
       &_ops::index_Tensor::table,
       &_ops::index_add::table,
@@ -276,16 +461,67 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::index_put_::table,
       &_ops::index_select::table,
       &_ops::index_select_out::table,
+      &_ops::isclose::table,
+      &_ops::isfinite::table,
+      &_ops::isfinite_out::table,
+      &_ops::isinf::table,
+      &_ops::isinf_out::table,
+      &_ops::isnan::table,
+      &_ops::isnan_out::table,
       &_ops::item::table,
       &_ops::layer_norm::table,
+      &_ops::le_Scalar::table,
+      &_ops::le_Tensor::table,
+      &_ops::le_Tensor_out::table,
+      &_ops::le__Scalar::table,
+      &_ops::le__Tensor::table,
+      &_ops::lerp_Scalar::table,
+      &_ops::lerp_Scalar_out::table,
+      &_ops::lerp_Tensor::table,
+      &_ops::lerp_Tensor_out::table,
+      &_ops::lerp__Scalar::table,
+      &_ops::lerp__Tensor::table,
       &_ops::linear::table,
       &_ops::linspace::table,
       &_ops::linspace_out::table,
+      &_ops::log::table,
+      &_ops::log_out::table,
+      &_ops::log10::table,
+      &_ops::log10_out::table,
+      &_ops::log10_::table,
+      &_ops::log1p::table,
+      &_ops::log1p_out::table,
+      &_ops::log1p_::table,
+      &_ops::log2::table,
+      &_ops::log2_out::table,
+      &_ops::log2_::table,
+      &_ops::log_::table,
       &_ops::log_softmax_int::table,
       &_ops::log_softmax_int_out::table,
+      &_ops::logical_and::table,
+      &_ops::logical_and_out::table,
+      &_ops::logical_and_::table,
+      &_ops::logical_not::table,
+      &_ops::logical_not_out::table,
+      &_ops::logical_not_::table,
+      &_ops::logical_or::table,
+      &_ops::logical_or_out::table,
+      &_ops::logical_or_::table,
+      &_ops::logical_xor::table,
+      &_ops::logical_xor_out::table,
+      &_ops::logical_xor_::table,
       &_ops::logsumexp::table,
       &_ops::logsumexp_out::table,
+      &_ops::lt_Scalar::table,
+      &_ops::lt_Tensor::table,
+      &_ops::lt_Tensor_out::table,
+      &_ops::lt__Scalar::table,
+      &_ops::lt__Tensor::table,
       &_ops::mT::table,
+      &_ops::masked_fill_Scalar::table,
+      &_ops::masked_fill_Tensor::table,
+      &_ops::masked_fill__Scalar::table,
+      &_ops::masked_fill__Tensor::table,
       &_ops::masked_select::table,
       &_ops::masked_select_out::table,
       &_ops::matmul::table,
@@ -296,6 +532,8 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::max_other::table,
       &_ops::max_out::table,
       &_ops::max_unary_out::table,
+      &_ops::maximum::table,
+      &_ops::maximum_out::table,
       &_ops::mean::table,
       &_ops::mean_dim::table,
       &_ops::mean_dtype_out::table,
@@ -306,6 +544,8 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::min_other::table,
       &_ops::min_out::table,
       &_ops::min_unary_out::table,
+      &_ops::minimum::table,
+      &_ops::minimum_out::table,
       &_ops::mm::table,
       &_ops::mm_out::table,
       &_ops::movedim_int::table,
@@ -314,12 +554,25 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::mse_loss_out::table,
       &_ops::mse_loss_backward::table,
       &_ops::mse_loss_backward_grad_input::table,
+      &_ops::mul_Scalar::table,
+      &_ops::mul_Tensor::table,
+      &_ops::mul_out::table,
+      &_ops::mul__Scalar::table,
+      &_ops::mul__Tensor::table,
       &_ops::mv::table,
       &_ops::mv_out::table,
       &_ops::narrow::table,
       &_ops::native_layer_norm::table,
       &_ops::native_layer_norm_out::table,
       &_ops::native_layer_norm_backward::table,
+      &_ops::ne_Scalar::table,
+      &_ops::ne_Tensor::table,
+      &_ops::ne_Tensor_out::table,
+      &_ops::ne__Scalar::table,
+      &_ops::ne__Tensor::table,
+      &_ops::neg::table,
+      &_ops::neg_out::table,
+      &_ops::neg_::table,
       &_ops::new_empty::table,
       &_ops::new_empty_strided::table,
       &_ops::new_full::table,
@@ -354,6 +607,13 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::outer::table,
       &_ops::outer_out::table,
       &_ops::permute::table,
+      &_ops::pow_Scalar::table,
+      &_ops::pow_Tensor_Scalar::table,
+      &_ops::pow_Tensor_Scalar_out::table,
+      &_ops::pow_Tensor_Tensor::table,
+      &_ops::pow_Tensor_Tensor_out::table,
+      &_ops::pow__Tensor_Scalar::table,
+      &_ops::pow__Tensor_Tensor::table,
       &_ops::prod::table,
       &_ops::prod_dim_int::table,
       &_ops::prod_int_out::table,
@@ -381,11 +641,30 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::randperm_out::table,
       &_ops::ravel::table,
       &_ops::real::table,
+      &_ops::reciprocal::table,
+      &_ops::reciprocal_out::table,
+      &_ops::reciprocal_::table,
+      &_ops::relu::table,
+      &_ops::relu_out::table,
+      &_ops::relu_::table,
+      &_ops::remainder_Scalar::table,
+      &_ops::remainder_Tensor::table,
+      &_ops::remainder_Tensor_out::table,
+      &_ops::remainder__Scalar::table,
+      &_ops::remainder__Tensor::table,
       &_ops::repeat::table,
       &_ops::reshape::table,
       &_ops::reshape_as::table,
       &_ops::resize_::table,
       &_ops::roll::table,
+      &_ops::round::table,
+      &_ops::round_out::table,
+      &_ops::round_::table,
+      &_ops::rsqrt::table,
+      &_ops::rsqrt_out::table,
+      &_ops::rsqrt_::table,
+      &_ops::rsub_Scalar::table,
+      &_ops::rsub_Tensor::table,
       &_ops::scalar_tensor::table,
       &_ops::scatter_src::table,
       &_ops::scatter_src_out::table,
@@ -398,6 +677,25 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::scatter_add_::table,
       &_ops::select_int::table,
       &_ops::select_backward::table,
+      &_ops::sgn::table,
+      &_ops::sgn_out::table,
+      &_ops::sgn_::table,
+      &_ops::sigmoid::table,
+      &_ops::sigmoid_out::table,
+      &_ops::sigmoid_::table,
+      &_ops::sigmoid_backward::table,
+      &_ops::sigmoid_backward_grad_input::table,
+      &_ops::sign::table,
+      &_ops::sign_out::table,
+      &_ops::sign_::table,
+      &_ops::silu::table,
+      &_ops::silu_out::table,
+      &_ops::silu_::table,
+      &_ops::silu_backward::table,
+      &_ops::silu_backward_grad_input::table,
+      &_ops::sin::table,
+      &_ops::sin_out::table,
+      &_ops::sin_::table,
       &_ops::slice_Tensor::table,
       &_ops::slice_backward::table,
       &_ops::softmax_int::table,
@@ -409,6 +707,12 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::split_Tensor::table,
       &_ops::split_sizes::table,
       &_ops::split_with_sizes::table,
+      &_ops::sqrt::table,
+      &_ops::sqrt_out::table,
+      &_ops::sqrt_::table,
+      &_ops::square::table,
+      &_ops::square_out::table,
+      &_ops::square_::table,
       &_ops::squeeze::table,
       &_ops::squeeze_dim::table,
       &_ops::squeeze_dims::table,
@@ -422,6 +726,11 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::std_correction_out::table,
       &_ops::std_dim::table,
       &_ops::std_out::table,
+      &_ops::sub_Scalar::table,
+      &_ops::sub_Tensor::table,
+      &_ops::sub_out::table,
+      &_ops::sub__Scalar::table,
+      &_ops::sub__Tensor::table,
       &_ops::sum::table,
       &_ops::sum_IntList_out::table,
       &_ops::sum_dim_IntList::table,
@@ -429,6 +738,16 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::t::table,
       &_ops::t_::table,
       &_ops::take_along_dim::table,
+      &_ops::tan::table,
+      &_ops::tan_out::table,
+      &_ops::tan_::table,
+      &_ops::tanh::table,
+      &_ops::tanh_out::table,
+      &_ops::tanh_::table,
+      &_ops::tanh_backward::table,
+      &_ops::tanh_backward_grad_input::table,
+      &_ops::threshold_backward::table,
+      &_ops::threshold_backward_grad_input::table,
       &_ops::to_device::table,
       &_ops::to_dtype::table,
       &_ops::to_dtype_layout::table,
@@ -443,6 +762,9 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::triu::table,
       &_ops::triu_out::table,
       &_ops::triu_::table,
+      &_ops::trunc::table,
+      &_ops::trunc_out::table,
+      &_ops::trunc_::table,
       &_ops::type_as::table,
       &_ops::unbind_int::table,
       &_ops::unflatten_int::table,
@@ -459,6 +781,11 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::view_as::table,
       &_ops::view_as_complex::table,
       &_ops::view_as_real::table,
+      &_ops::where_Scalar::table,
+      &_ops::where_ScalarOther::table,
+      &_ops::where_ScalarSelf::table,
+      &_ops::where_self::table,
+      &_ops::where_self_out::table,
       &_ops::zero::table,
       &_ops::zero_::table,
       &_ops::zeros::table,

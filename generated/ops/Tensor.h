@@ -78,6 +78,18 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor operator[](int64_t index) const;
   Tensor& operator+=(const Tensor& other);
   Tensor& operator+=(const Scalar& other);
+  Tensor& operator-=(const Tensor& other);
+  Tensor& operator-=(const Scalar& other);
+  Tensor& operator*=(const Tensor& other);
+  Tensor& operator*=(const Scalar& other);
+  Tensor& operator/=(const Tensor& other);
+  Tensor& operator/=(const Scalar& other);
+  Tensor& operator&=(const Tensor& other);
+  Tensor& operator&=(const Scalar& other);
+  Tensor& operator|=(const Tensor& other);
+  Tensor& operator|=(const Scalar& other);
+  Tensor& operator^=(const Tensor& other);
+  Tensor& operator^=(const Scalar& other);
 
   // Indexing as in Python; defined in <aten/api/indexing.h>.
   Tensor index(ArrayRef<indexing::TensorIndex> indices) const;
@@ -91,10 +103,16 @@ class OPLOOM_API Tensor : public TensorBase {
 
   // ---- Operators ----
 
+  Tensor abs() const;
+  Tensor& abs_() const;
   Tensor add(const Scalar& other, const Scalar& alpha = 1) const;
   Tensor add(const Tensor& other, const Scalar& alpha = 1) const;
   Tensor& add_(const Scalar& other, const Scalar& alpha = 1) const;
   Tensor& add_(const Tensor& other, const Scalar& alpha = 1) const;
+  Tensor addcdiv(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const;
+  Tensor& addcdiv_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const;
+  Tensor addcmul(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const;
+  Tensor& addcmul_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const;
   Tensor addmm(const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1,
                const Scalar& alpha = 1) const;
   Tensor& addmm_(const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1,
@@ -105,6 +123,8 @@ class OPLOOM_API Tensor : public TensorBase {
                  const Scalar& alpha = 1) const;
   Tensor all() const;
   Tensor all(int64_t dim, bool keepdim = false) const;
+  bool allclose(const Tensor& other, double rtol = 1e-05, double atol = 1e-08,
+                bool equal_nan = false) const;
   Tensor amax(IntArrayRef dim = {}, bool keepdim = false) const;
   Tensor amin(IntArrayRef dim = {}, bool keepdim = false) const;
   Tensor any() const;
@@ -118,6 +138,8 @@ class OPLOOM_API Tensor : public TensorBase {
                     std::optional<int64_t> storage_offset = std::nullopt) const;
   Tensor& as_strided_(IntArrayRef size, IntArrayRef stride,
                       std::optional<int64_t> storage_offset = std::nullopt) const;
+  Tensor atan2(const Tensor& other) const;
+  Tensor& atan2_(const Tensor& other) const;
   Tensor baddbmm(const Tensor& batch1, const Tensor& batch2, const Scalar& beta = 1,
                  const Scalar& alpha = 1) const;
   Tensor& baddbmm_(const Tensor& batch1, const Tensor& batch2, const Scalar& beta = 1,
@@ -126,26 +148,101 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor bernoulli(double p, std::optional<Generator> generator = std::nullopt) const;
   Tensor& bernoulli_(const Tensor& p, std::optional<Generator> generator = std::nullopt) const;
   Tensor& bernoulli_(double p = 0.5, std::optional<Generator> generator = std::nullopt) const;
+  Tensor bitwise_and(const Scalar& other) const;
+  Tensor bitwise_and(const Tensor& other) const;
+  Tensor& bitwise_and_(const Scalar& other) const;
+  Tensor& bitwise_and_(const Tensor& other) const;
+  Tensor bitwise_not() const;
+  Tensor& bitwise_not_() const;
+  Tensor bitwise_or(const Scalar& other) const;
+  Tensor bitwise_or(const Tensor& other) const;
+  Tensor& bitwise_or_(const Scalar& other) const;
+  Tensor& bitwise_or_(const Tensor& other) const;
+  Tensor bitwise_xor(const Scalar& other) const;
+  Tensor bitwise_xor(const Tensor& other) const;
+  Tensor& bitwise_xor_(const Scalar& other) const;
+  Tensor& bitwise_xor_(const Tensor& other) const;
   Tensor bmm(const Tensor& mat2) const;
   Tensor broadcast_to(IntArrayRef size) const;
+  Tensor ceil() const;
+  Tensor& ceil_() const;
   std::vector<Tensor> chunk(int64_t chunks, int64_t dim = 0) const;
+  Tensor clamp(const std::optional<Scalar>& min = std::nullopt,
+               const std::optional<Scalar>& max = std::nullopt) const;
+  Tensor clamp(const std::optional<Tensor>& min = {}, const std::optional<Tensor>& max = {}) const;
+  Tensor& clamp_(const std::optional<Scalar>& min = std::nullopt,
+                 const std::optional<Scalar>& max = std::nullopt) const;
+  Tensor& clamp_(const std::optional<Tensor>& min = {},
+                 const std::optional<Tensor>& max = {}) const;
+  Tensor clamp_max(const Scalar& max) const;
+  Tensor clamp_max(const Tensor& max) const;
+  Tensor& clamp_max_(const Scalar& max) const;
+  Tensor& clamp_max_(const Tensor& max) const;
+  Tensor clamp_min(const Scalar& min) const;
+  Tensor clamp_min(const Tensor& min) const;
+  Tensor& clamp_min_(const Scalar& min) const;
+  Tensor& clamp_min_(const Tensor& min) const;
   Tensor clone(std::optional<MemoryFormat> memory_format = std::nullopt) const;
+  Tensor conj() const;
+  Tensor conj_physical() const;
+  Tensor& conj_physical_() const;
   Tensor contiguous(MemoryFormat memory_format = MemoryFormat::Contiguous) const;
   Tensor& copy_(const Tensor& src, bool non_blocking = false) const;
+  Tensor cos() const;
+  Tensor& cos_() const;
   Tensor cumprod(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor& cumprod_(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor cumsum(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor& cumsum_(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor detach() const;
   Tensor diagonal(int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) const;
+  Tensor div(const Scalar& other) const;
+  Tensor div(const Scalar& other, std::optional<std::string_view> rounding_mode) const;
+  Tensor div(const Tensor& other) const;
+  Tensor div(const Tensor& other, std::optional<std::string_view> rounding_mode) const;
+  Tensor& div_(const Scalar& other) const;
+  Tensor& div_(const Scalar& other, std::optional<std::string_view> rounding_mode) const;
+  Tensor& div_(const Tensor& other) const;
+  Tensor& div_(const Tensor& other, std::optional<std::string_view> rounding_mode) const;
   Tensor dot(const Tensor& tensor) const;
+  Tensor eq(const Scalar& other) const;
+  Tensor eq(const Tensor& other) const;
+  Tensor& eq_(const Scalar& other) const;
+  Tensor& eq_(const Tensor& other) const;
+  bool equal(const Tensor& other) const;
+  Tensor erf() const;
+  Tensor& erf_() const;
+  Tensor exp() const;
+  Tensor& exp_() const;
   Tensor expand(IntArrayRef size, bool implicit = false) const;
   Tensor expand_as(const Tensor& other) const;
+  Tensor expm1() const;
+  Tensor& expm1_() const;
   Tensor& fill_(const Scalar& value) const;
   Tensor& fill_(const Tensor& value) const;
   Tensor flatten(int64_t start_dim = 0, int64_t end_dim = -1) const;
   Tensor flip(IntArrayRef dims) const;
+  Tensor floor() const;
+  Tensor& floor_() const;
+  Tensor floor_divide(const Tensor& other) const;
+  Tensor floor_divide(const Scalar& other) const;
+  Tensor& floor_divide_(const Scalar& other) const;
+  Tensor& floor_divide_(const Tensor& other) const;
+  Tensor fmod(const Scalar& other) const;
+  Tensor fmod(const Tensor& other) const;
+  Tensor& fmod_(const Scalar& other) const;
+  Tensor& fmod_(const Tensor& other) const;
   Tensor gather(int64_t dim, const Tensor& index, bool sparse_grad = false) const;
+  Tensor ge(const Scalar& other) const;
+  Tensor ge(const Tensor& other) const;
+  Tensor& ge_(const Scalar& other) const;
+  Tensor& ge_(const Tensor& other) const;
+  Tensor gelu(std::string_view approximate = "none") const;
+  Tensor& gelu_(std::string_view approximate = "none") const;
+  Tensor gt(const Scalar& other) const;
+  Tensor gt(const Tensor& other) const;
+  Tensor& gt_(const Scalar& other) const;
+  Tensor& gt_(const Tensor& other) const;
   Tensor index(OptionalTensorList indices) const;
   Tensor index_add(int64_t dim, const Tensor& index, const Tensor& source,
                    const Scalar& alpha = 1) const;
@@ -155,26 +252,75 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor& index_put_(OptionalTensorList indices, const Tensor& values,
                      bool accumulate = false) const;
   Tensor index_select(int64_t dim, const Tensor& index) const;
+  Tensor isclose(const Tensor& other, double rtol = 1e-05, double atol = 1e-08,
+                 bool equal_nan = false) const;
+  Tensor isfinite() const;
+  Tensor isinf() const;
+  Tensor isnan() const;
   Scalar item() const;
+  Tensor le(const Scalar& other) const;
+  Tensor le(const Tensor& other) const;
+  Tensor& le_(const Scalar& other) const;
+  Tensor& le_(const Tensor& other) const;
+  Tensor lerp(const Tensor& end, const Scalar& weight) const;
+  Tensor lerp(const Tensor& end, const Tensor& weight) const;
+  Tensor& lerp_(const Tensor& end, const Scalar& weight) const;
+  Tensor& lerp_(const Tensor& end, const Tensor& weight) const;
+  Tensor log() const;
+  Tensor& log_() const;
+  Tensor log10() const;
+  Tensor& log10_() const;
+  Tensor log1p() const;
+  Tensor& log1p_() const;
+  Tensor log2() const;
+  Tensor& log2_() const;
   Tensor log_softmax(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
+  Tensor logical_and(const Tensor& other) const;
+  Tensor& logical_and_(const Tensor& other) const;
+  Tensor logical_not() const;
+  Tensor& logical_not_() const;
+  Tensor logical_or(const Tensor& other) const;
+  Tensor& logical_or_(const Tensor& other) const;
+  Tensor logical_xor(const Tensor& other) const;
+  Tensor& logical_xor_(const Tensor& other) const;
   Tensor logsumexp(IntArrayRef dim, bool keepdim = false) const;
+  Tensor lt(const Scalar& other) const;
+  Tensor lt(const Tensor& other) const;
+  Tensor& lt_(const Scalar& other) const;
+  Tensor& lt_(const Tensor& other) const;
   Tensor mT() const;
+  Tensor masked_fill(const Tensor& mask, const Scalar& value) const;
+  Tensor masked_fill(const Tensor& mask, const Tensor& value) const;
+  Tensor& masked_fill_(const Tensor& mask, const Scalar& value) const;
+  Tensor& masked_fill_(const Tensor& mask, const Tensor& value) const;
   Tensor masked_select(const Tensor& mask) const;
   Tensor matmul(const Tensor& other) const;
   Tensor max() const;
   std::tuple<Tensor, Tensor> max(int64_t dim, bool keepdim = false) const;
   Tensor max(const Tensor& other) const;
+  Tensor maximum(const Tensor& other) const;
   Tensor mean(std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor mean(OptionalIntArrayRef dim, bool keepdim = false,
               std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor min() const;
   std::tuple<Tensor, Tensor> min(int64_t dim, bool keepdim = false) const;
   Tensor min(const Tensor& other) const;
+  Tensor minimum(const Tensor& other) const;
   Tensor mm(const Tensor& mat2) const;
   Tensor movedim(int64_t source, int64_t destination) const;
   Tensor movedim(IntArrayRef source, IntArrayRef destination) const;
+  Tensor mul(const Scalar& other) const;
+  Tensor mul(const Tensor& other) const;
+  Tensor& mul_(const Scalar& other) const;
+  Tensor& mul_(const Tensor& other) const;
   Tensor mv(const Tensor& vec) const;
   Tensor narrow(int64_t dim, int64_t start, int64_t length) const;
+  Tensor ne(const Scalar& other) const;
+  Tensor ne(const Tensor& other) const;
+  Tensor& ne_(const Scalar& other) const;
+  Tensor& ne_(const Tensor& other) const;
+  Tensor neg() const;
+  Tensor& neg_() const;
   Tensor new_empty(IntArrayRef size, TensorOptions options = {}) const;
   Tensor new_empty(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout> layout,
                    std::optional<Device> device, std::optional<bool> pin_memory) const;
@@ -202,6 +348,10 @@ class OPLOOM_API Tensor : public TensorBase {
                   std::optional<Generator> generator = std::nullopt) const;
   Tensor outer(const Tensor& vec2) const;
   Tensor permute(IntArrayRef dims) const;
+  Tensor pow(const Scalar& exponent) const;
+  Tensor pow(const Tensor& exponent) const;
+  Tensor& pow_(const Scalar& exponent) const;
+  Tensor& pow_(const Tensor& exponent) const;
   Tensor prod(std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor prod(int64_t dim, bool keepdim = false,
               std::optional<ScalarType> dtype = std::nullopt) const;
@@ -210,11 +360,25 @@ class OPLOOM_API Tensor : public TensorBase {
                   std::optional<Generator> generator = std::nullopt) const;
   Tensor& random_(int64_t to, std::optional<Generator> generator = std::nullopt) const;
   Tensor ravel() const;
+  Tensor reciprocal() const;
+  Tensor& reciprocal_() const;
+  Tensor relu() const;
+  Tensor& relu_() const;
+  Tensor remainder(const Scalar& other) const;
+  Tensor remainder(const Tensor& other) const;
+  Tensor& remainder_(const Scalar& other) const;
+  Tensor& remainder_(const Tensor& other) const;
   Tensor repeat(IntArrayRef repeats) const;
   Tensor reshape(IntArrayRef shape) const;
   Tensor reshape_as(const Tensor& other) const;
   Tensor& resize_(IntArrayRef size, std::optional<MemoryFormat> memory_format = std::nullopt) const;
   Tensor roll(IntArrayRef shifts, IntArrayRef dims = {}) const;
+  Tensor round() const;
+  Tensor& round_() const;
+  Tensor rsqrt() const;
+  Tensor& rsqrt_() const;
+  Tensor rsub(const Scalar& other, const Scalar& alpha = 1) const;
+  Tensor rsub(const Tensor& other, const Scalar& alpha = 1) const;
   Tensor scatter(int64_t dim, const Tensor& index, const Tensor& src) const;
   Tensor scatter(int64_t dim, const Tensor& index, const Scalar& value) const;
   Tensor& scatter_(int64_t dim, const Tensor& index, const Tensor& src) const;
@@ -222,6 +386,16 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor scatter_add(int64_t dim, const Tensor& index, const Tensor& src) const;
   Tensor& scatter_add_(int64_t dim, const Tensor& index, const Tensor& src) const;
   Tensor select(int64_t dim, int64_t index) const;
+  Tensor sgn() const;
+  Tensor& sgn_() const;
+  Tensor sigmoid() const;
+  Tensor& sigmoid_() const;
+  Tensor sign() const;
+  Tensor& sign_() const;
+  Tensor silu() const;
+  Tensor& silu_() const;
+  Tensor sin() const;
+  Tensor& sin_() const;
   Tensor slice(int64_t dim = 0, std::optional<int64_t> start = std::nullopt,
                std::optional<int64_t> end = std::nullopt, int64_t step = 1) const;
   Tensor softmax(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
@@ -231,6 +405,10 @@ class OPLOOM_API Tensor : public TensorBase {
   std::vector<Tensor> split(int64_t split_size, int64_t dim = 0) const;
   std::vector<Tensor> split(IntArrayRef split_size, int64_t dim = 0) const;
   std::vector<Tensor> split_with_sizes(IntArrayRef split_sizes, int64_t dim = 0) const;
+  Tensor sqrt() const;
+  Tensor& sqrt_() const;
+  Tensor square() const;
+  Tensor& square_() const;
   Tensor squeeze() const;
   Tensor squeeze(int64_t dim) const;
   Tensor squeeze(IntArrayRef dim) const;
@@ -241,12 +419,20 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor std(OptionalIntArrayRef dim, const std::optional<Scalar>& correction = std::nullopt,
              bool keepdim = false) const;
   Tensor std(OptionalIntArrayRef dim, bool unbiased = true, bool keepdim = false) const;
+  Tensor sub(const Scalar& other, const Scalar& alpha = 1) const;
+  Tensor sub(const Tensor& other, const Scalar& alpha = 1) const;
+  Tensor& sub_(const Scalar& other, const Scalar& alpha = 1) const;
+  Tensor& sub_(const Tensor& other, const Scalar& alpha = 1) const;
   Tensor sum(std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor sum(OptionalIntArrayRef dim, bool keepdim = false,
              std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor t() const;
   Tensor& t_() const;
   Tensor take_along_dim(const Tensor& indices, std::optional<int64_t> dim = std::nullopt) const;
+  Tensor tan() const;
+  Tensor& tan_() const;
+  Tensor tanh() const;
+  Tensor& tanh_() const;
   Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> memory_format = std::nullopt) const;
   Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false,
@@ -266,6 +452,8 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor& tril_(int64_t diagonal = 0) const;
   Tensor triu(int64_t diagonal = 0) const;
   Tensor& triu_(int64_t diagonal = 0) const;
+  Tensor trunc() const;
+  Tensor& trunc_() const;
   Tensor type_as(const Tensor& other) const;
   std::vector<Tensor> unbind(int64_t dim = 0) const;
   Tensor unflatten(int64_t dim, IntArrayRef sizes) const;
@@ -279,6 +467,8 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor var(OptionalIntArrayRef dim, bool unbiased = true, bool keepdim = false) const;
   Tensor view(IntArrayRef size) const;
   Tensor view_as(const Tensor& other) const;
+  Tensor where(const Tensor& condition, const Scalar& other) const;
+  Tensor where(const Tensor& condition, const Tensor& other) const;
   Tensor& zero_() const;
 };
 

@@ -5,11 +5,27 @@
 
 #include <aten/core/Empty.h>
 #include <generated/ops/add.h>
+#include <generated/ops/bitwise_and.h>
+#include <generated/ops/bitwise_not.h>
+#include <generated/ops/bitwise_or.h>
+#include <generated/ops/bitwise_xor.h>
 #include <generated/ops/copy.h>
+#include <generated/ops/div.h>
+#include <generated/ops/eq.h>
 #include <generated/ops/fill.h>
+#include <generated/ops/ge.h>
+#include <generated/ops/gt.h>
 #include <generated/ops/index.h>
 #include <generated/ops/item.h>
+#include <generated/ops/le.h>
+#include <generated/ops/logical_not.h>
+#include <generated/ops/lt.h>
+#include <generated/ops/mul.h>
+#include <generated/ops/ne.h>
+#include <generated/ops/neg.h>
+#include <generated/ops/remainder.h>
 #include <generated/ops/select.h>
+#include <generated/ops/sub.h>
 
 namespace at::inline oploom_v1 {
 
@@ -22,11 +38,107 @@ inline Tensor Tensor::operator[](int64_t index) const { return select(0, index);
 
 inline Tensor& Tensor::operator+=(const Tensor& other) { return add_(other); }
 inline Tensor& Tensor::operator+=(const Scalar& other) { return add_(other); }
+inline Tensor& Tensor::operator-=(const Tensor& other) { return sub_(other); }
+inline Tensor& Tensor::operator-=(const Scalar& other) { return sub_(other); }
+inline Tensor& Tensor::operator*=(const Tensor& other) { return mul_(other); }
+inline Tensor& Tensor::operator*=(const Scalar& other) { return mul_(other); }
+inline Tensor& Tensor::operator/=(const Tensor& other) { return div_(other); }
+inline Tensor& Tensor::operator/=(const Scalar& other) { return div_(other); }
+inline Tensor& Tensor::operator&=(const Tensor& other) { return bitwise_and_(other); }
+inline Tensor& Tensor::operator&=(const Scalar& other) { return bitwise_and_(other); }
+inline Tensor& Tensor::operator|=(const Tensor& other) { return bitwise_or_(other); }
+inline Tensor& Tensor::operator|=(const Scalar& other) { return bitwise_or_(other); }
+inline Tensor& Tensor::operator^=(const Tensor& other) { return bitwise_xor_(other); }
+inline Tensor& Tensor::operator^=(const Scalar& other) { return bitwise_xor_(other); }
 
+inline Tensor operator-(const Tensor& self) { return at::neg(self); }
+inline Tensor operator~(const Tensor& self) { return at::bitwise_not(self); }
+inline Tensor operator!(const Tensor& self) { return at::logical_not(self); }
 inline Tensor operator+(const Tensor& self, const Tensor& other) { return at::add(self, other); }
 inline Tensor operator+(const Tensor& self, const Scalar& other) { return at::add(self, other); }
 inline Tensor operator+(const Scalar& self, const Tensor& other) {
   return at::add(detail::wrapped_scalar_tensor(self), other);
+}
+inline Tensor operator-(const Tensor& self, const Tensor& other) { return at::sub(self, other); }
+inline Tensor operator-(const Tensor& self, const Scalar& other) { return at::sub(self, other); }
+inline Tensor operator-(const Scalar& self, const Tensor& other) {
+  return at::sub(detail::wrapped_scalar_tensor(self), other);
+}
+inline Tensor operator*(const Tensor& self, const Tensor& other) { return at::mul(self, other); }
+inline Tensor operator*(const Tensor& self, const Scalar& other) { return at::mul(self, other); }
+inline Tensor operator*(const Scalar& self, const Tensor& other) {
+  return at::mul(detail::wrapped_scalar_tensor(self), other);
+}
+inline Tensor operator/(const Tensor& self, const Tensor& other) { return at::div(self, other); }
+inline Tensor operator/(const Tensor& self, const Scalar& other) { return at::div(self, other); }
+inline Tensor operator/(const Scalar& self, const Tensor& other) {
+  return at::div(detail::wrapped_scalar_tensor(self), other);
+}
+inline Tensor operator%(const Tensor& self, const Tensor& other) {
+  return at::remainder(self, other);
+}
+inline Tensor operator%(const Tensor& self, const Scalar& other) {
+  return at::remainder(self, other);
+}
+inline Tensor operator%(const Scalar& self, const Tensor& other) {
+  return at::remainder(detail::wrapped_scalar_tensor(self), other);
+}
+inline Tensor operator&(const Tensor& self, const Tensor& other) {
+  return at::bitwise_and(self, other);
+}
+inline Tensor operator&(const Tensor& self, const Scalar& other) {
+  return at::bitwise_and(self, other);
+}
+inline Tensor operator&(const Scalar& self, const Tensor& other) {
+  return at::bitwise_and(detail::wrapped_scalar_tensor(self), other);
+}
+inline Tensor operator|(const Tensor& self, const Tensor& other) {
+  return at::bitwise_or(self, other);
+}
+inline Tensor operator|(const Tensor& self, const Scalar& other) {
+  return at::bitwise_or(self, other);
+}
+inline Tensor operator|(const Scalar& self, const Tensor& other) {
+  return at::bitwise_or(detail::wrapped_scalar_tensor(self), other);
+}
+inline Tensor operator^(const Tensor& self, const Tensor& other) {
+  return at::bitwise_xor(self, other);
+}
+inline Tensor operator^(const Tensor& self, const Scalar& other) {
+  return at::bitwise_xor(self, other);
+}
+inline Tensor operator^(const Scalar& self, const Tensor& other) {
+  return at::bitwise_xor(detail::wrapped_scalar_tensor(self), other);
+}
+inline Tensor operator<(const Tensor& self, const Tensor& other) { return at::lt(self, other); }
+inline Tensor operator<(const Tensor& self, const Scalar& other) { return at::lt(self, other); }
+inline Tensor operator<(const Scalar& self, const Tensor& other) {
+  return at::lt(detail::wrapped_scalar_tensor(self), other);
+}
+inline Tensor operator<=(const Tensor& self, const Tensor& other) { return at::le(self, other); }
+inline Tensor operator<=(const Tensor& self, const Scalar& other) { return at::le(self, other); }
+inline Tensor operator<=(const Scalar& self, const Tensor& other) {
+  return at::le(detail::wrapped_scalar_tensor(self), other);
+}
+inline Tensor operator>(const Tensor& self, const Tensor& other) { return at::gt(self, other); }
+inline Tensor operator>(const Tensor& self, const Scalar& other) { return at::gt(self, other); }
+inline Tensor operator>(const Scalar& self, const Tensor& other) {
+  return at::gt(detail::wrapped_scalar_tensor(self), other);
+}
+inline Tensor operator>=(const Tensor& self, const Tensor& other) { return at::ge(self, other); }
+inline Tensor operator>=(const Tensor& self, const Scalar& other) { return at::ge(self, other); }
+inline Tensor operator>=(const Scalar& self, const Tensor& other) {
+  return at::ge(detail::wrapped_scalar_tensor(self), other);
+}
+inline Tensor operator==(const Tensor& self, const Tensor& other) { return at::eq(self, other); }
+inline Tensor operator==(const Tensor& self, const Scalar& other) { return at::eq(self, other); }
+inline Tensor operator==(const Scalar& self, const Tensor& other) {
+  return at::eq(detail::wrapped_scalar_tensor(self), other);
+}
+inline Tensor operator!=(const Tensor& self, const Tensor& other) { return at::ne(self, other); }
+inline Tensor operator!=(const Tensor& self, const Scalar& other) { return at::ne(self, other); }
+inline Tensor operator!=(const Scalar& self, const Tensor& other) {
+  return at::ne(detail::wrapped_scalar_tensor(self), other);
 }
 
 }  // namespace at::inline oploom_v1

@@ -3,6 +3,34 @@
 // edit. Change native_functions.yaml, then run tools/regenerate.
 #include <aten/python/Generated.h>
 #include <generated/ops/add.h>
+#include <generated/ops/atan2.h>
+#include <generated/ops/bitwise_and.h>
+#include <generated/ops/bitwise_or.h>
+#include <generated/ops/bitwise_xor.h>
+#include <generated/ops/div.h>
+#include <generated/ops/eq.h>
+#include <generated/ops/floor_divide.h>
+#include <generated/ops/fmod.h>
+#include <generated/ops/ge.h>
+#include <generated/ops/gelu_backward.h>
+#include <generated/ops/gt.h>
+#include <generated/ops/le.h>
+#include <generated/ops/logical_and.h>
+#include <generated/ops/logical_or.h>
+#include <generated/ops/logical_xor.h>
+#include <generated/ops/lt.h>
+#include <generated/ops/maximum.h>
+#include <generated/ops/minimum.h>
+#include <generated/ops/mul.h>
+#include <generated/ops/ne.h>
+#include <generated/ops/pow.h>
+#include <generated/ops/remainder.h>
+#include <generated/ops/rsub.h>
+#include <generated/ops/sigmoid_backward.h>
+#include <generated/ops/silu_backward.h>
+#include <generated/ops/sub.h>
+#include <generated/ops/tanh_backward.h>
+#include <generated/ops/threshold_backward.h>
 
 namespace at::inline oploom_v1::python {
 namespace {
@@ -50,6 +78,981 @@ PyObject* py_add_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
   }
 }
 
+// atan2(Tensor self, Tensor other) -> Tensor
+// atan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_atan2_signatures[] = {
+    {kBoth, "atan2(Tensor self, Tensor other, *, Tensor out=None)"},
+};
+PyObject* py_atan2(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("atan2", py_atan2_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(2)) {
+    return to_python(call<_ops::atan2_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+  }
+  return to_python(call<_ops::atan2>(a.tensor(0), a.tensor(1)));
+}
+
+// atan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+constexpr SignatureText py_atan2__signatures[] = {
+    {kMethod, "atan2_(Tensor self, Tensor other)"},
+};
+PyObject* py_atan2_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("atan2_", py_atan2__signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call<_ops::atan2_>(a.mutable_tensor(0), a.tensor(1)));
+}
+
+// bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
+// bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor
+constexpr SignatureText py_bitwise_and_signatures[] = {
+    {kBoth, "bitwise_and(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "bitwise_and(Tensor self, Scalar other)"},
+};
+PyObject* py_bitwise_and(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                         PyObject* kwnames) {
+  static constinit Parser parser("bitwise_and", py_bitwise_and_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::bitwise_and_Tensor_out>(a.tensor(0), a.tensor(1),
+                                                            a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::bitwise_and_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::bitwise_and_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// bitwise_and_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_bitwise_and__signatures[] = {
+    {kMethod, "bitwise_and_(Tensor self, Tensor other)"},
+    {kMethod, "bitwise_and_(Tensor self, Scalar other)"},
+};
+PyObject* py_bitwise_and_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                          PyObject* kwnames) {
+  static constinit Parser parser("bitwise_and_", py_bitwise_and__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::bitwise_and__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::bitwise_and__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
+// bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor
+constexpr SignatureText py_bitwise_or_signatures[] = {
+    {kBoth, "bitwise_or(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "bitwise_or(Tensor self, Scalar other)"},
+};
+PyObject* py_bitwise_or(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                        PyObject* kwnames) {
+  static constinit Parser parser("bitwise_or", py_bitwise_or_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::bitwise_or_Tensor_out>(a.tensor(0), a.tensor(1),
+                                                           a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::bitwise_or_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::bitwise_or_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// bitwise_or_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_bitwise_or__signatures[] = {
+    {kMethod, "bitwise_or_(Tensor self, Tensor other)"},
+    {kMethod, "bitwise_or_(Tensor self, Scalar other)"},
+};
+PyObject* py_bitwise_or_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                         PyObject* kwnames) {
+  static constinit Parser parser("bitwise_or_", py_bitwise_or__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::bitwise_or__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::bitwise_or__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
+// bitwise_xor.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor
+constexpr SignatureText py_bitwise_xor_signatures[] = {
+    {kBoth, "bitwise_xor(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "bitwise_xor(Tensor self, Scalar other)"},
+};
+PyObject* py_bitwise_xor(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                         PyObject* kwnames) {
+  static constinit Parser parser("bitwise_xor", py_bitwise_xor_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::bitwise_xor_Tensor_out>(a.tensor(0), a.tensor(1),
+                                                            a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::bitwise_xor_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::bitwise_xor_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// bitwise_xor_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_bitwise_xor__signatures[] = {
+    {kMethod, "bitwise_xor_(Tensor self, Tensor other)"},
+    {kMethod, "bitwise_xor_(Tensor self, Scalar other)"},
+};
+PyObject* py_bitwise_xor_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                          PyObject* kwnames) {
+  static constinit Parser parser("bitwise_xor_", py_bitwise_xor__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::bitwise_xor__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::bitwise_xor__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// div.Tensor(Tensor self, Tensor other) -> Tensor
+// div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
+// div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)
+// div.Scalar(Tensor self, Scalar other) -> Tensor
+// div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
+constexpr SignatureText py_div_signatures[] = {
+    {kBoth, "div(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "div(Tensor self, Tensor other, *, str? rounding_mode, Tensor out=None)"},
+    {kBoth, "div(Tensor self, Scalar other)"},
+    {kBoth, "div(Tensor self, Scalar other, *, str? rounding_mode)"},
+};
+PyObject* py_div(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("div", py_div_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::div_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::div_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    case 1: {
+      if (a.given(3)) {
+        return to_python(call<_ops::div_out_mode>(a.tensor(0), a.tensor(1), a.optional_string(2),
+                                                  a.mutable_tensor(3)));
+      }
+      return to_python(call<_ops::div_Tensor_mode>(a.tensor(0), a.tensor(1), a.optional_string(2)));
+    }
+    case 2: {
+      return to_python(call<_ops::div_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+    default: {
+      return to_python(call<_ops::div_Scalar_mode>(a.tensor(0), a.scalar(1), a.optional_string(2)));
+    }
+  }
+}
+
+// div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)
+// div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+// div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)
+constexpr SignatureText py_div__signatures[] = {
+    {kMethod, "div_(Tensor self, Tensor other)"},
+    {kMethod, "div_(Tensor self, Tensor other, *, str? rounding_mode)"},
+    {kMethod, "div_(Tensor self, Scalar other)"},
+    {kMethod, "div_(Tensor self, Scalar other, *, str? rounding_mode)"},
+};
+PyObject* py_div_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("div_", py_div__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::div__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    case 1: {
+      return to_python(call<_ops::div__Tensor_mode>(a.mutable_tensor(0), a.tensor(1),
+                                                    a.optional_string(2)));
+    }
+    case 2: {
+      return to_python(call<_ops::div__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+    default: {
+      return to_python(call<_ops::div__Scalar_mode>(a.mutable_tensor(0), a.scalar(1),
+                                                    a.optional_string(2)));
+    }
+  }
+}
+
+// eq.Tensor(Tensor self, Tensor other) -> Tensor
+// eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// eq.Scalar(Tensor self, Scalar other) -> Tensor
+constexpr SignatureText py_eq_signatures[] = {
+    {kBoth, "eq(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "eq(Tensor self, Scalar other)"},
+};
+PyObject* py_eq(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("eq", py_eq_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::eq_Tensor_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::eq_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::eq_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// eq_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_eq__signatures[] = {
+    {kMethod, "eq_(Tensor self, Tensor other)"},
+    {kMethod, "eq_(Tensor self, Scalar other)"},
+};
+PyObject* py_eq_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("eq_", py_eq__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::eq__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::eq__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// floor_divide(Tensor self, Tensor other) -> Tensor
+// floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// floor_divide.Scalar(Tensor self, Scalar other) -> Tensor
+constexpr SignatureText py_floor_divide_signatures[] = {
+    {kBoth, "floor_divide(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "floor_divide(Tensor self, Scalar other)"},
+};
+PyObject* py_floor_divide(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                          PyObject* kwnames) {
+  static constinit Parser parser("floor_divide", py_floor_divide_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::floor_divide_out>(a.tensor(0), a.tensor(1),
+                                                      a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::floor_divide>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::floor_divide_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_floor_divide__signatures[] = {
+    {kMethod, "floor_divide_(Tensor self, Tensor other)"},
+    {kMethod, "floor_divide_(Tensor self, Scalar other)"},
+};
+PyObject* py_floor_divide_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                           PyObject* kwnames) {
+  static constinit Parser parser("floor_divide_", py_floor_divide__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::floor_divide__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::floor_divide__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// fmod.Tensor(Tensor self, Tensor other) -> Tensor
+// fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// fmod.Scalar(Tensor self, Scalar other) -> Tensor
+constexpr SignatureText py_fmod_signatures[] = {
+    {kBoth, "fmod(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "fmod(Tensor self, Scalar other)"},
+};
+PyObject* py_fmod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("fmod", py_fmod_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::fmod_Tensor_out>(a.tensor(0), a.tensor(1),
+                                                     a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::fmod_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::fmod_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_fmod__signatures[] = {
+    {kMethod, "fmod_(Tensor self, Tensor other)"},
+    {kMethod, "fmod_(Tensor self, Scalar other)"},
+};
+PyObject* py_fmod_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("fmod_", py_fmod__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::fmod__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::fmod__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// ge.Tensor(Tensor self, Tensor other) -> Tensor
+// ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// ge.Scalar(Tensor self, Scalar other) -> Tensor
+constexpr SignatureText py_ge_signatures[] = {
+    {kBoth, "ge(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "ge(Tensor self, Scalar other)"},
+};
+PyObject* py_ge(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("ge", py_ge_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::ge_Tensor_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::ge_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::ge_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_ge__signatures[] = {
+    {kMethod, "ge_(Tensor self, Tensor other)"},
+    {kMethod, "ge_(Tensor self, Scalar other)"},
+};
+PyObject* py_ge_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("ge_", py_ge__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::ge__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::ge__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor
+// gelu_backward.grad_input(Tensor grad_output, Tensor self, *, str approximate='none', Tensor(a!)
+//     out) -> Tensor(a!)
+constexpr SignatureText py_gelu_backward_signatures[] = {
+    {kFunction,
+     "gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none', Tensor out=None)"},
+};
+PyObject* py_gelu_backward(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                           PyObject* kwnames) {
+  static constinit Parser parser("gelu_backward", py_gelu_backward_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(3)) {
+    return to_python(call<_ops::gelu_backward_grad_input>(a.tensor(0), a.tensor(1),
+                                                          a.string(2, "none"),
+                                                          a.mutable_tensor(3)));
+  }
+  return to_python(call<_ops::gelu_backward>(a.tensor(0), a.tensor(1), a.string(2, "none")));
+}
+
+// gt.Tensor(Tensor self, Tensor other) -> Tensor
+// gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// gt.Scalar(Tensor self, Scalar other) -> Tensor
+constexpr SignatureText py_gt_signatures[] = {
+    {kBoth, "gt(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "gt(Tensor self, Scalar other)"},
+};
+PyObject* py_gt(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("gt", py_gt_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::gt_Tensor_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::gt_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::gt_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// gt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_gt__signatures[] = {
+    {kMethod, "gt_(Tensor self, Tensor other)"},
+    {kMethod, "gt_(Tensor self, Scalar other)"},
+};
+PyObject* py_gt_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("gt_", py_gt__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::gt__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::gt__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// le.Tensor(Tensor self, Tensor other) -> Tensor
+// le.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// le.Scalar(Tensor self, Scalar other) -> Tensor
+constexpr SignatureText py_le_signatures[] = {
+    {kBoth, "le(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "le(Tensor self, Scalar other)"},
+};
+PyObject* py_le(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("le", py_le_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::le_Tensor_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::le_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::le_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// le_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_le__signatures[] = {
+    {kMethod, "le_(Tensor self, Tensor other)"},
+    {kMethod, "le_(Tensor self, Scalar other)"},
+};
+PyObject* py_le_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("le_", py_le__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::le__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::le__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// logical_and(Tensor self, Tensor other) -> Tensor
+// logical_and.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_logical_and_signatures[] = {
+    {kBoth, "logical_and(Tensor self, Tensor other, *, Tensor out=None)"},
+};
+PyObject* py_logical_and(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                         PyObject* kwnames) {
+  static constinit Parser parser("logical_and", py_logical_and_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(2)) {
+    return to_python(call<_ops::logical_and_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+  }
+  return to_python(call<_ops::logical_and>(a.tensor(0), a.tensor(1)));
+}
+
+// logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+constexpr SignatureText py_logical_and__signatures[] = {
+    {kMethod, "logical_and_(Tensor self, Tensor other)"},
+};
+PyObject* py_logical_and_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                          PyObject* kwnames) {
+  static constinit Parser parser("logical_and_", py_logical_and__signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call<_ops::logical_and_>(a.mutable_tensor(0), a.tensor(1)));
+}
+
+// logical_or(Tensor self, Tensor other) -> Tensor
+// logical_or.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_logical_or_signatures[] = {
+    {kBoth, "logical_or(Tensor self, Tensor other, *, Tensor out=None)"},
+};
+PyObject* py_logical_or(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                        PyObject* kwnames) {
+  static constinit Parser parser("logical_or", py_logical_or_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(2)) {
+    return to_python(call<_ops::logical_or_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+  }
+  return to_python(call<_ops::logical_or>(a.tensor(0), a.tensor(1)));
+}
+
+// logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+constexpr SignatureText py_logical_or__signatures[] = {
+    {kMethod, "logical_or_(Tensor self, Tensor other)"},
+};
+PyObject* py_logical_or_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                         PyObject* kwnames) {
+  static constinit Parser parser("logical_or_", py_logical_or__signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call<_ops::logical_or_>(a.mutable_tensor(0), a.tensor(1)));
+}
+
+// logical_xor(Tensor self, Tensor other) -> Tensor
+// logical_xor.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_logical_xor_signatures[] = {
+    {kBoth, "logical_xor(Tensor self, Tensor other, *, Tensor out=None)"},
+};
+PyObject* py_logical_xor(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                         PyObject* kwnames) {
+  static constinit Parser parser("logical_xor", py_logical_xor_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(2)) {
+    return to_python(call<_ops::logical_xor_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+  }
+  return to_python(call<_ops::logical_xor>(a.tensor(0), a.tensor(1)));
+}
+
+// logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+constexpr SignatureText py_logical_xor__signatures[] = {
+    {kMethod, "logical_xor_(Tensor self, Tensor other)"},
+};
+PyObject* py_logical_xor_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                          PyObject* kwnames) {
+  static constinit Parser parser("logical_xor_", py_logical_xor__signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call<_ops::logical_xor_>(a.mutable_tensor(0), a.tensor(1)));
+}
+
+// lt.Tensor(Tensor self, Tensor other) -> Tensor
+// lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// lt.Scalar(Tensor self, Scalar other) -> Tensor
+constexpr SignatureText py_lt_signatures[] = {
+    {kBoth, "lt(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "lt(Tensor self, Scalar other)"},
+};
+PyObject* py_lt(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("lt", py_lt_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::lt_Tensor_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::lt_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::lt_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// lt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_lt__signatures[] = {
+    {kMethod, "lt_(Tensor self, Tensor other)"},
+    {kMethod, "lt_(Tensor self, Scalar other)"},
+};
+PyObject* py_lt_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("lt_", py_lt__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::lt__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::lt__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// maximum(Tensor self, Tensor other) -> Tensor
+// maximum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_maximum_signatures[] = {
+    {kBoth, "maximum(Tensor self, Tensor other, *, Tensor out=None)"},
+};
+PyObject* py_maximum(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("maximum", py_maximum_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(2)) {
+    return to_python(call<_ops::maximum_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+  }
+  return to_python(call<_ops::maximum>(a.tensor(0), a.tensor(1)));
+}
+
+// minimum(Tensor self, Tensor other) -> Tensor
+// minimum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_minimum_signatures[] = {
+    {kBoth, "minimum(Tensor self, Tensor other, *, Tensor out=None)"},
+};
+PyObject* py_minimum(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("minimum", py_minimum_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(2)) {
+    return to_python(call<_ops::minimum_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+  }
+  return to_python(call<_ops::minimum>(a.tensor(0), a.tensor(1)));
+}
+
+// mul.Tensor(Tensor self, Tensor other) -> Tensor
+// mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// mul.Scalar(Tensor self, Scalar other) -> Tensor
+constexpr SignatureText py_mul_signatures[] = {
+    {kBoth, "mul(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "mul(Tensor self, Scalar other)"},
+};
+PyObject* py_mul(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("mul", py_mul_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::mul_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::mul_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::mul_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_mul__signatures[] = {
+    {kMethod, "mul_(Tensor self, Tensor other)"},
+    {kMethod, "mul_(Tensor self, Scalar other)"},
+};
+PyObject* py_mul_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("mul_", py_mul__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::mul__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::mul__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// ne.Tensor(Tensor self, Tensor other) -> Tensor
+// ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// ne.Scalar(Tensor self, Scalar other) -> Tensor
+constexpr SignatureText py_ne_signatures[] = {
+    {kBoth, "ne(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "ne(Tensor self, Scalar other)"},
+};
+PyObject* py_ne(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("ne", py_ne_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::ne_Tensor_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::ne_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::ne_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// ne_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_ne__signatures[] = {
+    {kMethod, "ne_(Tensor self, Tensor other)"},
+    {kMethod, "ne_(Tensor self, Scalar other)"},
+};
+PyObject* py_ne_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("ne_", py_ne__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::ne__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::ne__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// pow.Scalar(Scalar self, Tensor exponent) -> Tensor
+// pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
+// pow.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
+// pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
+// pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_pow_signatures[] = {
+    {kFunction, "pow(Scalar self, Tensor exponent)"},
+    {kBoth, "pow(Tensor self, Tensor exponent, *, Tensor out=None)"},
+    {kBoth, "pow(Tensor self, Scalar exponent, *, Tensor out=None)"},
+};
+PyObject* py_pow(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("pow", py_pow_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::pow_Scalar>(a.scalar(0), a.tensor(1)));
+    }
+    case 1: {
+      if (a.given(2)) {
+        return to_python(call<_ops::pow_Tensor_Tensor_out>(a.tensor(0), a.tensor(1),
+                                                           a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::pow_Tensor_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::pow_Tensor_Scalar_out>(a.tensor(0), a.scalar(1),
+                                                           a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::pow_Tensor_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// pow_.Tensor_Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
+// pow_.Tensor_Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
+constexpr SignatureText py_pow__signatures[] = {
+    {kMethod, "pow_(Tensor self, Tensor exponent)"},
+    {kBoth, "pow_(Tensor self, Scalar exponent)"},
+};
+PyObject* py_pow_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("pow_", py_pow__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::pow__Tensor_Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::pow__Tensor_Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// remainder.Tensor(Tensor self, Tensor other) -> Tensor
+// remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// remainder.Scalar(Tensor self, Scalar other) -> Tensor
+constexpr SignatureText py_remainder_signatures[] = {
+    {kBoth, "remainder(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "remainder(Tensor self, Scalar other)"},
+};
+PyObject* py_remainder(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("remainder", py_remainder_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::remainder_Tensor_out>(a.tensor(0), a.tensor(1),
+                                                          a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::remainder_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::remainder_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_remainder__signatures[] = {
+    {kMethod, "remainder_(Tensor self, Tensor other)"},
+    {kMethod, "remainder_(Tensor self, Scalar other)"},
+};
+PyObject* py_remainder_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                        PyObject* kwnames) {
+  static constinit Parser parser("remainder_", py_remainder__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::remainder__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::remainder__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+// rsub.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
+constexpr SignatureText py_rsub_signatures[] = {
+    {kBoth, "rsub(Tensor self, Tensor other, *, Scalar alpha=1)"},
+    {kBoth, "rsub(Tensor self, Scalar other, *, Scalar alpha=1)"},
+};
+PyObject* py_rsub(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("rsub", py_rsub_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::rsub_Tensor>(a.tensor(0), a.tensor(1), a.scalar(2, 1)));
+    }
+    default: {
+      return to_python(call<_ops::rsub_Scalar>(a.tensor(0), a.scalar(1), a.scalar(2, 1)));
+    }
+  }
+}
+
+// sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
+// sigmoid_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_sigmoid_backward_signatures[] = {
+    {kFunction, "sigmoid_backward(Tensor grad_output, Tensor output, *, Tensor out=None)"},
+};
+PyObject* py_sigmoid_backward(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                              PyObject* kwnames) {
+  static constinit Parser parser("sigmoid_backward", py_sigmoid_backward_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(2)) {
+    return to_python(call<_ops::sigmoid_backward_grad_input>(a.tensor(0), a.tensor(1),
+                                                             a.mutable_tensor(2)));
+  }
+  return to_python(call<_ops::sigmoid_backward>(a.tensor(0), a.tensor(1)));
+}
+
+// silu_backward(Tensor grad_output, Tensor self) -> Tensor
+// silu_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_silu_backward_signatures[] = {
+    {kFunction, "silu_backward(Tensor grad_output, Tensor self, *, Tensor out=None)"},
+};
+PyObject* py_silu_backward(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                           PyObject* kwnames) {
+  static constinit Parser parser("silu_backward", py_silu_backward_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(2)) {
+    return to_python(call<_ops::silu_backward_grad_input>(a.tensor(0), a.tensor(1),
+                                                          a.mutable_tensor(2)));
+  }
+  return to_python(call<_ops::silu_backward>(a.tensor(0), a.tensor(1)));
+}
+
+// sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+// sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+// sub.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
+constexpr SignatureText py_sub_signatures[] = {
+    {kBoth, "sub(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None)"},
+    {kBoth, "sub(Tensor self, Scalar other, *, Scalar alpha=1)"},
+};
+PyObject* py_sub(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("sub", py_sub_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(3)) {
+        return to_python(call<_ops::sub_out>(a.tensor(0), a.tensor(1), a.scalar(2, 1),
+                                             a.mutable_tensor(3)));
+      }
+      return to_python(call<_ops::sub_Tensor>(a.tensor(0), a.tensor(1), a.scalar(2, 1)));
+    }
+    default: {
+      return to_python(call<_ops::sub_Scalar>(a.tensor(0), a.scalar(1), a.scalar(2, 1)));
+    }
+  }
+}
+
+// sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
+// sub_.Scalar(Tensor(a!) self, Scalar other, *, Scalar alpha=1) -> Tensor(a!)
+constexpr SignatureText py_sub__signatures[] = {
+    {kMethod, "sub_(Tensor self, Tensor other, *, Scalar alpha=1)"},
+    {kMethod, "sub_(Tensor self, Scalar other, *, Scalar alpha=1)"},
+};
+PyObject* py_sub_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("sub_", py_sub__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::sub__Tensor>(a.mutable_tensor(0), a.tensor(1), a.scalar(2, 1)));
+    }
+    default: {
+      return to_python(call<_ops::sub__Scalar>(a.mutable_tensor(0), a.scalar(1), a.scalar(2, 1)));
+    }
+  }
+}
+
+// tanh_backward(Tensor grad_output, Tensor output) -> Tensor
+// tanh_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_tanh_backward_signatures[] = {
+    {kFunction, "tanh_backward(Tensor grad_output, Tensor output, *, Tensor out=None)"},
+};
+PyObject* py_tanh_backward(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                           PyObject* kwnames) {
+  static constinit Parser parser("tanh_backward", py_tanh_backward_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(2)) {
+    return to_python(call<_ops::tanh_backward_grad_input>(a.tensor(0), a.tensor(1),
+                                                          a.mutable_tensor(2)));
+  }
+  return to_python(call<_ops::tanh_backward>(a.tensor(0), a.tensor(1)));
+}
+
+// threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
+// threshold_backward.grad_input(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor(a!)
+//     out) -> Tensor(a!)
+constexpr SignatureText py_threshold_backward_signatures[] = {
+    {kFunction,
+     "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor out=None)"},
+};
+PyObject* py_threshold_backward(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                                PyObject* kwnames) {
+  static constinit Parser parser("threshold_backward", py_threshold_backward_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(3)) {
+    return to_python(call<_ops::threshold_backward_grad_input>(a.tensor(0), a.tensor(1),
+                                                               a.scalar(2), a.mutable_tensor(3)));
+  }
+  return to_python(call<_ops::threshold_backward>(a.tensor(0), a.tensor(1), a.scalar(2)));
+}
+
 }  // namespace
 
 void add_BinaryOps(Generated& out) {
@@ -63,6 +1066,255 @@ void add_BinaryOps(Generated& out) {
       "add_(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
       "\n"
       "Writes the result of ``add`` into ``self``.");
+  out.both("atan2", as_function<py_atan2>, as_method<py_atan2>,
+      "atan2(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Returns the angle of the point ``(other, self)`` in radians, from -pi to pi.");
+  out.method("atan2_", as_method<py_atan2_>,
+      "atan2_(Tensor self, Tensor other) -> Tensor\n"
+      "\n"
+      "Writes the result of ``atan2`` into ``self``.");
+  out.both("bitwise_and", as_function<py_bitwise_and>, as_method<py_bitwise_and>,
+      "bitwise_and(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "bitwise_and(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Returns the and of the bits of integers, or of bools.");
+  out.method("bitwise_and_", as_method<py_bitwise_and_>,
+      "bitwise_and_(Tensor self, Tensor other) -> Tensor\n"
+      "bitwise_and_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Writes the result of ``bitwise_and`` into ``self``.");
+  out.both("bitwise_or", as_function<py_bitwise_or>, as_method<py_bitwise_or>,
+      "bitwise_or(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "bitwise_or(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Returns the or of the bits of integers, or of bools.");
+  out.method("bitwise_or_", as_method<py_bitwise_or_>,
+      "bitwise_or_(Tensor self, Tensor other) -> Tensor\n"
+      "bitwise_or_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Writes the result of ``bitwise_or`` into ``self``.");
+  out.both("bitwise_xor", as_function<py_bitwise_xor>, as_method<py_bitwise_xor>,
+      "bitwise_xor(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "bitwise_xor(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Returns the xor of the bits of integers, or of bools.");
+  out.method("bitwise_xor_", as_method<py_bitwise_xor_>,
+      "bitwise_xor_(Tensor self, Tensor other) -> Tensor\n"
+      "bitwise_xor_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Writes the result of ``bitwise_xor`` into ``self``.");
+  out.both("div", as_function<py_div>, as_method<py_div>,
+      "div(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "div(Tensor self, Tensor other, *, str? rounding_mode, Tensor out=None) -> Tensor\n"
+      "div(Tensor self, Scalar other) -> Tensor\n"
+      "div(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor\n"
+      "\n"
+      "Divides ``self`` by ``other``; integers are divided as floating-point numbers.\n"
+      "\n"
+      "Divides ``self`` by ``other`` and rounds the quotient: ``rounding_mode`` is None, 'trunc'\n"
+      "(towards zero) or 'floor' (down).\n"
+      "\n"
+      "Divides ``self`` by a number and rounds the quotient as ``rounding_mode`` says.");
+  out.method("div_", as_method<py_div_>,
+      "div_(Tensor self, Tensor other) -> Tensor\n"
+      "div_(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor\n"
+      "div_(Tensor self, Scalar other) -> Tensor\n"
+      "div_(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor\n"
+      "\n"
+      "Writes the result of ``div`` into ``self``.\n"
+      "\n"
+      "Divides ``self`` by a number in place and rounds the quotient as ``rounding_mode`` says.");
+  out.both("eq", as_function<py_eq>, as_method<py_eq>,
+      "eq(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "eq(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Returns whether ``self`` equals ``other``, element by element.");
+  out.method("eq_", as_method<py_eq_>,
+      "eq_(Tensor self, Tensor other) -> Tensor\n"
+      "eq_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Writes the result of ``eq`` into ``self``.");
+  out.both("floor_divide", as_function<py_floor_divide>, as_method<py_floor_divide>,
+      "floor_divide(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "floor_divide(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Divides ``self`` by ``other`` and rounds the quotient down.");
+  out.method("floor_divide_", as_method<py_floor_divide_>,
+      "floor_divide_(Tensor self, Tensor other) -> Tensor\n"
+      "floor_divide_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Divides ``self`` by ``other`` in place and rounds the quotient down.\n"
+      "\n"
+      "Divides ``self`` by a number in place and rounds the quotient down.");
+  out.both("fmod", as_function<py_fmod>, as_method<py_fmod>,
+      "fmod(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "fmod(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Returns what is left of ``self`` after division by ``other`` with the quotient rounded "
+      "towards\n"
+      "zero: it has the sign of ``self``.");
+  out.method("fmod_", as_method<py_fmod_>,
+      "fmod_(Tensor self, Tensor other) -> Tensor\n"
+      "fmod_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Writes the result of ``fmod`` into ``self``.");
+  out.both("ge", as_function<py_ge>, as_method<py_ge>,
+      "ge(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "ge(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Returns whether ``self`` is at least ``other``, element by element.");
+  out.method("ge_", as_method<py_ge_>,
+      "ge_(Tensor self, Tensor other) -> Tensor\n"
+      "ge_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Writes the result of ``ge`` into ``self``.");
+  out.function("", "gelu_backward", as_function<py_gelu_backward>,
+      "gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none', Tensor "
+      "out=None) -> Tensor\n"
+      "\n"
+      "The gradient of gelu from that of its result and its argument.");
+  out.both("gt", as_function<py_gt>, as_method<py_gt>,
+      "gt(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "gt(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Returns whether ``self`` is greater than ``other``, element by element.");
+  out.method("gt_", as_method<py_gt_>,
+      "gt_(Tensor self, Tensor other) -> Tensor\n"
+      "gt_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Writes the result of ``gt`` into ``self``.");
+  out.both("le", as_function<py_le>, as_method<py_le>,
+      "le(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "le(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Returns whether ``self`` is at most ``other``, element by element.");
+  out.method("le_", as_method<py_le_>,
+      "le_(Tensor self, Tensor other) -> Tensor\n"
+      "le_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Writes the result of ``le`` into ``self``.");
+  out.both("logical_and", as_function<py_logical_and>, as_method<py_logical_and>,
+      "logical_and(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Returns the logical and of the elements, of which all but zero count as true.");
+  out.method("logical_and_", as_method<py_logical_and_>,
+      "logical_and_(Tensor self, Tensor other) -> Tensor\n"
+      "\n"
+      "Writes the result of ``logical_and`` into ``self``.");
+  out.both("logical_or", as_function<py_logical_or>, as_method<py_logical_or>,
+      "logical_or(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Returns the logical or of the elements, of which all but zero count as true.");
+  out.method("logical_or_", as_method<py_logical_or_>,
+      "logical_or_(Tensor self, Tensor other) -> Tensor\n"
+      "\n"
+      "Writes the result of ``logical_or`` into ``self``.");
+  out.both("logical_xor", as_function<py_logical_xor>, as_method<py_logical_xor>,
+      "logical_xor(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Returns the logical xor of the elements, of which all but zero count as true.");
+  out.method("logical_xor_", as_method<py_logical_xor_>,
+      "logical_xor_(Tensor self, Tensor other) -> Tensor\n"
+      "\n"
+      "Writes the result of ``logical_xor`` into ``self``.");
+  out.both("lt", as_function<py_lt>, as_method<py_lt>,
+      "lt(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "lt(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Returns whether ``self`` is less than ``other``, element by element.");
+  out.method("lt_", as_method<py_lt_>,
+      "lt_(Tensor self, Tensor other) -> Tensor\n"
+      "lt_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Writes the result of ``lt`` into ``self``.");
+  out.both("maximum", as_function<py_maximum>, as_method<py_maximum>,
+      "maximum(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Returns the greater of ``self`` and ``other``, element by element; NaN where either is.");
+  out.both("minimum", as_function<py_minimum>, as_method<py_minimum>,
+      "minimum(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Returns the smaller of ``self`` and ``other``, element by element; NaN where either is.");
+  out.both("mul", as_function<py_mul>, as_method<py_mul>,
+      "mul(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "mul(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Multiplies ``self`` by ``other``, with broadcasting and type promotion.");
+  out.method("mul_", as_method<py_mul_>,
+      "mul_(Tensor self, Tensor other) -> Tensor\n"
+      "mul_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Writes the result of ``mul`` into ``self``.");
+  out.both("ne", as_function<py_ne>, as_method<py_ne>,
+      "ne(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "ne(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Returns whether ``self`` differs from ``other``, element by element.");
+  out.method("ne_", as_method<py_ne_>,
+      "ne_(Tensor self, Tensor other) -> Tensor\n"
+      "ne_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Writes the result of ``ne`` into ``self``.");
+  out.both("pow", as_function<py_pow>, as_method<py_pow>,
+      "pow(Scalar self, Tensor exponent) -> Tensor\n"
+      "pow(Tensor self, Tensor exponent, *, Tensor out=None) -> Tensor\n"
+      "pow(Tensor self, Scalar exponent, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Raises the number ``self`` to the power of each element of ``exponent``.\n"
+      "\n"
+      "Raises ``self`` to the power ``exponent``, element by element.\n"
+      "\n"
+      "Raises each element to the power ``exponent``.");
+  out.both("pow_", as_function<py_pow_>, as_method<py_pow_>,
+      "pow_(Tensor self, Tensor exponent) -> Tensor\n"
+      "pow_(Tensor self, Scalar exponent) -> Tensor\n"
+      "\n"
+      "Writes the result of ``pow`` into ``self``.");
+  out.both("remainder", as_function<py_remainder>, as_method<py_remainder>,
+      "remainder(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "remainder(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Returns what is left of ``self`` after division by ``other`` with the quotient rounded "
+      "down:\n"
+      "it has the sign of ``other``.");
+  out.method("remainder_", as_method<py_remainder_>,
+      "remainder_(Tensor self, Tensor other) -> Tensor\n"
+      "remainder_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Writes the result of ``remainder`` into ``self``.");
+  out.both("rsub", as_function<py_rsub>, as_method<py_rsub>,
+      "rsub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n"
+      "rsub(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
+      "\n"
+      "Subtracts ``alpha * self`` from ``other``.");
+  out.function("", "sigmoid_backward", as_function<py_sigmoid_backward>,
+      "sigmoid_backward(Tensor grad_output, Tensor output, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "The gradient of sigmoid from that of its result and the result.");
+  out.function("", "silu_backward", as_function<py_silu_backward>,
+      "silu_backward(Tensor grad_output, Tensor self, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "The gradient of silu from that of its result and its argument.");
+  out.both("sub", as_function<py_sub>, as_method<py_sub>,
+      "sub(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
+      "sub(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
+      "\n"
+      "Subtracts ``alpha * other`` from ``self``, with broadcasting and type promotion.");
+  out.method("sub_", as_method<py_sub_>,
+      "sub_(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n"
+      "sub_(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
+      "\n"
+      "Writes the result of ``sub`` into ``self``.");
+  out.function("", "tanh_backward", as_function<py_tanh_backward>,
+      "tanh_backward(Tensor grad_output, Tensor output, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "The gradient of tanh from that of its result and the result.");
+  out.function("", "threshold_backward", as_function<py_threshold_backward>,
+      "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor out=None) "
+      "-> Tensor\n"
+      "\n"
+      "``grad_output`` where ``self`` is greater than the threshold, 0 elsewhere.");
 }
 
 }  // namespace at::inline oploom_v1::python

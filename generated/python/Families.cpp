@@ -13,11 +13,14 @@ void add_Indexing(Generated& out);
 void add_LayerNorm(Generated& out);
 void add_LinearAlgebra(Generated& out);
 void add_Loss(Generated& out);
+void add_PointwiseOps(Generated& out);
 void add_ReduceOps(Generated& out);
 void add_SoftMax(Generated& out);
 void add_Sorting(Generated& out);
+void add_TensorCompare(Generated& out);
 void add_TensorFactories(Generated& out);
 void add_TensorShape(Generated& out);
+void add_UnaryOps(Generated& out);
 
 void add_generated(Generated& out) {
   add_BinaryOps(out);
@@ -28,11 +31,14 @@ void add_generated(Generated& out) {
   add_LayerNorm(out);
   add_LinearAlgebra(out);
   add_Loss(out);
+  add_PointwiseOps(out);
   add_ReduceOps(out);
   add_SoftMax(out);
   add_Sorting(out);
+  add_TensorCompare(out);
   add_TensorFactories(out);
   add_TensorShape(out);
+  add_UnaryOps(out);
 }
 
 }  // namespace at::inline oploom_v1::python

@@ -3,8 +3,26 @@
 // edit. Change native_functions.yaml, then run tools/regenerate.
 #include <aten/python/Generated.h>
 #include <aten/python/NumberProtocol.h>
+#include <generated/ops/abs.h>
 #include <generated/ops/add.h>
+#include <generated/ops/bitwise_and.h>
+#include <generated/ops/bitwise_not.h>
+#include <generated/ops/bitwise_or.h>
+#include <generated/ops/bitwise_xor.h>
+#include <generated/ops/div.h>
+#include <generated/ops/eq.h>
+#include <generated/ops/floor_divide.h>
+#include <generated/ops/ge.h>
+#include <generated/ops/gt.h>
+#include <generated/ops/le.h>
+#include <generated/ops/lt.h>
 #include <generated/ops/matmul.h>
+#include <generated/ops/mul.h>
+#include <generated/ops/ne.h>
+#include <generated/ops/neg.h>
+#include <generated/ops/pow.h>
+#include <generated/ops/remainder.h>
+#include <generated/ops/sub.h>
 
 namespace at::inline oploom_v1::python {
 namespace {
@@ -21,6 +39,66 @@ PyObject* slot_add(PyObject* left, PyObject* right) {
       kNone);
 }
 
+PyObject* slot_subtract(PyObject* left, PyObject* right) {
+  return binary_slot<true>(
+      left, right,
+      [](const Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::sub_Tensor>(x, y, 1);
+      },
+      [](const Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::sub_Scalar>(x, y, 1);
+      },
+      kNone);
+}
+
+PyObject* slot_multiply(PyObject* left, PyObject* right) {
+  return binary_slot<true>(
+      left, right,
+      [](const Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::mul_Tensor>(x, y);
+      },
+      [](const Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::mul_Scalar>(x, y);
+      },
+      kNone);
+}
+
+PyObject* slot_true_divide(PyObject* left, PyObject* right) {
+  return binary_slot<true>(
+      left, right,
+      [](const Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::div_Tensor>(x, y);
+      },
+      [](const Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::div_Scalar>(x, y);
+      },
+      kNone);
+}
+
+PyObject* slot_floor_divide(PyObject* left, PyObject* right) {
+  return binary_slot<true>(
+      left, right,
+      [](const Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::floor_divide>(x, y);
+      },
+      [](const Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::floor_divide_Scalar>(x, y);
+      },
+      kNone);
+}
+
+PyObject* slot_remainder(PyObject* left, PyObject* right) {
+  return binary_slot<true>(
+      left, right,
+      [](const Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::remainder_Tensor>(x, y);
+      },
+      [](const Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::remainder_Scalar>(x, y);
+      },
+      kNone);
+}
+
 PyObject* slot_matrix_multiply(PyObject* left, PyObject* right) {
   return binary_slot<false>(
       left, right,
@@ -29,6 +107,57 @@ PyObject* slot_matrix_multiply(PyObject* left, PyObject* right) {
       },
       kNone,
       kNone);
+}
+
+PyObject* slot_and(PyObject* left, PyObject* right) {
+  return binary_slot<true>(
+      left, right,
+      [](const Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::bitwise_and_Tensor>(x, y);
+      },
+      [](const Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::bitwise_and_Scalar>(x, y);
+      },
+      kNone);
+}
+
+PyObject* slot_or(PyObject* left, PyObject* right) {
+  return binary_slot<true>(
+      left, right,
+      [](const Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::bitwise_or_Tensor>(x, y);
+      },
+      [](const Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::bitwise_or_Scalar>(x, y);
+      },
+      kNone);
+}
+
+PyObject* slot_xor(PyObject* left, PyObject* right) {
+  return binary_slot<true>(
+      left, right,
+      [](const Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::bitwise_xor_Tensor>(x, y);
+      },
+      [](const Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::bitwise_xor_Scalar>(x, y);
+      },
+      kNone);
+}
+
+PyObject* slot_power(PyObject* left, PyObject* right, PyObject* modulus) {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  return binary_slot<true>(
+      left, right,
+      [](const Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::pow_Tensor_Tensor>(x, y);
+      },
+      [](const Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::pow_Tensor_Scalar>(x, y);
+      },
+      [](const Scalar& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::pow_Scalar>(x, y);
+      });
 }
 
 PyObject* slot_inplace_add(PyObject* left, PyObject* right) {
@@ -42,18 +171,232 @@ PyObject* slot_inplace_add(PyObject* left, PyObject* right) {
       });
 }
 
+PyObject* slot_inplace_subtract(PyObject* left, PyObject* right) {
+  return inplace_slot(
+      left, right,
+      [](Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::sub__Tensor>(x, y, 1);
+      },
+      [](Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::sub__Scalar>(x, y, 1);
+      });
+}
+
+PyObject* slot_inplace_multiply(PyObject* left, PyObject* right) {
+  return inplace_slot(
+      left, right,
+      [](Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::mul__Tensor>(x, y);
+      },
+      [](Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::mul__Scalar>(x, y);
+      });
+}
+
+PyObject* slot_inplace_true_divide(PyObject* left, PyObject* right) {
+  return inplace_slot(
+      left, right,
+      [](Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::div__Tensor>(x, y);
+      },
+      [](Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::div__Scalar>(x, y);
+      });
+}
+
+PyObject* slot_inplace_floor_divide(PyObject* left, PyObject* right) {
+  return inplace_slot(
+      left, right,
+      [](Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::floor_divide__Tensor>(x, y);
+      },
+      [](Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::floor_divide__Scalar>(x, y);
+      });
+}
+
+PyObject* slot_inplace_remainder(PyObject* left, PyObject* right) {
+  return inplace_slot(
+      left, right,
+      [](Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::remainder__Tensor>(x, y);
+      },
+      [](Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::remainder__Scalar>(x, y);
+      });
+}
+
+PyObject* slot_inplace_and(PyObject* left, PyObject* right) {
+  return inplace_slot(
+      left, right,
+      [](Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::bitwise_and__Tensor>(x, y);
+      },
+      [](Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::bitwise_and__Scalar>(x, y);
+      });
+}
+
+PyObject* slot_inplace_or(PyObject* left, PyObject* right) {
+  return inplace_slot(
+      left, right,
+      [](Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::bitwise_or__Tensor>(x, y);
+      },
+      [](Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::bitwise_or__Scalar>(x, y);
+      });
+}
+
+PyObject* slot_inplace_xor(PyObject* left, PyObject* right) {
+  return inplace_slot(
+      left, right,
+      [](Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::bitwise_xor__Tensor>(x, y);
+      },
+      [](Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::bitwise_xor__Scalar>(x, y);
+      });
+}
+
+PyObject* slot_inplace_power(PyObject* left, PyObject* right, PyObject*) {
+  return inplace_slot(
+      left, right,
+      [](Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::pow__Tensor_Tensor>(x, y);
+      },
+      kNone);
+}
+
+PyObject* slot_negative(PyObject* self) {
+  return guarded([&] { return wrap(call<_ops::neg>(unpack(self))); });
+}
+
+PyObject* slot_invert(PyObject* self) {
+  return guarded([&] { return wrap(call<_ops::bitwise_not>(unpack(self))); });
+}
+
+PyObject* slot_absolute(PyObject* self) {
+  return guarded([&] { return wrap(call<_ops::abs>(unpack(self))); });
+}
+
+PyObject* compare_lt(PyObject* left, PyObject* right) {
+  return binary_slot<true>(
+      left, right,
+      [](const Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::lt_Tensor>(x, y);
+      },
+      [](const Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::lt_Scalar>(x, y);
+      },
+      kNone);
+}
+
+PyObject* compare_le(PyObject* left, PyObject* right) {
+  return binary_slot<true>(
+      left, right,
+      [](const Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::le_Tensor>(x, y);
+      },
+      [](const Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::le_Scalar>(x, y);
+      },
+      kNone);
+}
+
+PyObject* compare_eq(PyObject* left, PyObject* right) {
+  return binary_slot<true>(
+      left, right,
+      [](const Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::eq_Tensor>(x, y);
+      },
+      [](const Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::eq_Scalar>(x, y);
+      },
+      kNone);
+}
+
+PyObject* compare_ne(PyObject* left, PyObject* right) {
+  return binary_slot<true>(
+      left, right,
+      [](const Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::ne_Tensor>(x, y);
+      },
+      [](const Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::ne_Scalar>(x, y);
+      },
+      kNone);
+}
+
+PyObject* compare_gt(PyObject* left, PyObject* right) {
+  return binary_slot<true>(
+      left, right,
+      [](const Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::gt_Tensor>(x, y);
+      },
+      [](const Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::gt_Scalar>(x, y);
+      },
+      kNone);
+}
+
+PyObject* compare_ge(PyObject* left, PyObject* right) {
+  return binary_slot<true>(
+      left, right,
+      [](const Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::ge_Tensor>(x, y);
+      },
+      [](const Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::ge_Scalar>(x, y);
+      },
+      kNone);
+}
+
 }  // namespace
 
 PyNumberMethods number_methods = [] {
   PyNumberMethods methods = number_conversions();
   methods.nb_add = slot_add;
+  methods.nb_subtract = slot_subtract;
+  methods.nb_multiply = slot_multiply;
+  methods.nb_true_divide = slot_true_divide;
+  methods.nb_floor_divide = slot_floor_divide;
+  methods.nb_remainder = slot_remainder;
   methods.nb_matrix_multiply = slot_matrix_multiply;
+  methods.nb_and = slot_and;
+  methods.nb_or = slot_or;
+  methods.nb_xor = slot_xor;
+  methods.nb_power = slot_power;
   methods.nb_inplace_add = slot_inplace_add;
+  methods.nb_inplace_subtract = slot_inplace_subtract;
+  methods.nb_inplace_multiply = slot_inplace_multiply;
+  methods.nb_inplace_true_divide = slot_inplace_true_divide;
+  methods.nb_inplace_floor_divide = slot_inplace_floor_divide;
+  methods.nb_inplace_remainder = slot_inplace_remainder;
+  methods.nb_inplace_and = slot_inplace_and;
+  methods.nb_inplace_or = slot_inplace_or;
+  methods.nb_inplace_xor = slot_inplace_xor;
+  methods.nb_inplace_power = slot_inplace_power;
+  methods.nb_negative = slot_negative;
+  methods.nb_invert = slot_invert;
+  methods.nb_absolute = slot_absolute;
   return methods;
 }();
 
 PyObject* rich_compare(PyObject* left, PyObject* right, int operation) {
   switch (operation) {
+    case Py_LT:
+      return compare_lt(left, right);
+    case Py_LE:
+      return compare_le(left, right);
+    case Py_EQ:
+      return compare_eq(left, right);
+    case Py_NE:
+      return compare_ne(left, right);
+    case Py_GT:
+      return compare_gt(left, right);
+    case Py_GE:
+      return compare_ge(left, right);
     default:
       Py_RETURN_NOTIMPLEMENTED;
   }

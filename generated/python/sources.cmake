@@ -9,11 +9,14 @@ set(OPLOOM_GENERATED_PYTHON
   ${PROJECT_SOURCE_DIR}/generated/python/LayerNorm.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/LinearAlgebra.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/Loss.cpp
+  ${PROJECT_SOURCE_DIR}/generated/python/PointwiseOps.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/ReduceOps.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/SoftMax.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/Sorting.cpp
+  ${PROJECT_SOURCE_DIR}/generated/python/TensorCompare.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/TensorFactories.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/TensorShape.cpp
+  ${PROJECT_SOURCE_DIR}/generated/python/UnaryOps.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/Families.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/NumberSlots.cpp
 )

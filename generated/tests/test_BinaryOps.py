@@ -21,10 +21,889 @@ class TestAddTensor(OperatorTests):
         record={'numpy': 'self + alpha * other',
          'dtypes': 'all',
          'samples': [{'self': [3, 4], 'other': [3, 4]},
-                     {'self': [3, 4], 'other': [4], 'alpha': 2}]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]},
+                     {'self': [3, 4], 'other': [4], 'alpha': 2}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
+                    {'args': {'self': {'shape': [3], 'dtype': 'int64'},
+                              'other': {'shape': [3], 'dtype': 'int64'},
+                              'alpha': 1.5},
+                     'message': 'alpha'}]},
         pointwise=True,
         inplace=True,
         differentiable=('self', 'other'),
     )
     defaults = {'alpha': 1}
+
+# atan2(Tensor self, Tensor other) -> Tensor
+class TestAtan2(OperatorTests):
+    op = Operator(
+        name='atan2',
+        base='atan2',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'np.arctan2(self, other)',
+         'dtypes': ['int64', 'float32', 'float64'],
+         'domain': {'other': [0.5, 2.0]},
+         'samples': [{'self': [3, 4], 'other': [3, 4]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
+                    {'args': {'self': {'shape': [3], 'dtype': 'complex64'},
+                              'other': {'shape': [3], 'dtype': 'complex64'}},
+                     'message': 'complex'}]},
+        pointwise=True,
+        inplace=True,
+        differentiable=('self', 'other'),
+    )
+    defaults = {}
+
+# bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
+class TestBitwiseAndTensor(OperatorTests):
+    op = Operator(
+        name='bitwise_and.Tensor',
+        base='bitwise_and',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'self & other',
+         'dtypes': 'bool_integral',
+         'samples': [{'self': [3, 4], 'other': [3, 4]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
+                    {'args': {'self': [3], 'other': [3]}, 'message': 'bool'}]},
+        pointwise=True,
+        inplace=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+
+# bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
+class TestBitwiseOrTensor(OperatorTests):
+    op = Operator(
+        name='bitwise_or.Tensor',
+        base='bitwise_or',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'self | other',
+         'dtypes': 'bool_integral',
+         'samples': [{'self': [3, 4], 'other': [3, 4]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
+                    {'args': {'self': [3], 'other': [3]}, 'message': 'bool'}]},
+        pointwise=True,
+        inplace=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+
+# bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
+class TestBitwiseXorTensor(OperatorTests):
+    op = Operator(
+        name='bitwise_xor.Tensor',
+        base='bitwise_xor',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'self ^ other',
+         'dtypes': 'bool_integral',
+         'samples': [{'self': [3, 4], 'other': [3, 4]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
+                    {'args': {'self': [3], 'other': [3]}, 'message': 'bool'}]},
+        pointwise=True,
+        inplace=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+
+# div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
+class TestDivScalarMode(OperatorTests):
+    op = Operator(
+        name='div.Scalar_mode',
+        base='div',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Scalar'),
+            Parameter('rounding_mode', 'str?', kwarg_only=True),
+        ),
+        record={'numpy': '(self / other if rounding_mode is None else np.floor_divide(self, other) if '
+                  "rounding_mode == 'floor' else np.trunc(self / other))",
+         'dtypes': ['float32', 'float64'],
+         'grad': False,
+         'samples': [{'self': [3, 4], 'other': 2, 'rounding_mode': 'floor'}]},
+        inplace=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_out = None
+    test_errors = None
+
+# div.Tensor(Tensor self, Tensor other) -> Tensor
+class TestDivTensor(OperatorTests):
+    op = Operator(
+        name='div.Tensor',
+        base='div',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'self / other',
+         'dtypes': 'numeric',
+         'domain': {'other': [0.5, 2.0]},
+         'samples': [{'self': [3, 4], 'other': {'shape': [3, 4], 'low': 1, 'high': 5}},
+                     {'self': [3, 4], 'other': {'shape': [4], 'low': 1, 'high': 5}},
+                     {'self': [], 'other': {'shape': [], 'low': 1, 'high': 5}},
+                     {'self': [0, 4], 'other': {'shape': [4], 'low': 1, 'high': 5}}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'}]},
+        pointwise=True,
+        inplace=True,
+        differentiable=('self', 'other'),
+    )
+    defaults = {}
+
+# div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
+class TestDivTensorMode(OperatorTests):
+    op = Operator(
+        name='div.Tensor_mode',
+        base='div',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+            Parameter('rounding_mode', 'str?', kwarg_only=True),
+        ),
+        record={'numpy': '(self / other if rounding_mode is None else np.floor_divide(self, other) if '
+                  "rounding_mode == 'floor' else np.trunc(self / other).astype(self.dtype))",
+         'dtypes': ['int32', 'int64', 'float32', 'float64'],
+         'domain': {'other': [0.5, 2.0]},
+         'samples': [{'self': [3, 4],
+                      'other': {'shape': [3, 4], 'low': 1, 'high': 5},
+                      'rounding_mode': 'floor'},
+                     {'self': [3, 4],
+                      'other': {'shape': [4], 'low': 1, 'high': 5},
+                      'rounding_mode': 'trunc'},
+                     {'self': [3, 4],
+                      'other': {'shape': [4], 'low': 1, 'high': 5},
+                      'rounding_mode': None}],
+         'errors': [{'args': {'self': [3], 'other': [3], 'rounding_mode': 'up'},
+                     'message': "expected rounding_mode to be None, 'trunc' or 'floor'"},
+                    {'args': {'self': {'shape': [3], 'dtype': 'int64'},
+                              'other': {'shape': [3], 'dtype': 'int64', 'low': 0, 'high': 1},
+                              'rounding_mode': 'floor'},
+                     'message': 'by zero'}],
+         'skip': {'gradcheck': 'steps at the jumps of the rounded quotient are not '
+                               'differentiable',
+                  'gradgradcheck': 'as gradcheck'}},
+        pointwise=True,
+        inplace=True,
+        differentiable=('self', 'other'),
+    )
+    defaults = {}
+
+# eq.Tensor(Tensor self, Tensor other) -> Tensor
+class TestEqTensor(OperatorTests):
+    op = Operator(
+        name='eq.Tensor',
+        base='eq',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'self == other',
+         'dtypes': 'all',
+         'samples': [{'self': [3, 4], 'other': [3, 4]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'}]},
+        pointwise=True,
+        inplace=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+
+# floor_divide(Tensor self, Tensor other) -> Tensor
+class TestFloorDivide(OperatorTests):
+    op = Operator(
+        name='floor_divide',
+        base='floor_divide',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'np.floor_divide(self, other)',
+         'dtypes': ['int32', 'int64', 'float32', 'float64'],
+         'domain': {'other': [0.5, 2.0]},
+         'samples': [{'self': [3, 4], 'other': {'shape': [3, 4], 'low': 1, 'high': 5}},
+                     {'self': [3, 4], 'other': {'shape': [4], 'low': 1, 'high': 5}},
+                     {'self': [], 'other': {'shape': [], 'low': 1, 'high': 5}},
+                     {'self': [0, 4], 'other': {'shape': [4], 'low': 1, 'high': 5}}],
+         'errors': [{'args': {'self': {'shape': [3], 'dtype': 'int64'},
+                              'other': {'shape': [3], 'dtype': 'int64', 'low': 0, 'high': 1}},
+                     'message': 'by zero'}],
+         'grad': False},
+        inplace=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+
+# fmod.Tensor(Tensor self, Tensor other) -> Tensor
+class TestFmodTensor(OperatorTests):
+    op = Operator(
+        name='fmod.Tensor',
+        base='fmod',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'np.fmod(self, other)',
+         'dtypes': ['int32', 'int64', 'float32', 'float64'],
+         'domain': {'other': [0.5, 2.0]},
+         'samples': [{'self': [3, 4], 'other': {'shape': [3, 4], 'low': 1, 'high': 5}},
+                     {'self': [3, 4], 'other': {'shape': [4], 'low': 1, 'high': 5}},
+                     {'self': [], 'other': {'shape': [], 'low': 1, 'high': 5}},
+                     {'self': [0, 4], 'other': {'shape': [4], 'low': 1, 'high': 5}}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
+                    {'args': {'self': {'shape': [3], 'dtype': 'int64'},
+                              'other': {'shape': [3], 'dtype': 'int64', 'low': 0, 'high': 1}},
+                     'message': 'by zero'},
+                    {'args': {'self': {'shape': [3], 'dtype': 'complex64'},
+                              'other': {'shape': [3], 'dtype': 'complex64'}},
+                     'message': 'complex'}],
+         'skip': {'gradcheck': 'the function jumps where the quotient is whole',
+                  'gradgradcheck': 'as gradcheck'}},
+        pointwise=True,
+        inplace=True,
+        differentiable=('self', 'other'),
+    )
+    defaults = {}
+
+# ge.Tensor(Tensor self, Tensor other) -> Tensor
+class TestGeTensor(OperatorTests):
+    op = Operator(
+        name='ge.Tensor',
+        base='ge',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'self >= other',
+         'dtypes': ['bool', 'int32', 'int64', 'float32', 'float64'],
+         'samples': [{'self': [3, 4], 'other': [3, 4]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
+                    {'args': {'self': {'shape': [3], 'dtype': 'complex64'},
+                              'other': {'shape': [3], 'dtype': 'complex64'}},
+                     'message': 'complex'}]},
+        pointwise=True,
+        inplace=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+
+# gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor
+class TestGeluBackward(OperatorTests):
+    op = Operator(
+        name='gelu_backward',
+        base='gelu_backward',
+        parameters=(
+            Parameter('grad_output', 'Tensor'),
+            Parameter('self', 'Tensor'),
+            Parameter('approximate', 'str', kwarg_only=True),
+        ),
+        record={'numpy': 'grad_output * (0.5 * (1 + sp.special.erf(self / np.sqrt(2))) + self * '
+                  'np.exp(-self**2 / 2) / np.sqrt(2 * np.pi))',
+         'dtypes': ['float32', 'float64'],
+         'samples': [{'grad_output': [3, 4], 'self': [3, 4]}]},
+        pointwise=True,
+        differentiable=('grad_output', 'self'),
+    )
+    defaults = {'approximate': 'none'}
+    test_inplace = None
+    test_errors = None
+
+# gt.Tensor(Tensor self, Tensor other) -> Tensor
+class TestGtTensor(OperatorTests):
+    op = Operator(
+        name='gt.Tensor',
+        base='gt',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'self > other',
+         'dtypes': ['bool', 'int32', 'int64', 'float32', 'float64'],
+         'samples': [{'self': [3, 4], 'other': [3, 4]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
+                    {'args': {'self': {'shape': [3], 'dtype': 'complex64'},
+                              'other': {'shape': [3], 'dtype': 'complex64'}},
+                     'message': 'complex'}]},
+        pointwise=True,
+        inplace=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+
+# le.Tensor(Tensor self, Tensor other) -> Tensor
+class TestLeTensor(OperatorTests):
+    op = Operator(
+        name='le.Tensor',
+        base='le',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'self <= other',
+         'dtypes': ['bool', 'int32', 'int64', 'float32', 'float64'],
+         'samples': [{'self': [3, 4], 'other': [3, 4]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
+                    {'args': {'self': {'shape': [3], 'dtype': 'complex64'},
+                              'other': {'shape': [3], 'dtype': 'complex64'}},
+                     'message': 'complex'}]},
+        pointwise=True,
+        inplace=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+
+# logical_and(Tensor self, Tensor other) -> Tensor
+class TestLogicalAnd(OperatorTests):
+    op = Operator(
+        name='logical_and',
+        base='logical_and',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'np.logical_and(self, other)',
+         'dtypes': 'all',
+         'samples': [{'self': [3, 4], 'other': [3, 4]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'}]},
+        pointwise=True,
+        inplace=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+
+# logical_or(Tensor self, Tensor other) -> Tensor
+class TestLogicalOr(OperatorTests):
+    op = Operator(
+        name='logical_or',
+        base='logical_or',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'np.logical_or(self, other)',
+         'dtypes': 'all',
+         'samples': [{'self': [3, 4], 'other': [3, 4]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'}]},
+        pointwise=True,
+        inplace=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+
+# logical_xor(Tensor self, Tensor other) -> Tensor
+class TestLogicalXor(OperatorTests):
+    op = Operator(
+        name='logical_xor',
+        base='logical_xor',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'np.logical_xor(self, other)',
+         'dtypes': 'all',
+         'samples': [{'self': [3, 4], 'other': [3, 4]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'}]},
+        pointwise=True,
+        inplace=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+
+# lt.Tensor(Tensor self, Tensor other) -> Tensor
+class TestLtTensor(OperatorTests):
+    op = Operator(
+        name='lt.Tensor',
+        base='lt',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'self < other',
+         'dtypes': ['bool', 'int32', 'int64', 'float32', 'float64'],
+         'samples': [{'self': [3, 4], 'other': [3, 4]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
+                    {'args': {'self': {'shape': [3], 'dtype': 'complex64'},
+                              'other': {'shape': [3], 'dtype': 'complex64'}},
+                     'message': 'complex'}]},
+        pointwise=True,
+        inplace=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+
+# maximum(Tensor self, Tensor other) -> Tensor
+class TestMaximum(OperatorTests):
+    op = Operator(
+        name='maximum',
+        base='maximum',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'np.maximum(self, other)',
+         'dtypes': ['bool', 'int32', 'int64', 'float32', 'float64'],
+         'samples': [{'self': [3, 4], 'other': [3, 4]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
+                    {'args': {'self': {'shape': [3], 'dtype': 'complex64'},
+                              'other': {'shape': [3], 'dtype': 'complex64'}},
+                     'message': 'complex'}]},
+        pointwise=True,
+        differentiable=('self', 'other'),
+    )
+    defaults = {}
+    test_inplace = None
+
+# minimum(Tensor self, Tensor other) -> Tensor
+class TestMinimum(OperatorTests):
+    op = Operator(
+        name='minimum',
+        base='minimum',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'np.minimum(self, other)',
+         'dtypes': ['bool', 'int32', 'int64', 'float32', 'float64'],
+         'samples': [{'self': [3, 4], 'other': [3, 4]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
+                    {'args': {'self': {'shape': [3], 'dtype': 'complex64'},
+                              'other': {'shape': [3], 'dtype': 'complex64'}},
+                     'message': 'complex'}]},
+        pointwise=True,
+        differentiable=('self', 'other'),
+    )
+    defaults = {}
+    test_inplace = None
+
+# mul.Tensor(Tensor self, Tensor other) -> Tensor
+class TestMulTensor(OperatorTests):
+    op = Operator(
+        name='mul.Tensor',
+        base='mul',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'self * other',
+         'dtypes': 'all',
+         'samples': [{'self': [3, 4], 'other': [3, 4]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'}]},
+        pointwise=True,
+        inplace=True,
+        differentiable=('self', 'other'),
+    )
+    defaults = {}
+
+# ne.Tensor(Tensor self, Tensor other) -> Tensor
+class TestNeTensor(OperatorTests):
+    op = Operator(
+        name='ne.Tensor',
+        base='ne',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'self != other',
+         'dtypes': 'all',
+         'samples': [{'self': [3, 4], 'other': [3, 4]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'}]},
+        pointwise=True,
+        inplace=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+
+# pow.Scalar(Scalar self, Tensor exponent) -> Tensor
+class TestPowScalar(OperatorTests):
+    op = Operator(
+        name='pow.Scalar',
+        base='pow',
+        parameters=(
+            Parameter('self', 'Scalar'),
+            Parameter('exponent', 'Tensor'),
+        ),
+        record={'numpy': 'np.power(self, exponent)',
+         'dtypes': ['float32', 'float64'],
+         'samples': [{'self': 2, 'exponent': [3, 4]}, {'self': 1, 'exponent': [3, 4]}]},
+        pointwise=True,
+        differentiable=('exponent',),
+    )
+    defaults = {}
+    test_out = None
+    test_inplace = None
+    test_errors = None
+
+# pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
+class TestPowTensorScalar(OperatorTests):
+    op = Operator(
+        name='pow.Tensor_Scalar',
+        base='pow',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('exponent', 'Scalar'),
+        ),
+        record={'numpy': 'np.power(self, exponent)',
+         'dtypes': ['int64', 'float32', 'float64', 'complex128'],
+         'domain': {'self': [0.5, 2.0]},
+         'samples': [{'self': [3, 4], 'exponent': 2},
+                     {'self': [3, 4], 'exponent': 3},
+                     {'self': [], 'exponent': 0},
+                     {'self': [0, 4], 'exponent': 5}],
+         'errors': [{'args': {'self': {'shape': [3], 'dtype': 'int64'}, 'exponent': -2},
+                     'message': 'negative'}]},
+        pointwise=True,
+        inplace=True,
+        differentiable=('self',),
+    )
+    defaults = {}
+
+# pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
+class TestPowTensorTensor(OperatorTests):
+    op = Operator(
+        name='pow.Tensor_Tensor',
+        base='pow',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('exponent', 'Tensor'),
+        ),
+        record={'numpy': 'np.power(self, exponent)',
+         'dtypes': ['int32', 'int64', 'float32', 'float64', 'complex128'],
+         'domain': {'self': [0.5, 2.0], 'exponent': [-2.0, 2.0]},
+         'samples': [{'self': {'shape': [3, 4], 'low': 1, 'high': 4},
+                      'exponent': {'shape': [3, 4], 'low': 0, 'high': 4}},
+                     {'self': {'shape': [3, 4], 'low': 1, 'high': 4},
+                      'exponent': {'shape': [4], 'low': 0, 'high': 4}},
+                     {'self': {'shape': [], 'low': 1, 'high': 4},
+                      'exponent': {'shape': [], 'low': 0, 'high': 4}}],
+         'errors': [{'args': {'self': [3], 'exponent': [4]}, 'message': 'broadcast'}]},
+        pointwise=True,
+        inplace=True,
+        differentiable=('self', 'exponent'),
+    )
+    defaults = {}
+
+# remainder.Tensor(Tensor self, Tensor other) -> Tensor
+class TestRemainderTensor(OperatorTests):
+    op = Operator(
+        name='remainder.Tensor',
+        base='remainder',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'numpy': 'np.remainder(self, other)',
+         'dtypes': ['int32', 'int64', 'float32', 'float64'],
+         'domain': {'other': [0.5, 2.0]},
+         'samples': [{'self': [3, 4], 'other': {'shape': [3, 4], 'low': 1, 'high': 5}},
+                     {'self': [3, 4], 'other': {'shape': [4], 'low': 1, 'high': 5}},
+                     {'self': [], 'other': {'shape': [], 'low': 1, 'high': 5}},
+                     {'self': [0, 4], 'other': {'shape': [4], 'low': 1, 'high': 5}}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
+                    {'args': {'self': {'shape': [3], 'dtype': 'int64'},
+                              'other': {'shape': [3], 'dtype': 'int64', 'low': 0, 'high': 1}},
+                     'message': 'by zero'},
+                    {'args': {'self': {'shape': [3], 'dtype': 'complex64'},
+                              'other': {'shape': [3], 'dtype': 'complex64'}},
+                     'message': 'complex'}],
+         'skip': {'gradcheck': 'the function jumps where the quotient is whole',
+                  'gradgradcheck': 'as gradcheck'}},
+        pointwise=True,
+        inplace=True,
+        differentiable=('self', 'other'),
+    )
+    defaults = {}
+
+# rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+class TestRsubTensor(OperatorTests):
+    op = Operator(
+        name='rsub.Tensor',
+        base='rsub',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+            Parameter('alpha', 'Scalar', kwarg_only=True),
+        ),
+        record={'numpy': 'other - alpha * self',
+         'dtypes': 'numeric',
+         'samples': [{'self': [3, 4], 'other': [3, 4]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]},
+                     {'self': [3, 4], 'other': [4], 'alpha': 2}]},
+        differentiable=('self', 'other'),
+    )
+    defaults = {'alpha': 1}
+    test_out = None
+    test_inplace = None
+    test_errors = None
+
+# sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
+class TestSigmoidBackward(OperatorTests):
+    op = Operator(
+        name='sigmoid_backward',
+        base='sigmoid_backward',
+        parameters=(
+            Parameter('grad_output', 'Tensor'),
+            Parameter('output', 'Tensor'),
+        ),
+        record={'numpy': 'grad_output * output * (1 - output)',
+         'dtypes': ['float32', 'float64'],
+         'samples': [{'grad_output': [3, 4], 'output': [3, 4]}]},
+        pointwise=True,
+        differentiable=('grad_output', 'output'),
+    )
+    defaults = {}
+    test_inplace = None
+    test_errors = None
+
+# silu_backward(Tensor grad_output, Tensor self) -> Tensor
+class TestSiluBackward(OperatorTests):
+    op = Operator(
+        name='silu_backward',
+        base='silu_backward',
+        parameters=(
+            Parameter('grad_output', 'Tensor'),
+            Parameter('self', 'Tensor'),
+        ),
+        record={'numpy': 'grad_output / (1 + np.exp(-self)) * (1 + self * (1 - 1 / (1 + '
+                  'np.exp(-self))))',
+         'dtypes': ['float32', 'float64'],
+         'samples': [{'grad_output': [3, 4], 'self': [3, 4]}]},
+        pointwise=True,
+        differentiable=('grad_output', 'self'),
+    )
+    defaults = {}
+    test_inplace = None
+    test_errors = None
+
+# sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+class TestSubTensor(OperatorTests):
+    op = Operator(
+        name='sub.Tensor',
+        base='sub',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+            Parameter('alpha', 'Scalar', kwarg_only=True),
+        ),
+        record={'numpy': 'self - alpha * other',
+         'dtypes': 'numeric',
+         'samples': [{'self': [3, 4], 'other': [3, 4]},
+                     {'self': [3, 4], 'other': [4]},
+                     {'self': [3, 1], 'other': [1, 4]},
+                     {'self': [], 'other': []},
+                     {'self': [0, 4], 'other': [4]},
+                     {'self': [3, 4], 'other': [4], 'alpha': 2}],
+         'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
+                    {'args': {'self': {'shape': [3], 'dtype': 'bool'},
+                              'other': {'shape': [3], 'dtype': 'bool'}},
+                     'message': 'logical_xor'}]},
+        pointwise=True,
+        inplace=True,
+        differentiable=('self', 'other'),
+    )
+    defaults = {'alpha': 1}
+
+# tanh_backward(Tensor grad_output, Tensor output) -> Tensor
+class TestTanhBackward(OperatorTests):
+    op = Operator(
+        name='tanh_backward',
+        base='tanh_backward',
+        parameters=(
+            Parameter('grad_output', 'Tensor'),
+            Parameter('output', 'Tensor'),
+        ),
+        record={'numpy': 'grad_output * (1 - output * output)',
+         'dtypes': ['float32', 'float64'],
+         'samples': [{'grad_output': [3, 4], 'output': [3, 4]}]},
+        pointwise=True,
+        differentiable=('grad_output', 'output'),
+    )
+    defaults = {}
+    test_inplace = None
+    test_errors = None
+
+# threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
+class TestThresholdBackward(OperatorTests):
+    op = Operator(
+        name='threshold_backward',
+        base='threshold_backward',
+        parameters=(
+            Parameter('grad_output', 'Tensor'),
+            Parameter('self', 'Tensor'),
+            Parameter('threshold', 'Scalar'),
+        ),
+        record={'numpy': 'np.where(self > threshold, grad_output, 0)',
+         'dtypes': ['float32', 'float64'],
+         'samples': [{'grad_output': [3, 4], 'self': [3, 4], 'threshold': 0.5}],
+         'skip': {'gradcheck': 'jumps at the threshold', 'gradgradcheck': 'as gradcheck'}},
+        pointwise=True,
+        differentiable=('grad_output', 'self'),
+    )
+    defaults = {}
+    test_inplace = None
+    test_errors = None
+
+# div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)
+class TestDivScalarMode(OperatorTests):
+    op = Operator(
+        name='div_.Scalar_mode',
+        base='div_',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Scalar'),
+            Parameter('rounding_mode', 'str?', kwarg_only=True),
+        ),
+        record={'none': 'the in-place form of div.Scalar_mode, which the tests of that cover'},
+        method_only=True,
+        differentiable=('self',),
+    )
+    defaults = {}
+    test_out = None
+    test_inplace = None
+    test_errors = None
+
+# floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+class TestFloorDivideScalar(OperatorTests):
+    op = Operator(
+        name='floor_divide_.Scalar',
+        base='floor_divide_',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Scalar'),
+        ),
+        record={'none': 'the in-place form of floor_divide.Scalar, which the tests of that cover'},
+        method_only=True,
+        differentiable=('self',),
+    )
+    defaults = {}
+    test_out = None
+    test_inplace = None
+    test_errors = None
+
+# floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+class TestFloorDivideTensor(OperatorTests):
+    op = Operator(
+        name='floor_divide_.Tensor',
+        base='floor_divide_',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'none': 'the in-place form of floor_divide, which the tests of that cover'},
+        method_only=True,
+        differentiable=('self', 'other'),
+    )
+    defaults = {}
+    test_out = None
+    test_inplace = None
+    test_errors = None
+
+# floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+class TestFloorDivideOut(OperatorTests):
+    op = Operator(
+        name='floor_divide.out',
+        base='floor_divide',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'none': 'the out= form of floor_divide, which the tests of that cover'},
+        differentiable=('self', 'other', 'out'),
+    )
+    defaults = {}
+    test_out = None
+    test_inplace = None
     test_errors = None
