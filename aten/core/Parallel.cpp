@@ -21,7 +21,6 @@ namespace at::inline oploom_v1 {
 
 namespace {
 
-constinit thread_local bool tls_in_region = false;
 constinit thread_local int tls_thread_num = 0;
 
 // 0 until somebody asks.
@@ -71,16 +70,15 @@ void set_num_threads(int count) {
 }
 
 int get_thread_num() { return tls_thread_num; }
-bool in_parallel_region() { return tls_in_region || omp_in_parallel(); }
 
 namespace internal {
 
-ParallelRegionGuard::ParallelRegionGuard() : saved_(std::exchange(tls_in_region, true)) {}
-ParallelRegionGuard::~ParallelRegionGuard() { tls_in_region = saved_; }
+constinit thread_local bool tls_in_parallel_region OPLOOM_TLS_INITIAL_EXEC = false;
 
-bool will_run_parallel(int64_t count, int64_t grain_size) {
-  return count > std::max<int64_t>(grain_size, 1) && get_num_threads() > 1 &&
-         !in_parallel_region() && !is_forked_child.load(std::memory_order_relaxed);
+bool threads_available() {
+  // The last: inside somebody else's parallel region, whose threads are busy.
+  return get_num_threads() > 1 && !is_forked_child.load(std::memory_order_relaxed) &&
+         !omp_in_parallel();
 }
 
 namespace {
@@ -88,8 +86,7 @@ int64_t divide_up(int64_t a, int64_t b) { return (a - 1) / b + 1; }
 }  // namespace
 
 int64_t num_chunks(int64_t count, int64_t grain_size) {
-  // At least 1, so that dividing by the result is safe.
-  const int64_t by_grain = std::max<int64_t>(count / std::max<int64_t>(grain_size, 1), 1);
+  const int64_t by_grain = divide_up(count, std::max<int64_t>(grain_size, 1));
   const int64_t wanted = std::min<int64_t>(get_num_threads(), by_grain);
   // Chunks of equal size, rounded up; fewer of them may do.
   return divide_up(count, divide_up(count, wanted));

@@ -19,16 +19,16 @@ OPLOOM_API int get_num_threads();
 OPLOOM_API void set_num_threads(int count);
 // The index of this thread in the region it runs in, or 0.
 OPLOOM_API int get_thread_num();
-// True inside a parallel_for, even if it runs serially; nested ones run in the thread they are in.
-OPLOOM_API bool in_parallel_region();
-
 // Pointwise work below this many elements is not worth waking a thread for.
 inline constexpr int64_t GRAIN_SIZE = 32768;
 
 namespace internal {
 
-// Whether the range will be split; a child of fork() never does, as its pool died with the parent.
-OPLOOM_API bool will_run_parallel(int64_t count, int64_t grain_size);
+extern OPLOOM_API constinit thread_local bool tls_in_parallel_region OPLOOM_TLS_INITIAL_EXEC;
+
+// Threads are there and may be used; a child of fork() has none, as its pool died with the parent.
+OPLOOM_API bool threads_available();
+
 // The number of chunks parallel_run will make.
 OPLOOM_API int64_t num_chunks(int64_t count, int64_t grain_size);
 // Calls chunk(index, begin, end) for each part. The first exception is thrown again at the end;
@@ -37,10 +37,10 @@ OPLOOM_API void parallel_run(int64_t begin, int64_t end, int64_t grain_size,
                              c10::function_ref<void(int64_t, int64_t, int64_t)> chunk);
 
 // Marks serial runs too, so that in_parallel_region() and nesting do not depend on the sizes.
-class OPLOOM_API ParallelRegionGuard {
+class ParallelRegionGuard {
  public:
-  ParallelRegionGuard();
-  ~ParallelRegionGuard();
+  ParallelRegionGuard() : saved_(tls_in_parallel_region) { tls_in_parallel_region = true; }
+  ~ParallelRegionGuard() { tls_in_parallel_region = saved_; }
   ParallelRegionGuard(const ParallelRegionGuard&) = delete;
   ParallelRegionGuard& operator=(const ParallelRegionGuard&) = delete;
 
@@ -48,10 +48,19 @@ class OPLOOM_API ParallelRegionGuard {
   bool saved_;
 };
 
+// Whether the range will be split.
+inline bool will_run_parallel(int64_t count, int64_t grain_size) {
+  return count > grain_size && count > 1 && !tls_in_parallel_region && threads_available();
+}
+
 }  // namespace internal
 
-// Calls f(begin, end) for parts of [begin, end), none smaller than grain_size (but for the last),
-// at the same time. The calling thread's key sets and grad mode hold in all of them.
+// True inside a parallel_for, even if it runs serially; nested ones run in the thread they are in.
+inline bool in_parallel_region() { return internal::tls_in_parallel_region; }
+
+// Calls f(begin, end) for parts of [begin, end) at the same time, in at most as many parts as it
+// has pieces of grain_size; a shorter range runs in one call. The calling thread's key sets and
+// grad mode hold in all parts.
 template <typename F>
 inline void parallel_for(int64_t begin, int64_t end, int64_t grain_size, const F& f) {
   if (begin >= end) return;
