@@ -153,22 +153,60 @@ Tensor abs_backward(const Tensor& grad, const Tensor& self) {
   return handle_r_to_c(self, grad * self.sgn());
 }
 
+// Moves along the unit circle only, by what is at right angles to the number.
+Tensor sgn_backward(const Tensor& grad, const Tensor& self, const Tensor& sgn) {
+  if (!self.is_complex()) return at::zeros_like(grad);
+  const Tensor magnitude = self.abs();
+  const Tensor slope = (grad - sgn * sgn * grad.conj()) / (magnitude * 2);
+  return at::where(magnitude == 0, zero_like_scalar(slope), slope);
+}
+
+// With s = sigmoid(x), silu(x) = x s has the second derivative s (1 - s) (2 + x (1 - 2 s)).
+Tensor silu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self) {
+  const Tensor s = self.sigmoid();
+  return grad * grad_output * s * (1 - s) * (2 + self * (1 - 2 * s));
+}
+
+Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
+                            std::string_view approximate) {
+  const Tensor square = self * self;
+  if (approximate == "none") {
+    // x Phi(x), with the density phi of the normal distribution: phi(x) (2 - x^2).
+    const Tensor density = (square * -0.5).exp() * 0.3989422804014327;  // 1 / sqrt(2 pi)
+    return grad * grad_output * density * (2 - square);
+  }
+  // 0.5 x (1 + t), t = tanh(u), u = k (x + c x^3).
+  constexpr double k = 0.7978845608028654;  // sqrt(2 / pi)
+  constexpr double c = 0.044715;
+  const Tensor t = (k * (self + c * square * self)).tanh();
+  const Tensor first = k * (1 + 3 * c * square);  // u'
+  const Tensor second = (6 * k * c) * self;       // u''
+  const Tensor slope = 1 - t * t;                 // tanh'(u)
+  return grad * grad_output * slope * (first + 0.5 * self * (second - 2 * t * first * first));
+}
+
+namespace {
+
+template <class Bound>
+Tensor clamp_backward_of(const Tensor& grad, const Tensor& self, const std::optional<Bound>& min,
+                         const std::optional<Bound>& max) {
+  if (!min && !max) return grad;
+  const Tensor inside = min && max ? at::logical_and(self >= *min, self <= *max)
+                        : min      ? self >= *min
+                                   : self <= *max;
+  return at::where(inside, grad, zero_like_scalar(grad));
+}
+
+}  // namespace
+
 Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optional<Scalar>& min,
                       const std::optional<Scalar>& max) {
-  if (min && max) return at::where(at::logical_and(self >= *min, self <= *max), grad, zero_like_scalar(grad));
-  if (min) return at::where(self >= *min, grad, zero_like_scalar(grad));
-  if (max) return at::where(self <= *max, grad, zero_like_scalar(grad));
-  return grad;
+  return clamp_backward_of(grad, self, min, max);
 }
 
 Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optional<Tensor>& min,
                       const std::optional<Tensor>& max) {
-  if (min && max) {
-    return at::where(at::logical_and(self >= *min, self <= *max), grad, zero_like_scalar(grad));
-  }
-  if (min) return at::where(self >= *min, grad, zero_like_scalar(grad));
-  if (max) return at::where(self <= *max, grad, zero_like_scalar(grad));
-  return grad;
+  return clamp_backward_of(grad, self, min, max);
 }
 
 std::tuple<Tensor, Tensor> clamp_backward_min_max(const Tensor& grad, const Tensor& self,
@@ -188,13 +226,8 @@ std::tuple<Tensor, Tensor> clamp_backward_min_max(const Tensor& grad, const Tens
   return {std::move(for_min), std::move(for_max)};
 }
 
-Tensor select_backward_half(const Tensor& grad, const Tensor& chosen, const Tensor& equal) {
-  const Tensor zero = zero_like_scalar(grad);
-  return at::where(equal, grad / 2, at::where(chosen, grad, zero));
-}
-
 Tensor masked_fill_backward(const Tensor& grad, const Tensor& mask) {
-  return grad.masked_fill(mask, 0);
+  return at::where(mask, grad, zero_like_scalar(grad)).sum();
 }
 
 }  // namespace at::inline oploom_v1::autograd

@@ -50,6 +50,11 @@ OPLOOM_API Tensor pow_backward_exponent(const Tensor& grad, const Tensor& self,
 OPLOOM_API Tensor pow_backward_exponent(const Tensor& grad, const Scalar& base,
                                         const Tensor& exponent, const Tensor& result);
 OPLOOM_API Tensor abs_backward(const Tensor& grad, const Tensor& self);
+OPLOOM_API Tensor sgn_backward(const Tensor& grad, const Tensor& self, const Tensor& sgn);
+OPLOOM_API Tensor silu_double_backward(const Tensor& grad, const Tensor& grad_output,
+                                       const Tensor& self);
+OPLOOM_API Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output,
+                                       const Tensor& self, std::string_view approximate);
 OPLOOM_API Tensor clamp_backward(const Tensor& grad, const Tensor& self,
                                  const std::optional<Scalar>& min,
                                  const std::optional<Scalar>& max);
@@ -64,6 +69,13 @@ OPLOOM_API std::tuple<Tensor, Tensor> clamp_backward_min_max(const Tensor& grad,
 // Of maximum and minimum: where both are equal, each gets half.
 OPLOOM_API Tensor select_backward_half(const Tensor& grad, const Tensor& chosen,
                                        const Tensor& equal);
+// Of sgn; 0 for real tensors.
+OPLOOM_API Tensor sgn_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
+// The gradients of self of silu_backward and gelu_backward.
+OPLOOM_API Tensor silu_double_backward(const Tensor& grad, const Tensor& grad_output,
+                                       const Tensor& self);
+OPLOOM_API Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output,
+                                       const Tensor& self, std::string_view approximate);
 OPLOOM_API Tensor masked_fill_backward(const Tensor& grad, const Tensor& mask);
 
 // ---- Reductions ----
