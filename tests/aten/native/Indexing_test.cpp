@@ -1,0 +1,221 @@
+// Reading and writing at places that tensors name, and the index of C++ programs.
+#include "Testing.h"
+
+namespace {
+
+using namespace testing_native;  // NOLINT
+using namespace at::indexing;    // NOLINT
+using at::Tensor;
+using testing::HasSubstr;
+
+TEST(IndexSelect, Values) {
+  const Tensor t = counted({3, 4});
+  EXPECT_EQ(ints(t.index_select(0, at::tensor({2, 0, 2}))),
+            (Ints{8, 9, 10, 11, 0, 1, 2, 3, 8, 9, 10, 11}));
+  EXPECT_EQ(ints(t.index_select(-1, at::tensor({3, 1}))), (Ints{3, 1, 7, 5, 11, 9}));
+  EXPECT_EQ(ints(t.t().index_select(0, at::tensor({1}))), (Ints{1, 5, 9}));
+  EXPECT_EQ(sizes(t.index_select(0, at::empty({0}, at::kLong))), (Ints{0, 4}));
+  EXPECT_EQ(ints(t.index_select(1, at::tensor({0}, at::kInt))), (Ints{0, 4, 8}));
+  EXPECT_EQ(ints(at::tensor(7).index_select(0, at::tensor({0}))), (Ints{7}));
+  Tensor out = at::empty({0}, at::kLong);
+  at::index_select_out(out, t, 0, at::tensor({1}));
+  EXPECT_EQ(ints(out), (Ints{4, 5, 6, 7}));
+  EXPECT_THAT(message_of<c10::IndexError>([&] { t.index_select(0, at::tensor({0, 5})); }),
+              HasSubstr("index 5 is out of bounds for dimension 0 with size 3"));
+  EXPECT_ANY_THROW(t.index_select(0, at::tensor({-1})));
+  EXPECT_ANY_THROW(t.index_select(0, at::tensor({{0}})));
+  EXPECT_ANY_THROW(t.index_select(0, at::tensor({0.0})));
+  EXPECT_ANY_THROW(at::index_select_out(const_cast<Tensor&>(t), t, 0, at::tensor({1})));
+}
+
+TEST(Gather, Values) {
+  const Tensor t = counted({3, 4});
+  EXPECT_EQ(ints(t.gather(1, at::tensor({{0, 3}, {1, 1}, {2, 0}}))), (Ints{0, 3, 5, 5, 10, 8}));
+  EXPECT_EQ(ints(t.gather(0, at::tensor({{2, 0}}))), (Ints{8, 1}));
+  EXPECT_EQ(ints(t.t().gather(1, at::tensor({{2}, {0}}))), (Ints{8, 1}));
+  EXPECT_EQ(ints(at::tensor(5).gather(0, at::tensor(0))), (Ints{5}));
+  EXPECT_EQ(ints(at::take_along_dim(t, at::tensor({{1}, {2}, {3}}), 1)), (Ints{1, 6, 11}));
+  EXPECT_EQ(ints(at::take_along_dim(t, at::tensor({11, 0}))), (Ints{11, 0}));
+  EXPECT_THAT(message_of<c10::IndexError>([&] { t.gather(1, at::tensor({{4}})); }),
+              HasSubstr("gather(): index 4 is out of bounds for dimension 1 with size 4"));
+  EXPECT_ANY_THROW(t.gather(0, at::tensor({0})));
+  EXPECT_ANY_THROW(t.gather(1, at::zeros({4, 1}, at::kLong)));
+}
+
+TEST(Scatter, Values) {
+  const Tensor t = at::zeros({2, 3}, at::kLong);
+  EXPECT_EQ(ints(t.scatter(1, at::tensor({{2}, {0}}), at::tensor({{5}, {6}}))),
+            (Ints{0, 0, 5, 6, 0, 0}));
+  EXPECT_EQ(ints(t.scatter(1, at::tensor({{2, 0}}), 9)), (Ints{9, 0, 9, 0, 0, 0}));
+  EXPECT_EQ(ints(t.scatter_add(1, at::tensor({{1, 1, 1}}), at::tensor({{1, 2, 3}}))),
+            (Ints{0, 6, 0, 0, 0, 0}));
+  EXPECT_EQ(ints(t.scatter_add(0, at::tensor({{1, 0, 1}, {1, 1, 1}}), at::ones({2, 3}, at::kLong))),
+            (Ints{0, 1, 0, 2, 1, 2}));
+  EXPECT_EQ(ints(t), Ints(6, 0));
+  Tensor inplace = t.clone();
+  inplace.scatter_(1, at::tensor({{0}, {1}}), 4);
+  EXPECT_EQ(ints(inplace), (Ints{4, 0, 0, 0, 4, 0}));
+}
+
+TEST(Scatter, AWrongIndexLeavesSelfUnchanged) {
+  Tensor t = at::zeros({2, 3}, at::kLong);
+  const Tensor index = at::tensor({{0, 3}});
+  EXPECT_THAT(message_of<c10::IndexError>([&] { t.scatter_(1, index, 1); }),
+              HasSubstr("index 3 is out of bounds for dimension 1 with size 3"));
+  EXPECT_ANY_THROW(t.scatter_add_(1, index, at::ones({1, 2}, at::kLong)));
+  EXPECT_ANY_THROW(t.scatter_(1, at::tensor({{0}}), at::ones({1, 1})));
+  EXPECT_ANY_THROW(t.scatter_(1, at::tensor({{0, 1}}), at::ones({1, 1}, at::kLong)));
+  EXPECT_ANY_THROW(t.index_put_({std::optional<Tensor>(at::tensor({0, 2}))}, at::tensor(1)));
+  EXPECT_EQ(ints(t), Ints(6, 0));
+}
+
+TEST(IndexAdd, Values) {
+  const Tensor t = at::ones({3, 2}, at::kLong);
+  const Tensor source = at::tensor({{1, 2}, {3, 4}});
+  EXPECT_EQ(ints(t.index_add(0, at::tensor({2, 2}), source)), (Ints{1, 1, 1, 1, 5, 7}));
+  EXPECT_EQ(ints(t.index_add(0, at::tensor({0, 1}), source, 10)), (Ints{11, 21, 31, 41, 1, 1}));
+  Tensor columns = at::zeros({2, 3});
+  columns.index_add_(1, at::tensor({0, 2}), at::ones({2, 2}));
+  EXPECT_EQ(doubles(columns), (Doubles{1, 0, 1, 1, 0, 1}));
+  EXPECT_ANY_THROW(t.index_add(0, at::tensor({0}), source));
+  EXPECT_ANY_THROW(t.index_add(0, at::tensor({0, 3}), source));
+}
+
+TEST(Scatter, AddsLargeTensorsOnSeveralThreads) {
+  const int64_t n = 200000;
+  const Tensor index = at::arange(n).view({2, n / 2}).clone();
+  const Tensor t = at::zeros({2, n}, at::kLong);
+  const Tensor result = t.scatter_add(1, index, at::ones({2, n / 2}, at::kLong));
+  int64_t sum = 0;
+  for (int64_t x : ints(result)) sum += x;
+  EXPECT_EQ(sum, n);
+  EXPECT_EQ(ints(result.select(0, 1).slice(0, n / 2, n)), Ints(n / 2, 1));
+}
+
+TEST(MaskedSelect, AndNonzero) {
+  const Tensor t = counted({2, 3});
+  const Tensor mask = at::tensor({{true, false, true}, {false, false, true}});
+  EXPECT_EQ(ints(t.masked_select(mask)), (Ints{0, 2, 5}));
+  EXPECT_EQ(ints(t.masked_select(at::tensor({false, true, false}))), (Ints{1, 4}));
+  EXPECT_EQ(ints(mask.nonzero()), (Ints{0, 0, 0, 2, 1, 2}));
+  EXPECT_EQ(sizes(at::zeros({2, 2}).nonzero()), (Ints{0, 2}));
+  EXPECT_EQ(sizes(at::tensor(3).nonzero()), (Ints{1, 0}));
+  EXPECT_EQ(sizes(at::argwhere(at::ones({100000}))), (Ints{100000, 1}));
+  EXPECT_ANY_THROW(t.masked_select(at::ones({2, 3}, at::kLong)));
+  Tensor out = at::empty({0}, at::kLong);
+  at::nonzero_out(out, at::tensor({0, 1}));
+  EXPECT_EQ(ints(out), (Ints{1}));
+  for (at::ScalarType dtype : all_dtypes()) {
+    EXPECT_EQ(ints(at::tensor({1, 0, 1}).to(dtype).nonzero()), (Ints{0, 2})) << dtype;
+  }
+}
+
+// ---- The index of C++ programs ----
+
+TEST(Index, ViewsForIntegersAndSlices) {
+  const Tensor t = counted({3, 4});
+  EXPECT_EQ(t.index({1, 2}).item<int64_t>(), 6);
+  EXPECT_EQ(ints(t.index({Slice(1, None), 0})), (Ints{4, 8}));
+  EXPECT_EQ(ints(t.index({"...", -1})), (Ints{3, 7, 11}));
+  EXPECT_EQ(ints(t.index({Ellipsis, Slice(None, None, 2)})), (Ints{0, 2, 4, 6, 8, 10}));
+  EXPECT_EQ(sizes(t.index({None, Slice(), None})), (Ints{1, 3, 1, 4}));
+  EXPECT_TRUE(t.index({0}).is_alias_of(t));
+  EXPECT_FALSE(t.index({Slice()}).is_same(t));
+  EXPECT_ANY_THROW(t.index({0, 0, 0}));
+  EXPECT_ANY_THROW(t.index({Ellipsis, Ellipsis}));
+  EXPECT_ANY_THROW(t.index({3}));
+  EXPECT_ANY_THROW(t.index({"abc"}));
+}
+
+TEST(Index, WithTensors) {
+  const Tensor t = counted({3, 4});
+  EXPECT_EQ(ints(t.index({at::tensor({2, -3})})), (Ints{8, 9, 10, 11, 0, 1, 2, 3}));
+  EXPECT_EQ(ints(t.index({at::tensor({0, 2}), at::tensor({1, 3})})), (Ints{1, 11}));
+  EXPECT_EQ(ints(t.index({at::tensor({{0}, {2}}), at::tensor({1, 3})})), (Ints{1, 3, 9, 11}));
+  EXPECT_EQ(ints(t.index({Slice(), at::tensor({3, 0})})), (Ints{3, 0, 7, 4, 11, 8}));
+  EXPECT_EQ(ints(t.index({1, at::tensor({3, 0})})), (Ints{7, 4}));
+  EXPECT_EQ(ints(t.index({t.t().select(0, 0) / 4 > 0})), (Ints{4, 5, 6, 7, 8, 9, 10, 11}));
+  EXPECT_EQ(ints(t.index({at::tensor({true, false, true}), 1})), (Ints{1, 9}));
+  EXPECT_EQ(sizes(t.index({true})), (Ints{1, 3, 4}));
+  EXPECT_EQ(sizes(t.index({false})), (Ints{0, 3, 4}));
+  EXPECT_EQ(sizes(t.index({at::tensor({0}), None})), (Ints{1, 1, 4}));
+}
+
+TEST(Index, PlaceOfTheIndexedDimensions) {
+  const Tensor t = counted({2, 3, 4, 5});
+  const Tensor i = at::zeros({7}, at::kLong);
+  // Neighbours: in their place. Apart: in front.
+  EXPECT_EQ(sizes(t.index({Slice(), i, i})), (Ints{2, 7, 5}));
+  EXPECT_EQ(sizes(t.index({i, Slice(), i})), (Ints{7, 3, 5}));
+  EXPECT_EQ(sizes(t.index({Slice(), i, Slice(), i})), (Ints{7, 2, 4}));
+  const Tensor mask = at::ones({3, 4}, at::kBool);
+  EXPECT_EQ(sizes(t.index({Slice(), mask})), (Ints{2, 12, 5}));
+  EXPECT_EQ(sizes(t.index({Slice(), mask, at::zeros({12}, at::kLong)})), (Ints{2, 12}));
+  // A check of values in the general case.
+  const Tensor a = at::tensor({1, 0});
+  const Tensor b = at::tensor({4, 2});
+  const Tensor r = t.index({a, Slice(), 3, b});
+  ASSERT_EQ(sizes(r), (Ints{2, 3}));
+  EXPECT_EQ(ints(r), (Ints{60 + 15 + 4, 60 + 35 + 4, 60 + 55 + 4, 15 + 2, 35 + 2, 55 + 2}));
+}
+
+TEST(Index, Errors) {
+  const Tensor t = counted({3, 4});
+  EXPECT_THAT(message_of<c10::IndexError>([&] { t.index({at::tensor({5})}); }),
+              HasSubstr("index 5 is out of bounds for dimension 0 with size 3"));
+  EXPECT_THAT(message_of<c10::IndexError>([&] { t.index({Slice(), at::tensor({-5})}); }),
+              HasSubstr("index -5 is out of bounds for dimension 1 with size 4"));
+  EXPECT_THAT(message_of<c10::IndexError>([&] { t.index({at::tensor({true, false})}); }),
+              HasSubstr("does not match the shape"));
+  EXPECT_ANY_THROW(t.index({at::tensor({0, 1}), at::tensor({0, 1, 2})}));
+  EXPECT_ANY_THROW(t.index({at::tensor({0.5})}));
+  EXPECT_ANY_THROW(t.index({at::ones({3, 4, 1}, at::kBool)}));
+  EXPECT_EQ(at::zeros({0, 4}).index({at::empty({0}, at::kLong)}).numel(), 0);
+  EXPECT_ANY_THROW(at::zeros({0, 4}).index({at::tensor({0})}));
+}
+
+TEST(IndexPut, Values) {
+  Tensor t = at::zeros({3, 4}, at::kLong);
+  t.index_put_({at::tensor({0, 2}), at::tensor({1, 3})}, at::tensor({5, 6}));
+  EXPECT_EQ(ints(t), (Ints{0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6}));
+  t.index_put_({Slice(1, 2)}, 7);
+  EXPECT_EQ(ints(t.index({1})), (Ints{7, 7, 7, 7}));
+  t.index_put_({t > 5}, 1.0);
+  EXPECT_EQ(ints(t), (Ints{0, 5, 0, 0, 1, 1, 1, 1, 0, 0, 0, 1}));
+  t.index_put_({Slice(), at::tensor({0})}, at::tensor({{{9}}}));
+  EXPECT_EQ(ints(t.select(1, 0)), (Ints{9, 9, 9}));
+  t.index_put_({1, 1}, at::tensor(4.0));
+  EXPECT_EQ(t.index({1, 1}).item<int64_t>(), 4);
+  EXPECT_ANY_THROW(t.index_put_({at::tensor({0, 1})}, at::ones({3, 4}, at::kLong)));
+}
+
+TEST(IndexPut, AccumulatesRepeatedPlaces) {
+  const std::vector<std::optional<Tensor>> index = {at::tensor({1, 1, 0, 1})};
+  const Tensor t = at::zeros({2});
+  EXPECT_EQ(doubles(at::index_put(t, index, at::ones({4}), true)), (Doubles{1, 3}));
+  EXPECT_EQ(doubles(t), (Doubles{0, 0}));
+  Tensor self = counted({3});
+  // Values and index in self's own memory are read before anything is written.
+  self.index_put_({at::tensor({2, 1, 0})}, self);
+  EXPECT_EQ(ints(self), (Ints{2, 1, 0}));
+}
+
+TEST(Index, EveryDtype) {
+  for (at::ScalarType dtype : all_dtypes()) {
+    const Tensor t = at::tensor({1, 0, 1}).to(dtype);
+    EXPECT_EQ(doubles(t.index({at::tensor({2, 1})})), (Doubles{1, 0})) << dtype;
+    EXPECT_EQ(doubles(t.gather(0, at::tensor({1, 2}))), (Doubles{0, 1})) << dtype;
+    EXPECT_EQ(doubles(at::zeros({2}, dtype).scatter_add(0, at::tensor({1}), at::ones({1}, dtype))),
+              (Doubles{0, 1}))
+        << dtype;
+  }
+}
+
+TEST(Index, OnMeta) {
+  const Tensor t = at::ones({3, 4}, at::TensorOptions().device("meta"));
+  const Tensor i = at::zeros({2}, at::TensorOptions().dtype(at::kLong).device("meta"));
+  EXPECT_EQ(sizes(t.index({i})), (Ints{2, 4}));
+  EXPECT_EQ(sizes(t.index_select(1, i)), (Ints{3, 2}));
+}
+
+}  // namespace

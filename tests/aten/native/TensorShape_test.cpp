@@ -1,0 +1,312 @@
+// Views, their strides and aliasing; joining, repeating, reversing.
+#include "Testing.h"
+
+namespace {
+
+using namespace testing_native;  // NOLINT
+using at::Tensor;
+using testing::HasSubstr;
+
+// ---- Views ----
+
+TEST(View, SharesMemory) {
+  const Tensor t = counted({2, 6});
+  const Tensor v = t.view({3, 4});
+  EXPECT_TRUE(v.is_alias_of(t));
+  EXPECT_EQ(strides(v), (Ints{4, 1}));
+  v.select(0, 2).select(0, 3).fill_(100);
+  EXPECT_EQ(ints(t).back(), 100);
+  EXPECT_EQ(sizes(t.view({-1, 4})), (Ints{3, 4}));
+  EXPECT_EQ(sizes(t.view({12})), (Ints{12}));
+  EXPECT_EQ(sizes(at::ones({1}).view({})), (Ints{}));
+  EXPECT_EQ(sizes(at::ones({}).view({1, 1})), (Ints{1, 1}));
+  EXPECT_EQ(sizes(at::ones({0, 3}).view({3, 0})), (Ints{3, 0}));
+  EXPECT_EQ(sizes(at::ones({0, 3}).view({-1, 3})), (Ints{0, 3}));
+}
+
+TEST(View, OfStridedTensors) {
+  const Tensor t = counted({4, 6}).slice(1, 0, 4);  // strides 6, 1
+  EXPECT_EQ(strides(t.view({2, 2, 2, 2})), (Ints{12, 6, 2, 1}));
+  EXPECT_THAT(message_of<c10::Error>([&] { t.view({16}); }), HasSubstr("reshape"));
+  EXPECT_EQ(ints(t.reshape({16})),
+            (Ints{0, 1, 2, 3, 6, 7, 8, 9, 12, 13, 14, 15, 18, 19, 20, 21}));
+  EXPECT_FALSE(t.reshape({16}).is_alias_of(t));
+  EXPECT_TRUE(t.reshape({2, 2, 4}).is_alias_of(t));
+  const Tensor turned = counted({2, 3}).t();
+  EXPECT_EQ(strides(turned.view({3, 1, 2})), (Ints{1, 6, 3}));
+  EXPECT_ANY_THROW(turned.view({6}));
+}
+
+TEST(View, Errors) {
+  const Tensor t = counted({3, 4});
+  EXPECT_THAT(message_of<c10::Error>([&] { t.view({5}); }),
+              HasSubstr("view(): shape [5] is invalid for input of size 12"));
+  EXPECT_THAT(message_of<c10::Error>([&] { t.view({-1, -1}); }), HasSubstr("only one"));
+  EXPECT_ANY_THROW(t.view({-2, 6}));
+  EXPECT_ANY_THROW(at::ones({0}).view({-1, 0}));
+  EXPECT_ANY_THROW(t.view({int64_t{1} << 62, 4}));
+}
+
+TEST(Expand, HasStrideZero) {
+  const Tensor t = counted({3, 1});
+  const Tensor e = t.expand({2, 3, 4});
+  EXPECT_EQ(strides(e), (Ints{0, 1, 0}));
+  EXPECT_EQ(ints(e.select(0, 1).select(0, 2)), (Ints{2, 2, 2, 2}));
+  EXPECT_EQ(sizes(t.expand({-1, 5})), (Ints{3, 5}));
+  EXPECT_EQ(sizes(t.expand({0, 3, 1})), (Ints{0, 3, 1}));
+  EXPECT_EQ(sizes(at::ones({}).expand({2})), (Ints{2}));
+  EXPECT_EQ(sizes(t.expand_as(at::ones({3, 7}))), (Ints{3, 7}));
+  EXPECT_EQ(sizes(at::broadcast_to(t, {3, 2})), (Ints{3, 2}));
+  EXPECT_THAT(message_of<c10::Error>([&] { t.expand({4, 1}); }), HasSubstr("expand"));
+  EXPECT_ANY_THROW(t.expand({3}));
+  EXPECT_ANY_THROW(t.expand({-1, 3, 1}));
+}
+
+TEST(Transpose, ViewsAndInPlace) {
+  const Tensor t = counted({2, 3, 4});
+  EXPECT_EQ(strides(t.transpose(0, -1)), (Ints{1, 4, 12}));
+  EXPECT_EQ(sizes(t.permute({2, 0, 1})), (Ints{4, 2, 3}));
+  EXPECT_EQ(strides(t.permute({2, 0, 1})), (Ints{1, 12, 4}));
+  EXPECT_EQ(sizes(t.mT()), (Ints{2, 4, 3}));
+  EXPECT_EQ(sizes(at::movedim(t, 0, 2)), (Ints{3, 4, 2}));
+  EXPECT_EQ(sizes(at::movedim(t, {0, 1}, {-1, 0})), (Ints{3, 4, 2}));
+  EXPECT_EQ(sizes(at::ones({3}).t()), (Ints{3}));
+  Tensor m = counted({2, 3});
+  m.t_();
+  EXPECT_EQ(ints(m), (Ints{0, 3, 1, 4, 2, 5}));
+  m.transpose_(0, 1);
+  EXPECT_EQ(ints(m), (Ints{0, 1, 2, 3, 4, 5}));
+  EXPECT_THAT(message_of<c10::IndexError>([&] { t.transpose(0, 3); }),
+              HasSubstr("transpose(): expected dim in [-3, 2] for a 3-d input, got 3"));
+  EXPECT_ANY_THROW(t.t());
+  EXPECT_THAT(message_of<c10::Error>([&] { t.permute({0, 1, 1}); }), HasSubstr("more than once"));
+  EXPECT_ANY_THROW(t.permute({0, 1}));
+}
+
+TEST(Select, OffsetsAndErrors) {
+  const Tensor t = counted({3, 4});
+  const Tensor row = t.select(0, -1);
+  EXPECT_EQ(row.storage_offset(), 8);
+  EXPECT_EQ(ints(row), (Ints{8, 9, 10, 11}));
+  EXPECT_EQ(ints(t[1]), (Ints{4, 5, 6, 7}));
+  EXPECT_EQ(ints(t.select(1, 2)), (Ints{2, 6, 10}));
+  EXPECT_THAT(message_of<c10::IndexError>([&] { t.select(0, 7); }),
+              HasSubstr("select(): index 7 out of range for dim 0 of size 3"));
+  EXPECT_ANY_THROW(t.select(2, 0));
+  EXPECT_ANY_THROW(at::ones({}).select(0, 0));
+  EXPECT_ANY_THROW(at::ones({0}).select(0, 0));
+}
+
+TEST(Slice, ClampsAsPythonDoes) {
+  const Tensor t = counted({5});
+  EXPECT_EQ(ints(t.slice(0, 1, 4, 2)), (Ints{1, 3}));
+  EXPECT_EQ(ints(t.slice(0, -2)), (Ints{3, 4}));
+  EXPECT_EQ(ints(t.slice(0, -100, 100)), (Ints{0, 1, 2, 3, 4}));
+  EXPECT_EQ(t.slice(0, 4, 2).numel(), 0);
+  EXPECT_EQ(ints(t.slice(0, {}, {}, int64_t{1} << 62)), (Ints{0}));
+  EXPECT_EQ(ints(t.slice()), ints(t));
+  EXPECT_ANY_THROW(t.slice(0, 0, 3, 0));
+  EXPECT_ANY_THROW(t.slice(0, 0, 3, -1));
+  EXPECT_EQ(ints(t.narrow(0, 1, 2)), (Ints{1, 2}));
+  EXPECT_EQ(ints(t.narrow(0, -2, 2)), (Ints{3, 4}));
+  EXPECT_THAT(message_of<c10::IndexError>([&] { t.narrow(0, 3, 3); }), HasSubstr("exceeds"));
+  EXPECT_ANY_THROW(t.narrow(0, 0, -1));
+  EXPECT_ANY_THROW(t.narrow(0, 6, 0));
+}
+
+TEST(Squeeze, AllForms) {
+  const Tensor t = at::ones({1, 3, 1});
+  EXPECT_EQ(sizes(t.squeeze()), (Ints{3}));
+  EXPECT_EQ(sizes(t.squeeze(0)), (Ints{3, 1}));
+  EXPECT_EQ(sizes(t.squeeze(1)), (Ints{1, 3, 1}));
+  EXPECT_EQ(sizes(t.squeeze(at::IntArrayRef{0, -1})), (Ints{3}));
+  EXPECT_EQ(sizes(at::ones({}).squeeze(0)), (Ints{}));
+  EXPECT_EQ(sizes(at::ones({2, 3}).unsqueeze(1)), (Ints{2, 1, 3}));
+  EXPECT_EQ(strides(at::ones({2, 3}).unsqueeze(1)), (Ints{3, 3, 1}));
+  EXPECT_EQ(sizes(at::ones({2, 3}).unsqueeze(-1)), (Ints{2, 3, 1}));
+  EXPECT_EQ(sizes(at::ones({}).unsqueeze(0)), (Ints{1}));
+  Tensor m = at::ones({1, 3});
+  m.squeeze_();
+  EXPECT_EQ(sizes(m), (Ints{3}));
+  m.unsqueeze_(1);
+  EXPECT_EQ(sizes(m), (Ints{3, 1}));
+  m.squeeze_(-1);
+  EXPECT_EQ(sizes(m), (Ints{3}));
+  EXPECT_THAT(message_of<c10::IndexError>([&] { t.unsqueeze(4); }),
+              HasSubstr("expected dim in [-4, 3]"));
+  EXPECT_ANY_THROW(t.squeeze(3));
+}
+
+TEST(Flatten, AndUnflatten) {
+  const Tensor t = counted({2, 3, 4});
+  EXPECT_EQ(sizes(t.flatten()), (Ints{24}));
+  EXPECT_EQ(sizes(t.flatten(1)), (Ints{2, 12}));
+  EXPECT_EQ(sizes(t.flatten(0, 1)), (Ints{6, 4}));
+  EXPECT_EQ(sizes(at::ones({}).flatten()), (Ints{1}));
+  EXPECT_EQ(sizes(t.unflatten(2, {2, -1})), (Ints{2, 3, 2, 2}));
+  EXPECT_EQ(sizes(t.ravel()), (Ints{24}));
+  EXPECT_TRUE(t.flatten(1).is_alias_of(t));
+  EXPECT_ANY_THROW(t.flatten(1, 0));
+  EXPECT_ANY_THROW(t.unflatten(2, {3, 2}));
+  EXPECT_ANY_THROW(t.unflatten(2, {}));
+}
+
+TEST(AsStrided, StaysInsideTheMemory) {
+  const Tensor t = counted({12});
+  const Tensor v = t.as_strided({3, 3}, {4, 1}, 1);
+  EXPECT_EQ(ints(v), (Ints{1, 2, 3, 5, 6, 7, 9, 10, 11}));
+  EXPECT_EQ(ints(t.as_strided({3, 2}, {1, 1})), (Ints{0, 1, 1, 2, 2, 3}));
+  EXPECT_EQ(t.as_strided({0}, {1}, 12).numel(), 0);
+  EXPECT_THAT(message_of<c10::Error>([&] { t.as_strided({13}, {1}); }), HasSubstr("out of bounds"));
+  EXPECT_ANY_THROW(t.as_strided({2}, {1}, 11));
+  EXPECT_ANY_THROW(t.as_strided({2}, {-1}));
+  EXPECT_ANY_THROW(t.as_strided({2}, {1}, -1));
+  EXPECT_ANY_THROW(t.as_strided({2, 2}, {1}));
+  EXPECT_ANY_THROW(t.as_strided({2}, {int64_t{1} << 62}));
+  Tensor m = counted({4});
+  m.as_strided_({2}, {2});
+  EXPECT_EQ(ints(m), (Ints{0, 2}));
+}
+
+TEST(Diagonal, Offsets) {
+  const Tensor t = counted({3, 4});
+  EXPECT_EQ(ints(t.diagonal()), (Ints{0, 5, 10}));
+  EXPECT_EQ(ints(t.diagonal(1)), (Ints{1, 6, 11}));
+  EXPECT_EQ(ints(t.diagonal(-1)), (Ints{4, 9}));
+  EXPECT_EQ(t.diagonal(4).numel(), 0);
+  EXPECT_EQ(t.diagonal(std::numeric_limits<int64_t>::min()).numel(), 0);
+  EXPECT_EQ(sizes(counted({2, 3, 4}).diagonal(0, 0, 2)), (Ints{3, 2}));
+  EXPECT_TRUE(t.diagonal().is_alias_of(t));
+  EXPECT_ANY_THROW(t.diagonal(0, 0, 0));
+  EXPECT_ANY_THROW(at::ones({3}).diagonal());
+}
+
+TEST(Split, AllForms) {
+  const Tensor t = counted({5, 2});
+  const auto parts = t.split(2);
+  ASSERT_EQ(parts.size(), 3u);
+  EXPECT_EQ(ints(parts[2]), (Ints{8, 9}));
+  EXPECT_TRUE(parts[1].is_alias_of(t));
+  const auto sized = t.split_with_sizes({1, 0, 4});
+  EXPECT_EQ(sizes(sized[1]), (Ints{0, 2}));
+  EXPECT_EQ(ints(sized[2]).front(), 2);
+  EXPECT_EQ(t.split(at::IntArrayRef{2, 3}).size(), 2u);
+  EXPECT_EQ(t.chunk(4).size(), 3u);
+  EXPECT_EQ(t.chunk(2, 1)[1].storage_offset(), 1);
+  EXPECT_EQ(at::ones({0, 2}).chunk(3).size(), 3u);
+  EXPECT_EQ(at::ones({0, 2}).split(0).size(), 1u);
+  const auto rows = t.unbind();
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(ints(rows[3]), (Ints{6, 7}));
+  EXPECT_EQ(t.unbind(1).size(), 2u);
+  EXPECT_ANY_THROW(t.split(-1));
+  EXPECT_ANY_THROW(t.split(0));
+  EXPECT_ANY_THROW(t.split_with_sizes({1, 2}));
+  EXPECT_ANY_THROW(t.chunk(0));
+  EXPECT_ANY_THROW(at::ones({}).unbind());
+}
+
+TEST(Views, OnMetaAndOfEveryDtype) {
+  const Tensor meta = at::ones({2, 3}, at::TensorOptions().device("meta"));
+  EXPECT_EQ(sizes(meta.t().unsqueeze(0)), (Ints{1, 3, 2}));
+  EXPECT_TRUE(meta.select(0, 1).is_meta());
+  for (at::ScalarType dtype : all_dtypes()) {
+    const Tensor t = at::tensor({{0, 1}, {1, 0}}).to(dtype);
+    EXPECT_EQ(doubles(t.t().select(0, 1)), (Doubles{1, 0})) << dtype;
+    EXPECT_EQ(doubles(at::cat({t, t}).narrow(0, 2, 1)), (Doubles{0, 1})) << dtype;
+    EXPECT_EQ(doubles(t.flip({0})), (Doubles{1, 0, 0, 1})) << dtype;
+  }
+}
+
+TEST(Complex, ViewsOfTheParts) {
+  const Tensor t = at::tensor({c10::complex<double>(1, 2), c10::complex<double>(3, 4)});
+  const Tensor parts = at::view_as_real(t);
+  EXPECT_EQ(sizes(parts), (Ints{2, 2}));
+  EXPECT_EQ(doubles(parts), (Doubles{1, 2, 3, 4}));
+  EXPECT_TRUE(parts.is_alias_of(t));
+  EXPECT_EQ(doubles(at::imag(t)), (Doubles{2, 4}));
+  EXPECT_EQ(doubles(at::real(t)), (Doubles{1, 3}));
+  EXPECT_EQ(at::view_as_complex(parts).scalar_type(), t.scalar_type());
+  EXPECT_ANY_THROW(at::view_as_complex(at::ones({3})));
+  EXPECT_ANY_THROW(at::view_as_complex(at::ones({2, 3}).t().slice(1, 0, 2)));
+  EXPECT_ANY_THROW(at::imag(at::ones({2})));
+}
+
+// ---- Joining ----
+
+TEST(Cat, ValuesPromotionAndLayout) {
+  const Tensor a = counted({2, 2});
+  const Tensor b = counted({1, 2}) + 10;
+  EXPECT_EQ(ints(at::cat({a, b})), (Ints{0, 1, 2, 3, 10, 11}));
+  EXPECT_EQ(ints(at::cat({a, a}, 1)), (Ints{0, 1, 0, 1, 2, 3, 2, 3}));
+  EXPECT_EQ(ints(at::cat({a.t(), b}, -2)), (Ints{0, 2, 1, 3, 10, 11}));
+  EXPECT_EQ(at::cat({a, at::ones({1, 2})}).scalar_type(), at::kFloat);
+  EXPECT_EQ(doubles(at::cat({a, at::full({1, 2}, 0.5)})), (Doubles{0, 1, 2, 3, 0.5, 0.5}));
+  EXPECT_EQ(sizes(at::cat({at::ones({0}), a})), (Ints{2, 2}));
+  EXPECT_EQ(sizes(at::cat({at::ones({0}), at::ones({0})})), (Ints{0}));
+  EXPECT_EQ(sizes(at::cat({at::ones({0, 2}), a})), (Ints{2, 2}));
+  const Tensor image = at::ones({1, 2, 2, 2}).contiguous(at::MemoryFormat::ChannelsLast);
+  EXPECT_TRUE(at::cat({image, image}).is_contiguous(at::MemoryFormat::ChannelsLast));
+  EXPECT_EQ(doubles(at::cat({image, image}, 1)), Doubles(16, 1.0));
+}
+
+TEST(Cat, OutAndErrors) {
+  const Tensor a = counted({2, 2});
+  Tensor out = at::empty({0}, at::kDouble);
+  at::cat_out(out, {a, a});
+  EXPECT_EQ(doubles(out), (Doubles{0, 1, 2, 3, 0, 1, 2, 3}));
+  Tensor self = a.clone();
+  EXPECT_ANY_THROW(at::cat_out(self, {self, a}));
+  Tensor integer = at::empty({0}, at::kLong);
+  EXPECT_ANY_THROW(at::cat_out(integer, {at::ones({2})}));
+  EXPECT_THAT(message_of<c10::Error>([&] { at::cat({a, at::ones({2, 3})}); }),
+              HasSubstr("Sizes of tensors must match"));
+  EXPECT_THAT(message_of<c10::Error>([&] { at::cat({a, at::ones({2})}); }),
+              HasSubstr("same number of dimensions"));
+  EXPECT_ANY_THROW(at::cat({at::ones({})}));
+  EXPECT_ANY_THROW(at::cat(std::vector<Tensor>{}));
+  EXPECT_ANY_THROW(at::cat({a}, 2));
+}
+
+TEST(Stack, ValuesAndErrors) {
+  const Tensor a = at::tensor({1, 2});
+  const Tensor b = at::tensor({3, 4});
+  EXPECT_EQ(ints(at::stack({a, b})), (Ints{1, 2, 3, 4}));
+  EXPECT_EQ(ints(at::stack({a, b}, -1)), (Ints{1, 3, 2, 4}));
+  EXPECT_EQ(ints(at::stack({at::tensor(1), at::tensor(2)})), (Ints{1, 2}));
+  EXPECT_EQ(at::stack({a, b.to(at::kDouble)}).scalar_type(), at::kDouble);
+  Tensor out = at::empty({0}, at::kLong);
+  at::stack_out(out, {a, b}, 1);
+  EXPECT_EQ(ints(out), (Ints{1, 3, 2, 4}));
+  EXPECT_ANY_THROW(at::stack({a, at::ones({3})}));
+  EXPECT_ANY_THROW(at::stack({a, b}, 2));
+}
+
+TEST(Repeat, Values) {
+  const Tensor t = counted({2, 2});
+  EXPECT_EQ(ints(t.repeat({1, 2})), (Ints{0, 1, 0, 1, 2, 3, 2, 3}));
+  EXPECT_EQ(ints(at::tensor({1, 2}).repeat({2, 1})), (Ints{1, 2, 1, 2}));
+  EXPECT_EQ(ints(t.t().repeat({2, 1})), (Ints{0, 2, 1, 3, 0, 2, 1, 3}));
+  EXPECT_EQ(ints(at::tensor(5).repeat({3})), (Ints{5, 5, 5}));
+  EXPECT_EQ(sizes(t.repeat({0, 1})), (Ints{0, 2}));
+  EXPECT_ANY_THROW(t.repeat({2}));
+  EXPECT_ANY_THROW(t.repeat({-1, 1}));
+  EXPECT_ANY_THROW(t.repeat({int64_t{1} << 62, 4}));
+}
+
+TEST(FlipAndRoll, Values) {
+  const Tensor t = counted({2, 3});
+  EXPECT_EQ(ints(t.flip({0})), (Ints{3, 4, 5, 0, 1, 2}));
+  EXPECT_EQ(ints(t.flip({1})), (Ints{2, 1, 0, 5, 4, 3}));
+  EXPECT_EQ(ints(t.flip({0, -1})), (Ints{5, 4, 3, 2, 1, 0}));
+  EXPECT_EQ(ints(t.t().flip({0})), (Ints{2, 5, 1, 4, 0, 3}));
+  EXPECT_EQ(ints(t.flip({})), ints(t));
+  EXPECT_ANY_THROW(t.flip({0, 0}));
+  EXPECT_EQ(ints(t.roll({1}, {1})), (Ints{2, 0, 1, 5, 3, 4}));
+  EXPECT_EQ(ints(t.roll({-1}, {0})), (Ints{3, 4, 5, 0, 1, 2}));
+  EXPECT_EQ(ints(t.roll({2})), (Ints{4, 5, 0, 1, 2, 3}));
+  EXPECT_EQ(ints(t.roll({1, 1}, {0, 1})), (Ints{5, 3, 4, 2, 0, 1}));
+  EXPECT_ANY_THROW(t.roll({1, 2}, {0}));
+}
+
+}  // namespace
