@@ -56,7 +56,7 @@ Device::Device(const std::string& text) : Device(parse_device(text)) {}
 
 std::string Device::str() const {
   std::string result = DeviceTypeName(type_);
-  if (has_index()) result += ":" + std::to_string(index_);
+  if (has_index()) result.append(1, ':').append(std::to_string(index_));
   return result;
 }
 
