@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -26,6 +27,9 @@ Commands:
 
 Options:
   --tags FILE   the tags that operators may carry
+  --helpers H   a C++ header whose functions formulas may call; may be given several times. Without
+                it, aten/autograd/FunctionsManual.h and its like are read where they lie beside the
+                operators
   --syntax      check: only what can be told from the files themselves; for operator files of
                 another tree, such as PyTorch's
   --json        check: print the diagnostics as JSON on standard output
@@ -49,6 +53,7 @@ struct Options {
   std::string command;
   std::vector<std::string> files;
   std::string tags;
+  std::vector<std::string> helpers;
   std::string out = "generated";
   std::string output_file;
   bool syntax = false;
@@ -58,8 +63,17 @@ struct Options {
 };
 
 constexpr std::array<std::string_view, 3> kCommands = {"check", "model", "generate"};
-constexpr std::array<std::string_view, 7> kOptions = {"--tags", "--syntax", "--json", "--out",
-                                                      "--check", "-o",      "--help"};
+constexpr std::array<std::string_view, 8> kOptions = {
+    "--tags", "--helpers", "--syntax", "--json", "--out", "--check", "-o", "--help"};
+
+// Where the functions and methods of formulas come from in this tree; the first one must be there for
+// the check to be made.
+constexpr std::array<const char*, 9> kDefaultHelpers = {
+    "aten/autograd/FunctionsManual.h", "aten/autograd/ShapeFormulas.h",
+    "aten/autograd/TensorGeometry.h",  "aten/core/TensorBase.h",
+    "c10/core/Scalar.h",               "c10/core/TensorOptions.h",
+    "c10/util/ArrayRef.h",             "c10/util/OptionalArrayRef.h",
+    "c10/core/ScalarType.h"};
 
 std::string did_you_mean(const std::string& suggestion) {
   return suggestion.empty() ? "" : " (did you mean '" + suggestion + "'?)";
@@ -79,6 +93,8 @@ std::string parse(const std::vector<std::string>& arguments, Options& options) {
       options.help = true;
     } else if (argument == "--tags") {
       mistake = value(options.tags);
+    } else if (argument == "--helpers") {
+      mistake = value(options.helpers.emplace_back());
     } else if (argument == "--out") {
       mistake = value(options.out);
     } else if (argument == "-o") {
@@ -135,8 +151,27 @@ class Session {
       if (!tags) return kFailure;
       load_tags(*tags, model_, diagnostics_);
     }
+    if (const int code = load_helper_headers(); code != kOk) return code;
     load_native_functions(*files[0], model_, diagnostics_);
     if (files[1]) load_derivatives(*files[1], model_, diagnostics_);
+    return kOk;
+  }
+
+  int load_helper_headers() {
+    if (options_.syntax) return kOk;
+    for (const auto& path : options_.helpers) {
+      const SourceFile* header = read(path);
+      if (!header) return kFailure;
+      load_helpers(*header, model_);
+    }
+    if (!options_.helpers.empty()) return kOk;
+    const auto root = std::filesystem::path(options_.files[0]).parent_path();
+    if (!std::filesystem::exists(root / kDefaultHelpers[0])) return kOk;
+    for (const char* path : kDefaultHelpers) {
+      if (const SourceFile* header = sources_.read((root / path).string())) {
+        load_helpers(*header, model_);
+      }
+    }
     return kOk;
   }
 

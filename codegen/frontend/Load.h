@@ -8,6 +8,8 @@ namespace oploom::frontend {
 
 void load_native_functions(const SourceFile& file, Model& model, Diagnostics& diagnostics);
 void load_derivatives(const SourceFile& file, Model& model, Diagnostics& diagnostics);
+// Notes the functions that a C++ header declares: formulas may call them.
+void load_helpers(const SourceFile& file, Model& model);
 void load_tags(const SourceFile& file, Model& model, Diagnostics& diagnostics);
 
 // Parses the schema in a scalar; mistakes are reported at their places in the file.

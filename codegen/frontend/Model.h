@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ struct SavedValue {
   std::optional<SchemaType> type;  // for inputs and outputs
   std::size_t output_index = 0;
   bool after = false;  // taken after the operator ran
+  std::vector<std::string> used_by;  // the inputs whose gradients need it
   bool clone = false;  // an in-place operator overwrites it, so a copy is kept
 };
 
@@ -138,6 +140,7 @@ struct Model {
   std::vector<std::unique_ptr<DerivativeEntry>> derivatives;
   std::vector<Tag> tags;
   bool tags_given = false;  // a tags file was read, so unknown tags are mistakes
+  std::set<std::string> helpers;  // functions that formulas may call; empty: not checked
   // Parsed files, kept since entries point into them.
   std::vector<std::unique_ptr<YamlNode>> documents;
   std::map<std::string, Operator*, std::less<>> by_name;

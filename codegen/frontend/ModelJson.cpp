@@ -127,6 +127,8 @@ class Writer {
     text_or_null(value.cpp);
     json_.key("after").value(value.after);
     json_.key("clone").value(value.clone);
+    json_.key("used_by");
+    strings(value.used_by);
     json_.end_object().end_compact();
   }
 

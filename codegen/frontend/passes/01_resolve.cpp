@@ -49,6 +49,7 @@ void run_passes(Model& model, const PassOptions& options, Diagnostics& diagnosti
   plan_structured(model, options, diagnostics);
   differentiate(model, options, diagnostics);
   verify(model, options, diagnostics);
+  check_helpers(model, options, diagnostics);
 }
 
 }  // namespace oploom::frontend

@@ -106,6 +106,7 @@ class Differentiator {
       derivative.inputs.push_back(std::move(finished));
     }
     derivative.saved = plan.take();
+    if (entry.schema.kind() == SchemaKind::inplace) keep_what_is_overwritten(derivative);
     derivative.uses_grad_input_mask = scope.uses_grad_input_mask();
     if (!derivative.inputs.empty()) {
       const std::string stem = camel_case(entry.schema.root()) + "Backward";
@@ -121,15 +122,21 @@ class Differentiator {
     if (op.kind != SchemaKind::inplace || op.derivative || !op.functional) return;
     if (op.composite == "implicit") return;
     if (!op.functional->derivative) return;
-    Derivative derivative = *op.functional->derivative;
+    op.derivative = *op.functional->derivative;
+    keep_what_is_overwritten(*op.derivative);
+  }
+
+  static void keep_what_is_overwritten(Derivative& derivative) {
     for (auto& value : derivative.saved) {
-      if (value.source == SavedValue::Source::input && value.of == "self") {
-        value.clone = !value.type || value.type->is_tensor_like();
-      } else if (value.source == SavedValue::Source::output) {
-        value.of = "self";
+      if (value.source == SavedValue::Source::input && value.of == "self") value.clone = true;
+      if (!value.after) continue;
+      if (value.expr.starts_with(value.of + ".")) {
+        value.expr.replace(0, value.of.size(), "self");
+      } else if (const auto at = value.expr.find("(" + value.of + ")"); at != std::string::npos) {
+        value.expr.replace(at + 1, value.of.size(), "self");
       }
+      value.of = "self";
     }
-    op.derivative = std::move(derivative);
   }
 
   Model& model_;

@@ -28,6 +28,9 @@ void differentiate(Model& model, const PassOptions& options, Diagnostics& diagno
 // 07: what must hold between finished operators.
 void verify(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 
+// 08: the functions that formulas call.
+void check_helpers(Model& model, const PassOptions& options, Diagnostics& diagnostics);
+
 // All of them.
 void run_passes(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 

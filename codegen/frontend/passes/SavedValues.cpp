@@ -16,7 +16,7 @@ struct Property {
 };
 
 // Properties of a tensor that stay true when its elements change.
-constexpr std::array<Property, 11> kTensorProperties = {{
+constexpr std::array<Property, 13> kTensorProperties = {{
     {"sizes", "std::vector<int64_t>", ".vec()"},
     {"strides", "std::vector<int64_t>", ".vec()"},
     {"size", "int64_t", ""},
@@ -28,6 +28,8 @@ constexpr std::array<Property, 11> kTensorProperties = {{
     {"layout", "Layout", ""},
     {"is_complex", "bool", ""},
     {"is_conj", "bool", ""},
+    {"is_floating_point", "bool", ""},
+    {"storage_offset", "int64_t", ""},
 }};
 
 // Free functions of a tensor or a list of tensors with the same nature.
@@ -77,6 +79,8 @@ std::string as_identifier(std::string_view text) {
 
 std::string SavedValuePlan::add(const GradientFormula& formula, const FormulaScope& scope) {
   text_ = formula.text;
+  names_.clear();
+  for (const auto& name : formula.names) names_.push_back(name.text);
   callees_.clear();
   walk(*formula.tree, [&](const Expr& node) {
     if (node.kind == Expr::Kind::call) callees_.insert(&node.children[0]);
@@ -189,9 +193,14 @@ std::optional<SavedValue> SavedValuePlan::whole(const Expr& node, const FormulaS
 }
 
 void SavedValuePlan::keep(SavedValue value) {
-  const bool known = std::any_of(saved_.begin(), saved_.end(),
-                                 [&](const SavedValue& s) { return s.name == value.name; });
-  if (!known) saved_.push_back(std::move(value));
+  auto known = std::find_if(saved_.begin(), saved_.end(),
+                            [&](const SavedValue& s) { return s.name == value.name; });
+  if (known == saved_.end()) known = saved_.insert(saved_.end(), std::move(value));
+  for (const auto& name : names_) {
+    if (std::find(known->used_by.begin(), known->used_by.end(), name) == known->used_by.end()) {
+      known->used_by.push_back(name);
+    }
+  }
 }
 
 }  // namespace oploom::frontend

@@ -1,0 +1,112 @@
+// The commands of the `oploom` program: output, exit codes, JSON.
+#include <codegen/frontend/CommandLine.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace oploom::frontend {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class CommandLine : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() /
+              ("oploom-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) +
+               std::to_string(getpid()));
+    std::filesystem::create_directories(folder_);
+    operators_ = write("native_functions.yaml", "- func: abs(Tensor self) -> Tensor\n  family: UnaryOps\n");
+    derivatives_ = write("derivatives.yaml", "");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& name, const std::string& text) {
+    const auto path = folder_ / name;
+    std::ofstream(path) << text;
+    return path.string();
+  }
+  int run(const std::vector<std::string>& arguments) {
+    out_.str("");
+    err_.str("");
+    return run_command_line(arguments, out_, err_);
+  }
+
+  std::filesystem::path folder_;
+  std::string operators_, derivatives_;
+  std::ostringstream out_, err_;
+};
+
+TEST_F(CommandLine, CheckOfGoodFilesIsSilent) {
+  EXPECT_EQ(run({"check", operators_, derivatives_}), 0);
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(CommandLine, MistakesGoToStandardErrorWithExitCodeOne) {
+  const auto bad = write("bad.yaml", "- func: abs(Tensor self) -> Tenso\n  famly: X\n");
+  EXPECT_EQ(run({"check", bad, derivatives_}), 1);
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_THAT(err_.str(), HasSubstr("bad.yaml:1:29: error: unknown type 'Tenso' (did you mean 'Tensor'?)"));
+  EXPECT_THAT(err_.str(), HasSubstr("bad.yaml:2:3: error: unknown key 'famly'"));
+  EXPECT_THAT(err_.str(), HasSubstr("2 errors\n"));
+}
+
+TEST_F(CommandLine, JsonDiagnostics) {
+  const auto bad = write("bad.yaml", "- func: abs(tensor self) -> Tensor\n  family: X\n");
+  EXPECT_EQ(run({"check", "--json", bad, derivatives_}), 1);
+  EXPECT_EQ(err_.str(), "");
+  EXPECT_THAT(out_.str(), HasSubstr("\"errors\": 1"));
+  EXPECT_THAT(out_.str(), HasSubstr("\"line\": 1"));
+  EXPECT_THAT(out_.str(), HasSubstr("\"column\": 13"));
+  EXPECT_THAT(out_.str(), HasSubstr("\"message\": \"unknown type 'tensor'\""));
+  EXPECT_THAT(out_.str(), HasSubstr("\"suggestion\": \"Tensor\""));
+}
+
+TEST_F(CommandLine, ModelGoesToStandardOutputOrAFile) {
+  EXPECT_EQ(run({"model", operators_, derivatives_}), 0);
+  const std::string model = out_.str();
+  EXPECT_THAT(model, StartsWith("{\n  \"version\": 1,\n"));
+  EXPECT_THAT(model, testing::Not(HasSubstr(folder_.string())));  // the same wherever the tree lies
+  const auto path = (folder_ / "model.json").string();
+  EXPECT_EQ(run({"model", operators_, derivatives_, "-o", path}), 0);
+  EXPECT_EQ(out_.str(), "");
+  std::ifstream stream(path);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(stream), {}), model);
+}
+
+TEST_F(CommandLine, NoModelOfFilesWithMistakes) {
+  const auto bad = write("bad.yaml", "- func: abs(tensor self) -> Tensor\n");
+  EXPECT_EQ(run({"model", bad, derivatives_}), 1);
+  EXPECT_EQ(out_.str(), "");
+}
+
+TEST_F(CommandLine, WrongUse) {
+  EXPECT_EQ(run({}), 2);
+  EXPECT_EQ(run({"chek"}), 2);
+  EXPECT_EQ(err_.str(), "oploom: unknown command 'chek' (did you mean 'check'?)\ntry 'oploom --help'\n");
+  EXPECT_EQ(run({"check", "--sintax"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("did you mean '--syntax'?"));
+  EXPECT_EQ(run({"check", "--tags"}), 2);
+  EXPECT_EQ(run({"check", "a", "b", "c"}), 2);
+}
+
+TEST_F(CommandLine, UnreadableFiles) {
+  EXPECT_EQ(run({"check", (folder_ / "missing.yaml").string(), derivatives_}), 3);
+  EXPECT_THAT(err_.str(), HasSubstr("cannot read"));
+  EXPECT_EQ(run({"check", folder_.string(), derivatives_}), 3);
+}
+
+TEST_F(CommandLine, Help) {
+  EXPECT_EQ(run({"--help"}), 0);
+  EXPECT_THAT(out_.str(), StartsWith("usage: oploom COMMAND"));
+  EXPECT_THAT(out_.str(), HasSubstr("Exit codes:"));
+}
+
+}  // namespace
+}  // namespace oploom::frontend
