@@ -18,7 +18,8 @@ MemOverlap has_internal_overlap(const TensorBase& tensor) {
   const IntArrayRef sizes = tensor.sizes();
   const IntArrayRef strides = tensor.strides();
   for (size_t d = 0; d < sizes.size(); ++d) {
-    if (strides[d] == 0 && sizes[d] > 1) return tensor.numel() > 0 ? MemOverlap::Yes : MemOverlap::No;
+    if (strides[d] == 0 && sizes[d] > 1)
+      return tensor.numel() > 0 ? MemOverlap::Yes : MemOverlap::No;
   }
   // Sorted by stride, a dimension that steps over everything below it overlaps nothing: the usual
   // slices are found this way.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <aten/core/MetaBase.h>
+#include <aten/core/Parallel.h>
 #include <aten/core/TensorBase.h>
 #include <aten/iterator/Cast.h>
 #include <aten/iterator/MemoryOverlap.h>
@@ -40,8 +41,8 @@
 //
 // Note [Order of the loops]
 // The dimensions are sorted so that the outputs are walked through in the order of their memory,
-// then neighbouring dimensions are merged where all strides allow it: operands with one common dense
-// layout become a single row. Kernels must not depend on the order; one that does asks for
+// then neighbouring dimensions are merged where all strides allow it: operands with one common
+// dense layout become a single row. Kernels must not depend on the order; one that does asks for
 // enforce_linear_iteration().
 //
 // Note [Layout of allocated outputs]
@@ -51,10 +52,10 @@
 // Note [Casts]
 // With promote_inputs_to_common_dtype() the inputs are converted to the common dtype, and with
 // cast_common_dtype_to_outputs() the kernel's results to the outputs' dtypes. The kernel only ever
-// sees rows of dtype(arg), the dtype to compute in. The conversion happens inside for_each(), a short
-// row at a time in a buffer on the stack; a single element is converted once, when the iterator is
-// built. Therefore a kernel that reads data_ptr(arg) on its own, without for_each(), must not ask for
-// casts.
+// sees rows of dtype(arg), the dtype to compute in. The conversion happens inside for_each(), a
+// short row at a time in a buffer on the stack; a single element is converted once, when the
+// iterator is built. Therefore a kernel that reads data_ptr(arg) on its own, without for_each(),
+// must not ask for casts.
 //
 // Note [Borrowed operands]
 // add_output/add_input take no reference: the tensors must outlive the iterator. add_owned_* do.
@@ -64,11 +65,6 @@ namespace at::inline oploom_v1 {
 
 class TensorIterator;
 class TensorIteratorConfig;
-
-namespace internal {
-// The least number of elements for which another thread is worth starting.
-inline constexpr int64_t GRAIN_SIZE = 32768;
-}  // namespace internal
 
 // What the iterator knows about one operand.
 struct OPLOOM_API OperandInfo {
@@ -100,6 +96,8 @@ struct OPLOOM_API OperandInfo {
   ScalarType current_dtype = ScalarType::Undefined;
   bool is_output = false;
   bool is_const = false;
+  // An input that takes no part in promotion.
+  bool keeps_dtype = false;
   bool will_resize = false;
   // The output is also an input.
   bool is_read_write = false;
@@ -117,8 +115,8 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   // A row: pointers to the first elements, one stride for each operand, number of elements.
   using loop1d_t = c10::function_ref<void(char** data, const int64_t* strides, int64_t size)>;
   // A block of size1 rows of size0 elements: ntensors() inner strides, then ntensors() outer ones.
-  using loop2d_t = c10::function_ref<void(char** data, const int64_t* strides, int64_t size0,
-                                          int64_t size1)>;
+  using loop2d_t =
+      c10::function_ref<void(char** data, const int64_t* strides, int64_t size0, int64_t size1)>;
   using loop_subiter_t = c10::function_ref<void(TensorIteratorBase& subiter)>;
 
   TensorIteratorBase();
@@ -157,9 +155,7 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   }
   Device device(int64_t arg = 0) const { return *operands_[arg].device; }
   DeviceType device_type(int64_t arg = 0) const { return device(arg).type(); }
-  int64_t element_size(int64_t arg) const {
-    return static_cast<int64_t>(elementSize(dtype(arg)));
-  }
+  int64_t element_size(int64_t arg) const { return static_cast<int64_t>(elementSize(dtype(arg))); }
   bool is_scalar(int64_t arg) const { return operands_[arg].tensor().numel() == 1; }
   bool is_cpu_scalar(int64_t arg) const {
     return is_scalar(arg) && device(arg).type() == DeviceType::CPU;
@@ -181,10 +177,10 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   // Calls the loop over all elements, on several threads if there are more than grain_size.
   template <typename Loop,
             std::enable_if_t<std::is_invocable_v<Loop&, char**, const int64_t*, int64_t>, int> = 0>
-  void for_each(Loop loop, int64_t grain_size = internal::GRAIN_SIZE) {
+  void for_each(Loop loop, int64_t grain_size = GRAIN_SIZE) {
     for_each(loop2d_t(loop_2d_from_1d(loop)), grain_size);
   }
-  void for_each(loop2d_t loop, int64_t grain_size = internal::GRAIN_SIZE);
+  void for_each(loop2d_t loop, int64_t grain_size = GRAIN_SIZE);
 
   // Calls the loop over elements [begin, end) on this thread.
   template <typename Loop,
@@ -233,6 +229,8 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
                                        const TensorBase& b);
   void build_unary_op(const TensorBase& out, const TensorBase& a);
   void build_borrowing_unary_op(const TensorBase& out, const TensorBase& a);
+  // Computed in a dtype that the caller has found.
+  void build_borrowing_unary_op_in(ScalarType dtype, const TensorBase& out, const TensorBase& a);
   void build_unary_float_op(const TensorBase& out, const TensorBase& a);
   void build_borrowing_unary_float_op(const TensorBase& out, const TensorBase& a);
   // Boolean outputs.
@@ -241,6 +239,9 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
                                      const TensorBase& b);
   void build_unary_force_boolean_op(const TensorBase& out, const TensorBase& a);
   void build_borrowing_unary_force_boolean_op(const TensorBase& out, const TensorBase& a);
+  // Inputs are converted to bool.
+  void build_borrowing_logical_op(const TensorBase& out, const TensorBase& a, const TensorBase& b);
+  void build_borrowing_logical_op(const TensorBase& out, const TensorBase& a);
   void build_ternary_op(const TensorBase& out, const TensorBase& a, const TensorBase& b,
                         const TensorBase& c);
   void build_borrowing_ternary_op(const TensorBase& out, const TensorBase& a, const TensorBase& b,
@@ -252,9 +253,11 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   TensorIteratorBase(const TensorIteratorBase& other);
   TensorIteratorBase& operator=(const TensorIteratorBase&) = delete;
 
+  bool try_fast_unary(const TensorBase& out, const TensorBase& a, ScalarType static_dtype,
+                      bool to_float);
   bool try_fast_binary(const TensorBase& out, const TensorBase& a, const TensorBase& b,
-                       ScalarType result);
-  bool try_fast_unary(const TensorBase& out, const TensorBase& a, ScalarType result);
+                       ScalarType static_dtype, bool to_float);
+  void finish_short_cut(const TensorBase& like, ScalarType result);
   std::string message_prefix() const;
   void populate_operands(TensorIteratorConfig& config);
   void mark_outputs();
@@ -272,6 +275,7 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   void coalesce_dimensions();
   void set_data_and_casts();
   void set_single_row(int64_t numel);
+  void run_range(loop2d_t loop, int64_t begin, int64_t end) const;
   void run_converting(loop2d_t loop, char** data, const int64_t* strides, int64_t size0,
                       int64_t size1) const;
 
@@ -339,9 +343,7 @@ class OPLOOM_API TensorIteratorConfig final {
   TensorIteratorConfig& operator=(const TensorIteratorConfig&) = delete;
 
   // Operands; see Note [Order of operands] and Note [Borrowed operands].
-  TensorIteratorConfig& add_output(const TensorBase& output) {
-    return add_borrowed_output(output);
-  }
+  TensorIteratorConfig& add_output(const TensorBase& output) { return add_borrowed_output(output); }
   TensorIteratorConfig& add_input(const TensorBase& input) { return add_borrowed_input(input); }
   TensorIteratorConfig& add_const_input(const TensorBase& input) {
     return add_borrowed_const_input(input);
@@ -402,6 +404,16 @@ class OPLOOM_API TensorIteratorConfig final {
     promote_integer_inputs_to_float_ = value;
     return *this;
   }
+  // Compute in this dtype, whatever the inputs promote to; needs promote_inputs_to_common_dtype().
+  TensorIteratorConfig& declare_common_dtype(ScalarType dtype) {
+    forced_common_dtype_ = dtype;
+    return *this;
+  }
+  // Input `index` (0 is the first input) keeps its dtype and does not take part in the promotion.
+  TensorIteratorConfig& keep_input_dtype(int index) {
+    keep_dtype_mask_ |= uint32_t{1} << index;
+    return *this;
+  }
   TensorIteratorConfig& cast_common_dtype_to_outputs(bool value) {
     cast_common_dtype_to_outputs_ = value;
     if (value) check_all_same_dtype_ = false;
@@ -450,12 +462,15 @@ class OPLOOM_API TensorIteratorConfig final {
   SmallVector<MaybeOwned<TensorBase>, 4> tensors_;
   // One bit for each operand: is it an input that the kernel does not write to?
   uint32_t const_mask_ = 0;
+  // One bit for each input that keeps its dtype.
+  uint32_t keep_dtype_mask_ = 0;
   int num_outputs_ = 0;
   int num_inputs_ = 0;
   const char* name_ = nullptr;
   std::optional<DimVector> static_shape_;
   std::optional<Device> static_device_;
   ScalarType static_dtype_ = ScalarType::Undefined;
+  ScalarType forced_common_dtype_ = ScalarType::Undefined;
   bool check_mem_overlap_ = true;
   bool check_all_same_dtype_ = true;
   bool check_all_same_device_ = true;

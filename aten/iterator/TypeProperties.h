@@ -8,9 +8,9 @@ namespace at::inline oploom_v1::native {
 
 // Note [Promotion categories]
 // Operands fall into three categories: tensors with dimensions, tensors without (0-d), and numbers
-// (wrapped_number tensors and Scalars). A lower category changes the result only by its kind (bool <
-// integer < floating < complex): int32 tensor + 0-d int64 is int32, but int32 tensor + 0-d float64 is
-// float64, and int32 tensor + 1.5 has the default dtype.
+// (wrapped_number tensors and Scalars). A lower category changes the result only by its kind (bool
+// < integer < floating < complex): int32 tensor + 0-d int64 is int32, but int32 tensor + 0-d
+// float64 is float64, and int32 tensor + 1.5 has the default dtype.
 struct ResultTypeState {
   ScalarType dim_result = ScalarType::Undefined;
   ScalarType zero_result = ScalarType::Undefined;

@@ -27,13 +27,14 @@ OPLOOM_DECLARE_DISPATCH(binary_fn, pow_tensor_tensor_stub);
 using pow_scalar_fn = void (*)(TensorIteratorBase&, const Scalar& exponent);
 OPLOOM_DECLARE_DISPATCH(pow_scalar_fn, pow_tensor_scalar_stub);
 
-// Comparisons: two inputs of one dtype, a bool output (or one of the inputs' dtype).
+// Comparisons: two inputs of one dtype, a bool output.
 OPLOOM_DECLARE_DISPATCH(binary_fn, eq_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, ne_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, lt_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, le_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, gt_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, ge_stub);
+// Logic: all operands are bool; the iterator converts.
 OPLOOM_DECLARE_DISPATCH(binary_fn, logical_and_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, logical_or_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, logical_xor_stub);

@@ -17,8 +17,9 @@ bool cpu_has_avx2() {
 
 bool cpu_has_avx512() {
 #if defined(__x86_64__) && defined(OPLOOM_KERNELS_FOR_AVX512)
-  return cpu_has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+  return cpu_has_avx2() && __builtin_cpu_supports("avx512f") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512dq");
 #else
   return false;
 #endif

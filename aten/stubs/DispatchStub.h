@@ -1,4 +1,5 @@
-// DispatchStub: a kernel's name, through which native code calls the copy compiled for this machine.
+// DispatchStub: a kernel's name, through which native code calls the copy compiled for this
+// machine.
 #pragma once
 
 #include <aten/core/Namespace.h>
@@ -35,8 +36,8 @@ namespace at::inline oploom_v1 {
 // Instruction sets, the least capable first.
 enum class CPUCapability : int { DEFAULT = 0, AVX2 = 1, AVX512 = 2 };
 
-// The instruction set that kernels are taken from: the best one that the library has kernels for and
-// this processor supports, or the one that OPLOOM_CPU_CAPABILITY=default|avx2|avx512 names.
+// The instruction set that kernels are taken from: the best one that the library has kernels for
+// and this processor supports, or the one that OPLOOM_CPU_CAPABILITY=default|avx2|avx512 names.
 OPLOOM_API CPUCapability get_cpu_capability_level();
 // The same as a word: "DEFAULT", "AVX2" or "AVX512".
 OPLOOM_API std::string get_cpu_capability();
@@ -46,7 +47,7 @@ OPLOOM_API std::string get_cpu_capability();
 namespace at::inline oploom_v1::native {
 
 // Devices beside the CPU that can have kernels in a stub.
-inline constexpr int kNumStubDevices = static_cast<int>(DeviceType::COMPILE_TIME_MAX_DEVICE_TYPES);
+inline constexpr int kNumStubDevices = c10::kNumDeviceTypes;
 
 namespace detail {
 [[noreturn]] OPLOOM_API void stub_has_no_kernel(DeviceType device);

@@ -10,7 +10,6 @@ namespace at::inline oploom_v1::native {
 using unary_fn = void (*)(TensorIteratorBase&);
 
 OPLOOM_DECLARE_DISPATCH(unary_fn, abs_stub);
-OPLOOM_DECLARE_DISPATCH(unary_fn, angle_stub);
 OPLOOM_DECLARE_DISPATCH(unary_fn, bitwise_not_stub);
 OPLOOM_DECLARE_DISPATCH(unary_fn, ceil_stub);
 OPLOOM_DECLARE_DISPATCH(unary_fn, conj_physical_stub);

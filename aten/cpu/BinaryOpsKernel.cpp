@@ -1,0 +1,375 @@
+// Arithmetic of two tensors.
+#include <aten/cpu/Loops.h>
+#include <aten/stubs/BinaryOps.h>
+
+#include <cmath>
+
+namespace at::inline oploom_v1::native {
+inline namespace CPU_CAPABILITY {
+namespace {
+
+void mul_kernel(TensorIteratorBase& iter) {
+  if (iter.common_dtype() == kBool) {
+    return cpu_kernel(iter, [](bool a, bool b) -> bool { return a && b; });
+  }
+  OPLOOM_DISPATCH(iter.common_dtype(), "mul",
+                  (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
+                  [&] { cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return a * b; }); });
+}
+
+void add_kernel(TensorIteratorBase& iter, const Scalar& alpha) {
+  if (iter.common_dtype() == kBool) {
+    const bool factor = alpha.to<bool>();
+    return cpu_kernel(iter, [factor](bool a, bool b) -> bool { return a || (factor && b); });
+  }
+  OPLOOM_DISPATCH(iter.common_dtype(), "add",
+                  (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+                    using opmath_t = c10::opmath_type<scalar_t>;
+                    const opmath_t factor = alpha.to<opmath_t>();
+                    if (factor == opmath_t(1)) {
+                      cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return a + b; });
+                    } else {
+                      cpu_kernel_vec<scalar_t>(
+                          iter, [factor](auto a, auto b) { return a + decltype(a)(factor) * b; });
+                    }
+                  });
+}
+
+// Subtraction is not addition of the negative: unsigned and signed zeros come out as one expects.
+void sub_kernel(TensorIteratorBase& iter, const Scalar& alpha) {
+  OPLOOM_DISPATCH(iter.common_dtype(), "sub",
+                  (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+                    using opmath_t = c10::opmath_type<scalar_t>;
+                    const opmath_t factor = alpha.to<opmath_t>();
+                    if (factor == opmath_t(1)) {
+                      cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return a - b; });
+                    } else {
+                      cpu_kernel_vec<scalar_t>(
+                          iter, [factor](auto a, auto b) { return a - decltype(a)(factor) * b; });
+                    }
+                  });
+}
+
+void div_true_kernel(TensorIteratorBase& iter) {
+  OPLOOM_DISPATCH(iter.common_dtype(), "div", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
+                  [&] { cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return a / b; }); });
+}
+
+// ---- Integer division ----
+
+// An integer that is divided by zero raises a signal on the processor; here it is an error, found
+// before anything is written. The most negative number divided by -1 raises it, too, and wraps
+// around here.
+template <typename T>
+void check_divisors(TensorIteratorBase& iter, const char* name) {
+  iter.for_each([name](char** data, const int64_t* strides, int64_t n) {
+    bool zero = false;
+    for (int64_t i = 0; i < n; ++i) {
+      zero |= *reinterpret_cast<const T*>(data[2] + i * strides[2]) == T(0);
+    }
+    OPLOOM_CHECK(!zero, name, "(): division of an integer by zero");
+  });
+}
+
+template <typename T>
+OPLOOM_ALWAYS_INLINE T divide_trunc(T a, T b) {
+  if constexpr (std::is_signed_v<T>) {
+    if (b == T(-1)) return vec::wrap_sub(T(0), a);
+  }
+  return static_cast<T>(a / b);
+}
+
+template <typename T>
+OPLOOM_ALWAYS_INLINE T modulo_trunc(T a, T b) {
+  if constexpr (std::is_signed_v<T>) {
+    if (b == T(-1)) return T(0);
+  }
+  return static_cast<T>(a % b);
+}
+
+template <typename T>
+OPLOOM_ALWAYS_INLINE T divide_floor(T a, T b) {
+  const T quotient = divide_trunc(a, b);
+  if constexpr (std::is_signed_v<T>) {
+    if ((a < 0) != (b < 0) && modulo_trunc(a, b) != 0) return static_cast<T>(quotient - 1);
+  }
+  return quotient;
+}
+
+// The remainder has the divisor's sign.
+template <typename T>
+OPLOOM_ALWAYS_INLINE T modulo_floor(T a, T b) {
+  const T rest = modulo_trunc(a, b);
+  if constexpr (std::is_signed_v<T>) {
+    if (rest != 0 && (rest < 0) != (b < 0)) return static_cast<T>(rest + b);
+  }
+  return rest;
+}
+
+// The floor of a / b, computed from fmod so that it is exact where a / b would round up to the next
+// whole number.
+template <typename T>
+OPLOOM_ALWAYS_INLINE T divide_floor_floating(T a, T b) {
+  if (b == T(0)) return a / b;
+  const T rest = std::fmod(a, b);
+  T quotient = (a - rest) / b;
+  if (rest != T(0) && (b < T(0)) != (rest < T(0))) quotient -= T(1);
+  if (quotient == T(0)) return std::copysign(T(0), a / b);
+  const T whole = std::floor(quotient);
+  return quotient - whole > T(0.5) ? whole + T(1) : whole;
+}
+
+template <typename T>
+OPLOOM_ALWAYS_INLINE T remainder_floating(T a, T b) {
+  const T rest = std::fmod(a, b);
+  return rest != T(0) && (b < T(0)) != (rest < T(0)) ? rest + b : rest;
+}
+
+template <typename IntegerOp>
+void integer_division(TensorIteratorBase& iter, const char* name, IntegerOp op) {
+  OPLOOM_DISPATCH(iter.common_dtype(), name, (OPLOOM_INTEGRAL), [&] {
+    check_divisors<scalar_t>(iter, name);
+    cpu_kernel(iter, [op](scalar_t a, scalar_t b) -> scalar_t { return op(a, b); });
+  });
+}
+
+template <typename FloatingOp>
+void floating_division(TensorIteratorBase& iter, const char* name, FloatingOp op) {
+  OPLOOM_DISPATCH(iter.common_dtype(), name, (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+    using opmath_t = c10::opmath_type<scalar_t>;
+    cpu_kernel(iter, [op](scalar_t a, scalar_t b) -> scalar_t {
+      return op(static_cast<opmath_t>(a), static_cast<opmath_t>(b));
+    });
+  });
+}
+
+bool integral(const TensorIteratorBase& iter) {
+  return c10::isIntegralType(iter.common_dtype(), /*includeBool=*/false);
+}
+
+void div_trunc_kernel(TensorIteratorBase& iter) {
+  if (integral(iter)) {
+    return integer_division(iter, "div", [](auto a, auto b) { return divide_trunc(a, b); });
+  }
+  OPLOOM_DISPATCH(iter.common_dtype(), "div", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+    cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return (a / b).trunc(); });
+  });
+}
+
+void div_floor_kernel(TensorIteratorBase& iter) {
+  if (integral(iter)) {
+    return integer_division(iter, "div", [](auto a, auto b) { return divide_floor(a, b); });
+  }
+  floating_division(iter, "div", [](auto a, auto b) { return divide_floor_floating(a, b); });
+}
+
+void remainder_kernel(TensorIteratorBase& iter) {
+  if (integral(iter)) {
+    return integer_division(iter, "remainder", [](auto a, auto b) { return modulo_floor(a, b); });
+  }
+  floating_division(iter, "remainder", [](auto a, auto b) { return remainder_floating(a, b); });
+}
+
+void fmod_kernel(TensorIteratorBase& iter) {
+  if (integral(iter)) {
+    return integer_division(iter, "fmod", [](auto a, auto b) { return modulo_trunc(a, b); });
+  }
+  floating_division(iter, "fmod", [](auto a, auto b) { return std::fmod(a, b); });
+}
+
+// ---- Others ----
+
+void maximum_kernel(TensorIteratorBase& iter) {
+  if (iter.common_dtype() == kBool) {
+    return cpu_kernel(iter, [](bool a, bool b) -> bool { return a || b; });
+  }
+  OPLOOM_DISPATCH(
+      iter.common_dtype(), "maximum", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED),
+      [&] { cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return maximum(a, b); }); });
+}
+
+void minimum_kernel(TensorIteratorBase& iter) {
+  if (iter.common_dtype() == kBool) {
+    return cpu_kernel(iter, [](bool a, bool b) -> bool { return a && b; });
+  }
+  OPLOOM_DISPATCH(
+      iter.common_dtype(), "minimum", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED),
+      [&] { cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return minimum(a, b); }); });
+}
+
+void atan2_kernel(TensorIteratorBase& iter) {
+  OPLOOM_DISPATCH(iter.common_dtype(), "atan2", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+    cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return atan2(a, b); });
+  });
+}
+
+// By squaring, wrapping around. A negative exponent gives what the exact result rounds to: 1 and -1
+// have powers, all other numbers give 0.
+template <typename T>
+OPLOOM_ALWAYS_INLINE T integer_power(T base, T exponent) {
+  if constexpr (std::is_signed_v<T>) {
+    if (exponent < 0) {
+      if (base == T(1)) return T(1);
+      if (base == T(-1)) return exponent % 2 == 0 ? T(1) : T(-1);
+      return T(0);
+    }
+  }
+  T result = 1;
+  while (exponent > 0) {
+    if (exponent & 1) result = vec::wrap_mul(result, base);
+    base = vec::wrap_mul(base, base);
+    exponent = static_cast<T>(exponent >> 1);
+  }
+  return result;
+}
+
+void pow_tensor_tensor_kernel(TensorIteratorBase& iter) {
+  if (integral(iter)) {
+    OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_INTEGRAL), [&] {
+      cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return integer_power(a, b); });
+    });
+    return;
+  }
+  OPLOOM_DISPATCH(
+      iter.common_dtype(), "pow", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
+      [&] { cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return pow(a, b); }); });
+}
+
+void pow_tensor_scalar_kernel(TensorIteratorBase& iter, const Scalar& exponent) {
+  if (integral(iter)) {
+    OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_INTEGRAL), [&] {
+      const scalar_t power = exponent.to<scalar_t>();
+      cpu_kernel(iter, [power](scalar_t a) -> scalar_t { return integer_power(a, power); });
+    });
+    return;
+  }
+  OPLOOM_DISPATCH(
+      iter.common_dtype(), "pow", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+        using opmath_t = c10::opmath_type<scalar_t>;
+        // Whole and half powers that the processor computes directly, and exactly as pow() rounds.
+        if (exponent.equal(2)) {
+          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a * a; });
+        } else if (exponent.equal(3)) {
+          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a * a * a; });
+        } else if (exponent.equal(0.5)) {
+          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a.sqrt(); });
+        } else if (exponent.equal(-0.5)) {
+          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a.rsqrt(); });
+        } else if (exponent.equal(-1)) {
+          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a.reciprocal(); });
+        } else if (exponent.equal(-2)) {
+          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return (a * a).reciprocal(); });
+        } else {
+          const opmath_t power = exponent.to<opmath_t>();
+          cpu_kernel_vec<scalar_t>(iter, [power](auto a) { return pow(a, decltype(a)(power)); });
+        }
+      });
+}
+
+// ---- Gradients ----
+
+void tanh_backward_kernel(TensorIteratorBase& iter) {
+  OPLOOM_DISPATCH(iter.common_dtype(), "tanh_backward",
+                  (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+                    using opmath_t = c10::opmath_type<scalar_t>;
+                    cpu_kernel_vec<scalar_t>(iter, [](auto grad, auto result) {
+                      auto y = result;
+                      if constexpr (c10::is_complex_v<opmath_t>) {
+                        y = y.map([](opmath_t z) { return std::conj(z); });
+                      }
+                      return grad * (decltype(y)(opmath_t(1)) - y * y);
+                    });
+                  });
+}
+
+void sigmoid_backward_kernel(TensorIteratorBase& iter) {
+  OPLOOM_DISPATCH(iter.common_dtype(), "sigmoid_backward",
+                  (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+                    using opmath_t = c10::opmath_type<scalar_t>;
+                    cpu_kernel_vec<scalar_t>(iter, [](auto grad, auto result) {
+                      auto y = result;
+                      if constexpr (c10::is_complex_v<opmath_t>) {
+                        y = y.map([](opmath_t z) { return std::conj(z); });
+                      }
+                      return grad * y * (decltype(y)(opmath_t(1)) - y);
+                    });
+                  });
+}
+
+// d/dx x s(x) = s (1 + x (1 - s)), with s = sigmoid(x)
+void silu_backward_kernel(TensorIteratorBase& iter) {
+  OPLOOM_DISPATCH(iter.common_dtype(), "silu_backward", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+    using opmath_t = c10::opmath_type<scalar_t>;
+    cpu_kernel_vec<scalar_t>(iter, [](auto grad, auto x) {
+      const decltype(x) one(opmath_t(1));
+      const auto s = one / (one + x.neg().exp());
+      return grad * s * (one + x * (one - s));
+    });
+  });
+}
+
+void gelu_backward_kernel(TensorIteratorBase& iter, bool tanh_approximation) {
+  OPLOOM_DISPATCH(iter.common_dtype(), "gelu_backward", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+    using opmath_t = c10::opmath_type<scalar_t>;
+    const auto constant = [](double value) { return static_cast<opmath_t>(value); };
+    if (tanh_approximation) {
+      // beta = sqrt(2 / pi), kappa as in the forward function
+      cpu_kernel_vec<scalar_t>(iter, [constant](auto grad, auto x) {
+        using V = decltype(x);
+        const V beta(constant(0.79788456080286535588));
+        const V kappa(constant(0.044715));
+        const V one(constant(1));
+        const V half(constant(0.5));
+        const V t = (beta * (x + kappa * x * x * x)).tanh();
+        const V inner = beta * (one + V(constant(3)) * kappa * x * x);
+        return grad * (half * (one + t) + half * x * (one - t * t) * inner);
+      });
+    } else {
+      // Phi(x) + x phi(x)
+      cpu_kernel_vec<scalar_t>(iter, [constant](auto grad, auto x) {
+        using V = decltype(x);
+        const V one(constant(1));
+        const V half(constant(0.5));
+        const V cdf = half * (one + (x * V(constant(0.70710678118654752440))).erf());
+        const V pdf = (half * x * x).neg().exp() * V(constant(0.39894228040143267794));
+        return grad * (cdf + x * pdf);
+      });
+    }
+  });
+}
+
+void threshold_backward_kernel(TensorIteratorBase& iter, const Scalar& threshold) {
+  OPLOOM_DISPATCH(iter.common_dtype(), "threshold_backward",
+                  (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+                    using opmath_t = c10::opmath_type<scalar_t>;
+                    const opmath_t bound = threshold.to<opmath_t>();
+                    cpu_kernel_vec<scalar_t>(iter, [bound](auto grad, auto x) {
+                      using V = decltype(x);
+                      return blendv(grad, V(opmath_t(0)), x <= V(bound));
+                    });
+                  });
+}
+
+}  // namespace
+}  // namespace CPU_CAPABILITY
+
+OPLOOM_REGISTER_DISPATCH(add_stub, &add_kernel);
+OPLOOM_REGISTER_DISPATCH(sub_stub, &sub_kernel);
+OPLOOM_REGISTER_DISPATCH(mul_stub, &mul_kernel);
+OPLOOM_REGISTER_DISPATCH(div_true_stub, &div_true_kernel);
+OPLOOM_REGISTER_DISPATCH(div_trunc_stub, &div_trunc_kernel);
+OPLOOM_REGISTER_DISPATCH(div_floor_stub, &div_floor_kernel);
+OPLOOM_REGISTER_DISPATCH(remainder_stub, &remainder_kernel);
+OPLOOM_REGISTER_DISPATCH(fmod_stub, &fmod_kernel);
+OPLOOM_REGISTER_DISPATCH(maximum_stub, &maximum_kernel);
+OPLOOM_REGISTER_DISPATCH(minimum_stub, &minimum_kernel);
+OPLOOM_REGISTER_DISPATCH(atan2_stub, &atan2_kernel);
+OPLOOM_REGISTER_DISPATCH(pow_tensor_tensor_stub, &pow_tensor_tensor_kernel);
+OPLOOM_REGISTER_DISPATCH(pow_tensor_scalar_stub, &pow_tensor_scalar_kernel);
+OPLOOM_REGISTER_DISPATCH(tanh_backward_stub, &tanh_backward_kernel);
+OPLOOM_REGISTER_DISPATCH(sigmoid_backward_stub, &sigmoid_backward_kernel);
+OPLOOM_REGISTER_DISPATCH(silu_backward_stub, &silu_backward_kernel);
+OPLOOM_REGISTER_DISPATCH(gelu_backward_stub, &gelu_backward_kernel);
+OPLOOM_REGISTER_DISPATCH(threshold_backward_stub, &threshold_backward_kernel);
+
+}  // namespace at::inline oploom_v1::native

@@ -1,0 +1,101 @@
+// Comparisons, logic and bits of two tensors.
+#include <aten/cpu/Loops.h>
+#include <aten/stubs/BinaryOps.h>
+
+namespace at::inline oploom_v1::native {
+inline namespace CPU_CAPABILITY {
+namespace {
+
+template <typename Op>
+void compare_all(TensorIteratorBase& iter, const char* name, Op op) {
+  OPLOOM_DISPATCH(iter.common_dtype(), name, (OPLOOM_ALL), [&] {
+    using opmath_t = c10::opmath_type<scalar_t>;
+    cpu_kernel(iter, [op](scalar_t a, scalar_t b) -> bool {
+      return op(static_cast<opmath_t>(a), static_cast<opmath_t>(b));
+    });
+  });
+}
+
+// Complex numbers have no order.
+template <typename Op>
+void compare_ordered(TensorIteratorBase& iter, const char* name, Op op) {
+  OPLOOM_DISPATCH(iter.common_dtype(), name,
+                  (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+                    using opmath_t = c10::opmath_type<scalar_t>;
+                    cpu_kernel(iter, [op](scalar_t a, scalar_t b) -> bool {
+                      return op(static_cast<opmath_t>(a), static_cast<opmath_t>(b));
+                    });
+                  });
+}
+
+void eq_kernel(TensorIteratorBase& iter) {
+  compare_all(iter, "eq", [](auto a, auto b) { return a == b; });
+}
+void ne_kernel(TensorIteratorBase& iter) {
+  compare_all(iter, "ne", [](auto a, auto b) { return !(a == b); });
+}
+void lt_kernel(TensorIteratorBase& iter) {
+  compare_ordered(iter, "lt", [](auto a, auto b) { return a < b; });
+}
+void le_kernel(TensorIteratorBase& iter) {
+  compare_ordered(iter, "le", [](auto a, auto b) { return a <= b; });
+}
+void gt_kernel(TensorIteratorBase& iter) {
+  compare_ordered(iter, "gt", [](auto a, auto b) { return a > b; });
+}
+void ge_kernel(TensorIteratorBase& iter) {
+  compare_ordered(iter, "ge", [](auto a, auto b) { return a >= b; });
+}
+
+// The iterator has converted the inputs to bool.
+void logical_and_kernel(TensorIteratorBase& iter) {
+  cpu_kernel(iter, [](bool a, bool b) -> bool { return a && b; });
+}
+void logical_or_kernel(TensorIteratorBase& iter) {
+  cpu_kernel(iter, [](bool a, bool b) -> bool { return a || b; });
+}
+void logical_xor_kernel(TensorIteratorBase& iter) {
+  cpu_kernel(iter, [](bool a, bool b) -> bool { return a != b; });
+}
+
+template <typename BoolOp, typename Op>
+void bitwise_op(TensorIteratorBase& iter, const char* name, BoolOp bool_op, Op op) {
+  if (iter.common_dtype() == kBool) return cpu_kernel(iter, bool_op);
+  OPLOOM_DISPATCH(iter.common_dtype(), name, (OPLOOM_BOOL, OPLOOM_INTEGRAL), [&] {
+    if constexpr (!std::is_same_v<scalar_t, bool>) cpu_kernel_vec<scalar_t>(iter, op);
+  });
+}
+
+void bitwise_and_kernel(TensorIteratorBase& iter) {
+  bitwise_op(
+      iter, "bitwise_and", [](bool a, bool b) -> bool { return a && b; },
+      [](auto a, auto b) { return a & b; });
+}
+void bitwise_or_kernel(TensorIteratorBase& iter) {
+  bitwise_op(
+      iter, "bitwise_or", [](bool a, bool b) -> bool { return a || b; },
+      [](auto a, auto b) { return a | b; });
+}
+void bitwise_xor_kernel(TensorIteratorBase& iter) {
+  bitwise_op(
+      iter, "bitwise_xor", [](bool a, bool b) -> bool { return a != b; },
+      [](auto a, auto b) { return a ^ b; });
+}
+
+}  // namespace
+}  // namespace CPU_CAPABILITY
+
+OPLOOM_REGISTER_DISPATCH(eq_stub, &eq_kernel);
+OPLOOM_REGISTER_DISPATCH(ne_stub, &ne_kernel);
+OPLOOM_REGISTER_DISPATCH(lt_stub, &lt_kernel);
+OPLOOM_REGISTER_DISPATCH(le_stub, &le_kernel);
+OPLOOM_REGISTER_DISPATCH(gt_stub, &gt_kernel);
+OPLOOM_REGISTER_DISPATCH(ge_stub, &ge_kernel);
+OPLOOM_REGISTER_DISPATCH(logical_and_stub, &logical_and_kernel);
+OPLOOM_REGISTER_DISPATCH(logical_or_stub, &logical_or_kernel);
+OPLOOM_REGISTER_DISPATCH(logical_xor_stub, &logical_xor_kernel);
+OPLOOM_REGISTER_DISPATCH(bitwise_and_stub, &bitwise_and_kernel);
+OPLOOM_REGISTER_DISPATCH(bitwise_or_stub, &bitwise_or_kernel);
+OPLOOM_REGISTER_DISPATCH(bitwise_xor_stub, &bitwise_xor_kernel);
+
+}  // namespace at::inline oploom_v1::native

@@ -1,0 +1,152 @@
+// Copying elements, with and without conversion.
+#include <aten/cpu/Loops.h>
+#include <aten/stubs/Copy.h>
+
+#include <array>
+#include <cstring>
+
+namespace at::inline oploom_v1::native {
+inline namespace CPU_CAPABILITY {
+namespace {
+
+using at::detail::CastLoop;
+
+template <typename To, typename From>
+void cast_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t n) {
+  if (dst_stride == sizeof(To) && src_stride == sizeof(From)) {
+    To* to = reinterpret_cast<To*>(dst);
+    const From* from = reinterpret_cast<const From*>(src);
+    OPLOOM_INDEPENDENT_ITERATIONS
+    for (int64_t i = 0; i < n; ++i) to[i] = c10::convert<To>(from[i]);
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    *reinterpret_cast<To*>(dst + i * dst_stride) =
+        c10::convert<To>(*reinterpret_cast<const From*>(src + i * src_stride));
+  }
+}
+
+// Elements of one size that are moved as they are. Blocks of 16 bytes for complex<double>.
+struct Block16 {
+  uint64_t parts[2];
+};
+
+template <typename T>
+void move_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t n) {
+  if (dst_stride == sizeof(T)) {
+    if (src_stride == sizeof(T)) {
+      // The same memory when a tensor is copied to itself; then nothing is to be done.
+      if (dst != src) std::memcpy(dst, src, static_cast<size_t>(n) * sizeof(T));
+      return;
+    }
+    if (src_stride == 0) {
+      T* to = reinterpret_cast<T*>(dst);
+      const T value = *reinterpret_cast<const T*>(src);
+      for (int64_t i = 0; i < n; ++i) to[i] = value;
+      return;
+    }
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    *reinterpret_cast<T*>(dst + i * dst_stride) = *reinterpret_cast<const T*>(src + i * src_stride);
+  }
+}
+
+template <typename To>
+constexpr auto cast_rows_to() {
+  return std::array<CastLoop, c10::kNumScalarTypes>{
+#define OPLOOM_ENTRY(cpp_type, name, text) &cast_row<To, cpp_type>,
+      OPLOOM_FORALL_SCALAR_TYPES(OPLOOM_ENTRY)
+#undef OPLOOM_ENTRY
+  };
+}
+
+CastLoop row_mover(size_t element_size) {
+  switch (element_size) {
+    case 1:
+      return &move_row<uint8_t>;
+    case 2:
+      return &move_row<uint16_t>;
+    case 4:
+      return &move_row<uint32_t>;
+    case 8:
+      return &move_row<uint64_t>;
+    default:
+      return &move_row<Block16>;
+  }
+}
+
+CastLoop cast_loop_kernel(ScalarType to, ScalarType from) {
+  if (to == from) return row_mover(c10::elementSize(to));
+  static constexpr std::array<CastLoop, c10::kNumScalarTypes> loops[] = {
+#define OPLOOM_ENTRY(cpp_type, name, text) cast_rows_to<cpp_type>(),
+      OPLOOM_FORALL_SCALAR_TYPES(OPLOOM_ENTRY)
+#undef OPLOOM_ENTRY
+  };
+  return loops[static_cast<int>(to)][static_cast<int>(from)];
+}
+
+// A matrix whose rows lie densely in the destination and whose columns lie densely in the source is
+// copied tile by tile, so that every cache line fetched is used up while it is there. A tile of 32
+// rows of 64 bytes keeps both sides within the first-level cache.
+template <typename T>
+void transpose_tiles(char* dst, int64_t dst_outer, const char* src, int64_t src_inner,
+                     int64_t size0, int64_t size1) {
+  constexpr int64_t kTile0 = 32;
+  constexpr int64_t kTile1 = 64 / static_cast<int64_t>(sizeof(T)) * 2;
+  for (int64_t j0 = 0; j0 < size1; j0 += kTile1) {
+    const int64_t j_end = std::min(size1, j0 + kTile1);
+    for (int64_t i0 = 0; i0 < size0; i0 += kTile0) {
+      const int64_t i_end = std::min(size0, i0 + kTile0);
+      for (int64_t j = j0; j < j_end; ++j) {
+        T* to = reinterpret_cast<T*>(dst + j * dst_outer);
+        const char* from = src + j * static_cast<int64_t>(sizeof(T));
+        for (int64_t i = i0; i < i_end; ++i) {
+          to[i] = *reinterpret_cast<const T*>(from + i * src_inner);
+        }
+      }
+    }
+  }
+}
+
+using TransposeLoop = void (*)(char*, int64_t, const char*, int64_t, int64_t, int64_t);
+
+TransposeLoop transposer(size_t element_size) {
+  switch (element_size) {
+    case 1:
+      return &transpose_tiles<uint8_t>;
+    case 2:
+      return &transpose_tiles<uint16_t>;
+    case 4:
+      return &transpose_tiles<uint32_t>;
+    case 8:
+      return &transpose_tiles<uint64_t>;
+    default:
+      return &transpose_tiles<Block16>;
+  }
+}
+
+void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
+  const ScalarType to = iter.dtype(0);
+  const ScalarType from = iter.dtype(1);
+  const CastLoop row = cast_loop_kernel(to, from);
+  const auto size = static_cast<int64_t>(c10::elementSize(to));
+  const TransposeLoop transpose = transposer(static_cast<size_t>(size));
+  iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+    const bool transposed = to == from && size1 >= 8 && size0 >= 8 && strides[0] == size &&
+                            strides[3] == size && strides[1] > size;
+    if (transposed) {
+      return transpose(data[0], strides[2], data[1], strides[1], size0, size1);
+    }
+    for (int64_t i = 0; i < size1; ++i) {
+      row(data[0] + i * strides[2], strides[0], data[1] + i * strides[3], strides[1], size0);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace CPU_CAPABILITY
+
+OPLOOM_REGISTER_DISPATCH(copy_stub, &copy_kernel);
+OPLOOM_REGISTER_DISPATCH(cast_loop_stub, &cast_loop_kernel);
+
+}  // namespace at::inline oploom_v1::native

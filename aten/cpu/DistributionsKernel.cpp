@@ -1,0 +1,325 @@
+// Random numbers; see Note [Random numbers by element] and c10's Note [Philox counters].
+#include <aten/core/Parallel.h>
+#include <aten/cpu/Loops.h>
+#include <aten/stubs/Distributions.h>
+#include <c10/core/Philox.h>
+
+#include <bit>
+#include <cmath>
+
+namespace at::inline oploom_v1::native {
+inline namespace CPU_CAPABILITY {
+namespace {
+
+using c10::PhiloxState;
+
+// Elements are made in pieces that begin at whole blocks of the generator.
+constexpr int64_t kPiece = 512;
+
+PhiloxState reserve(const std::optional<Generator>& generator, uint64_t draws) {
+  return generator.has_value() ? generator->next_philox(draws)
+                               : c10::default_generator().next_philox(draws);
+}
+
+// 32-bit draws of elements [first, first + kPiece).
+void draw_32(PhiloxState state, int64_t first, uint32_t* out) {
+  OPLOOM_INDEPENDENT_ITERATIONS
+  for (int64_t block = 0; block < kPiece / 4; ++block) {
+    const c10::PhiloxBlock lanes =
+        c10::philox_block(state, static_cast<uint64_t>(first / 4 + block));
+    for (int k = 0; k < 4; ++k) out[4 * block + k] = lanes[k];
+  }
+}
+
+// 64-bit draws of elements [first, first + kPiece).
+void draw_64(PhiloxState state, int64_t first, uint64_t* out) {
+  OPLOOM_INDEPENDENT_ITERATIONS
+  for (int64_t block = 0; block < kPiece / 2; ++block) {
+    const c10::PhiloxBlock lanes =
+        c10::philox_block(state, static_cast<uint64_t>(first / 2 + block));
+    out[2 * block] = lanes[0] | static_cast<uint64_t>(lanes[1]) << 32;
+    out[2 * block + 1] = lanes[2] | static_cast<uint64_t>(lanes[3]) << 32;
+  }
+}
+
+// Writes count elements to positions first, first + 1, ... of the tensor in row-major order.
+template <typename T>
+void put(const TensorBase& self, int64_t first, const T* values, int64_t count) {
+  T* data = static_cast<T*>(self.mutable_data_ptr());
+  if (self.is_contiguous()) {
+    std::copy_n(values, count, data + first);
+    return;
+  }
+  const IntArrayRef sizes = self.sizes();
+  const IntArrayRef strides = self.strides();
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = first + i;
+    int64_t offset = 0;
+    for (int64_t d = self.dim() - 1; d >= 0; --d) {
+      offset += rest % sizes[d] * strides[d];
+      rest /= sizes[d];
+    }
+    data[offset] = values[i];
+  }
+}
+
+// Fills the tensor: make(first, values) computes kPiece elements from number `first` on.
+template <typename T, typename Make>
+void fill_in_pieces(const TensorBase& self, Make make) {
+  const int64_t n = self.numel();
+  const int64_t pieces = (n + kPiece - 1) / kPiece;
+  at::parallel_for(0, pieces, 16, [&](int64_t begin, int64_t end) {
+    alignas(64) T values[kPiece];
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t first = piece * kPiece;
+      make(first, values);
+      put(self, first, values, std::min(kPiece, n - first));
+    }
+  });
+}
+
+// Uniform on [0, 1), with as many bits as T holds exactly, in the type to compute in.
+template <typename T>
+void draw_uniform(PhiloxState state, int64_t first, c10::opmath_type<T>* out) {
+  if constexpr (std::is_same_v<T, double>) {
+    uint64_t bits[kPiece];
+    draw_64(state, first, bits);
+    for (int64_t i = 0; i < kPiece; ++i) out[i] = c10::uint64_to_uniform_double(bits[i]);
+  } else {
+    constexpr int digits = std::is_same_v<T, float> ? 24 : std::is_same_v<T, Half> ? 11 : 8;
+    constexpr float unit = 1.0f / static_cast<float>(1 << digits);
+    uint32_t bits[kPiece];
+    draw_32(state, first, bits);
+    for (int64_t i = 0; i < kPiece; ++i) {
+      out[i] = static_cast<float>(static_cast<int32_t>(bits[i] >> (32 - digits))) * unit;
+    }
+  }
+}
+
+void uniform_kernel(const TensorBase& self, double from, double to,
+                    std::optional<Generator> generator) {
+  OPLOOM_DISPATCH(self.scalar_type(), "uniform_", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+    using opmath_t = c10::opmath_type<scalar_t>;
+    const PhiloxState state = reserve(generator, 1);
+    const auto low = static_cast<opmath_t>(from);
+    const auto width = static_cast<opmath_t>(to - from);
+    const auto high = static_cast<opmath_t>(to);
+    fill_in_pieces<scalar_t>(self, [&](int64_t first, scalar_t* values) {
+      opmath_t uniform[kPiece];
+      draw_uniform<scalar_t>(state, first, uniform);
+      for (int64_t i = 0; i < kPiece; ++i) {
+        // Rounding must not reach the open end.
+        const auto value = static_cast<scalar_t>(low + uniform[i] * width);
+        values[i] = static_cast<opmath_t>(value) < high ? value : static_cast<scalar_t>(low);
+      }
+    });
+  });
+}
+
+// ---- Functions that give the same bits on every machine, unlike those of the C library ----
+
+// Natural logarithm of a positive normal number.
+template <typename T>
+OPLOOM_ALWAYS_INLINE T portable_log(T x) {
+  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  constexpr int kMantissa = sizeof(T) == 8 ? 52 : 23;
+  // x = m 2^e with m in [0.7, 1.4]; log m = 2 artanh t for t = (m - 1) / (m + 1), |t| < 0.172
+  const Bits bits = std::bit_cast<Bits>(x);
+  const Bits root_half = std::bit_cast<Bits>(T(0.70710678118654752440));
+  const auto shifted = static_cast<std::make_signed_t<Bits>>(bits - root_half);
+  const auto exponent = static_cast<int32_t>(shifted >> kMantissa);
+  const T m = std::bit_cast<T>(static_cast<Bits>(
+      bits - (static_cast<Bits>(static_cast<std::make_signed_t<Bits>>(exponent)) << kMantissa)));
+  const T t = (m - T(1)) / (m + T(1));
+  const T s = t * t;
+  // Terms until the next is below half an ulp: s < 0.0295.
+  constexpr int kTerms = sizeof(T) == 8 ? 11 : 5;
+  T sum = T(1) / T(2 * kTerms - 1);
+  for (int k = kTerms - 2; k >= 0; --k) sum = sum * s + T(1) / T(2 * k + 1);
+  return T(2) * t * sum + static_cast<T>(exponent) * T(0.69314718055994530942);
+}
+
+// cos and sin of 2 pi u, for u in [0, 1).
+template <typename T>
+OPLOOM_ALWAYS_INLINE void portable_sincos(T u, T& cosine, T& sine) {
+  const auto quadrant = static_cast<int32_t>(u * T(4) + T(0.5));
+  const T x = (u - static_cast<T>(quadrant) * T(0.25)) * T(6.28318530717958647693);
+  const T s = x * x;
+  // Taylor series on [-pi/4, pi/4].
+  constexpr int kTerms = sizeof(T) == 8 ? 9 : 6;
+  T sin_sum = T(1);
+  T cos_sum = T(1);
+  for (int k = kTerms - 1; k >= 1; --k) {
+    sin_sum = T(1) - sin_sum * s * (T(1) / T(2 * k * (2 * k + 1)));
+    cos_sum = T(1) - cos_sum * s * (T(1) / T((2 * k - 1) * (2 * k)));
+  }
+  sin_sum *= x;
+  const bool swap = (quadrant & 1) != 0;
+  const T c = swap ? sin_sum : cos_sum;
+  const T d = swap ? cos_sum : sin_sum;
+  cosine = ((quadrant + 1) & 2) != 0 ? -c : c;
+  sine = (quadrant & 2) != 0 ? -d : d;
+}
+
+// Box and Muller's method on neighbouring elements; kPiece standard normal numbers.
+template <typename T>
+void make_normal(const T* uniform, T* out) {
+  OPLOOM_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < kPiece; i += 2) {
+    const T radius = std::sqrt(T(-2) * portable_log(T(1) - uniform[i]));
+    T cosine;
+    T sine;
+    portable_sincos(uniform[i + 1], cosine, sine);
+    out[i] = radius * cosine;
+    out[i + 1] = radius * sine;
+  }
+}
+
+void normal_kernel(const TensorBase& self, double mean, double std,
+                   std::optional<Generator> generator) {
+  OPLOOM_DISPATCH(self.scalar_type(), "normal_", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
+                  [&] {
+                    const PhiloxState state = reserve(generator, 1);
+                    if constexpr (c10::is_complex_v<scalar_t>) {
+                      // Parts 2 i and 2 i + 1 of the sequence are the parts of number i.
+                      using value_t = typename scalar_t::value_type;
+                      const auto scale = static_cast<value_t>(std * 0.70710678118654752440);
+                      const auto shift = static_cast<value_t>(mean);
+                      fill_in_pieces<scalar_t>(self, [&](int64_t first, scalar_t* values) {
+                        for (int half = 0; half < 2; ++half) {
+                          value_t uniform[kPiece];
+                          value_t normal[kPiece];
+                          draw_uniform<value_t>(state, 2 * first + half * kPiece, uniform);
+                          make_normal(uniform, normal);
+                          for (int64_t i = 0; i < kPiece / 2; ++i) {
+                            values[half * (kPiece / 2) + i] =
+                                scalar_t(normal[2 * i] * scale + shift, normal[2 * i + 1] * scale);
+                          }
+                        }
+                      });
+                    } else {
+                      using opmath_t = c10::opmath_type<scalar_t>;
+                      const auto scale = static_cast<opmath_t>(std);
+                      const auto shift = static_cast<opmath_t>(mean);
+                      fill_in_pieces<scalar_t>(self, [&](int64_t first, scalar_t* values) {
+                        opmath_t uniform[kPiece];
+                        opmath_t normal[kPiece];
+                        draw_uniform<opmath_t>(state, first, uniform);
+                        make_normal(uniform, normal);
+                        for (int64_t i = 0; i < kPiece; ++i) {
+                          values[i] = static_cast<scalar_t>(normal[i] * scale + shift);
+                        }
+                      });
+                    }
+                  });
+}
+
+void exponential_kernel(const TensorBase& self, double lambda, std::optional<Generator> generator) {
+  OPLOOM_DISPATCH(self.scalar_type(), "exponential_", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+    using opmath_t = c10::opmath_type<scalar_t>;
+    const PhiloxState state = reserve(generator, 1);
+    const auto factor = static_cast<opmath_t>(-1 / lambda);
+    fill_in_pieces<scalar_t>(self, [&](int64_t first, scalar_t* values) {
+      opmath_t uniform[kPiece];
+      draw_uniform<opmath_t>(state, first, uniform);
+      for (int64_t i = 0; i < kPiece; ++i) {
+        values[i] = static_cast<scalar_t>(portable_log(opmath_t(1) - uniform[i]) * factor);
+      }
+    });
+  });
+}
+
+// Whether a 32-bit draw, taken as a number on [0, 1), is below p.
+OPLOOM_ALWAYS_INLINE bool below(uint32_t bits, double p) {
+  return static_cast<double>(bits) * 0x1p-32 < p;
+}
+
+void bernoulli_scalar_kernel(const TensorBase& self, double p, std::optional<Generator> generator) {
+  OPLOOM_DISPATCH(self.scalar_type(), "bernoulli_", (OPLOOM_ALL), [&] {
+    const PhiloxState state = reserve(generator, 1);
+    fill_in_pieces<scalar_t>(self, [&](int64_t first, scalar_t* values) {
+      uint32_t bits[kPiece];
+      draw_32(state, first, bits);
+      for (int64_t i = 0; i < kPiece; ++i) values[i] = c10::convert<scalar_t>(below(bits[i], p));
+    });
+  });
+}
+
+void bernoulli_tensor_kernel(const TensorBase& self, const TensorBase& p,
+                             std::optional<Generator> generator) {
+  const PhiloxState state = reserve(generator, 1);
+  // The probabilities in row-major order, as double.
+  const auto probability_at = [&](int64_t index) {
+    int64_t offset = 0;
+    for (int64_t d = p.dim() - 1; d >= 0; --d) {
+      offset += index % p.sizes()[d] * p.strides()[d];
+      index /= p.sizes()[d];
+    }
+    return OPLOOM_DISPATCH(p.scalar_type(), "bernoulli", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+      const auto* data = static_cast<const scalar_t*>(p.const_data_ptr());
+      return static_cast<double>(static_cast<c10::opmath_type<scalar_t>>(data[offset]));
+    });
+  };
+  const int64_t n = self.numel();
+  for (int64_t i = 0; i < n; ++i) {
+    const double probability = probability_at(i);
+    OPLOOM_CHECK_VALUE(probability >= 0 && probability <= 1,
+                       "bernoulli(): expected probabilities in [0, 1], got ", probability);
+  }
+  OPLOOM_DISPATCH(self.scalar_type(), "bernoulli_", (OPLOOM_ALL), [&] {
+    fill_in_pieces<scalar_t>(self, [&](int64_t first, scalar_t* values) {
+      uint32_t bits[kPiece];
+      draw_32(state, first, bits);
+      const int64_t count = std::min(kPiece, n - first);
+      for (int64_t i = 0; i < count; ++i) {
+        values[i] = c10::convert<scalar_t>(below(bits[i], probability_at(first + i)));
+      }
+    });
+  });
+}
+
+void random_from_to_kernel(const TensorBase& self, uint64_t range, int64_t base,
+                           std::optional<Generator> generator) {
+  OPLOOM_DISPATCH(self.scalar_type(), "random_",
+                  (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+                    const PhiloxState state = reserve(generator, 1);
+                    const auto shifted = [base](uint64_t offset) {
+                      return static_cast<int64_t>(static_cast<uint64_t>(base) + offset);
+                    };
+                    // The high part of draw * range is uniform on [0, range), up to 2^-32 or 2^-64.
+                    if (range != 0 && range <= uint64_t{1} << 32) {
+                      fill_in_pieces<scalar_t>(self, [&](int64_t first, scalar_t* values) {
+                        uint32_t bits[kPiece];
+                        draw_32(state, first, bits);
+                        for (int64_t i = 0; i < kPiece; ++i) {
+                          values[i] = c10::convert<scalar_t>(shifted(bits[i] * range >> 32));
+                        }
+                      });
+                    } else {
+                      fill_in_pieces<scalar_t>(self, [&](int64_t first, scalar_t* values) {
+                        uint64_t bits[kPiece];
+                        draw_64(state, first, bits);
+                        for (int64_t i = 0; i < kPiece; ++i) {
+                          const uint64_t offset =
+                              range == 0
+                                  ? bits[i]
+                                  : static_cast<uint64_t>(
+                                        static_cast<unsigned __int128>(bits[i]) * range >> 64);
+                          values[i] = c10::convert<scalar_t>(shifted(offset));
+                        }
+                      });
+                    }
+                  });
+}
+
+}  // namespace
+}  // namespace CPU_CAPABILITY
+
+OPLOOM_REGISTER_DISPATCH(uniform_stub, &uniform_kernel);
+OPLOOM_REGISTER_DISPATCH(normal_stub, &normal_kernel);
+OPLOOM_REGISTER_DISPATCH(exponential_stub, &exponential_kernel);
+OPLOOM_REGISTER_DISPATCH(bernoulli_scalar_stub, &bernoulli_scalar_kernel);
+OPLOOM_REGISTER_DISPATCH(bernoulli_tensor_stub, &bernoulli_tensor_kernel);
+OPLOOM_REGISTER_DISPATCH(random_from_to_stub, &random_from_to_kernel);
+
+}  // namespace at::inline oploom_v1::native

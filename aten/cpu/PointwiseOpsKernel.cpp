@@ -1,0 +1,77 @@
+// Arithmetic of three tensors.
+#include <aten/cpu/Loops.h>
+#include <aten/stubs/PointwiseOps.h>
+
+namespace at::inline oploom_v1::native {
+inline namespace CPU_CAPABILITY {
+namespace {
+
+void addcmul_kernel(TensorIteratorBase& iter, const Scalar& value) {
+  OPLOOM_DISPATCH(iter.common_dtype(), "addcmul",
+                  (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+                    const auto factor = value.to<c10::opmath_type<scalar_t>>();
+                    cpu_kernel_vec<scalar_t>(iter, [factor](auto self, auto a, auto b) {
+                      return self + decltype(self)(factor) * a * b;
+                    });
+                  });
+}
+
+void addcdiv_kernel(TensorIteratorBase& iter, const Scalar& value) {
+  OPLOOM_DISPATCH(iter.common_dtype(), "addcdiv", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
+                  [&] {
+                    const auto factor = value.to<c10::opmath_type<scalar_t>>();
+                    cpu_kernel_vec<scalar_t>(iter, [factor](auto self, auto a, auto b) {
+                      return self + decltype(self)(factor) * a / b;
+                    });
+                  });
+}
+
+// Computed from the nearer end, so that weight 0 gives self and weight 1 gives end exactly.
+template <typename T>
+OPLOOM_ALWAYS_INLINE T lerp(T self, T end, T weight) {
+  bool near_self;
+  if constexpr (c10::is_complex_v<T>) {
+    near_self = std::norm(weight) < 0.25;
+  } else {
+    near_self = std::abs(weight) < T(0.5);
+  }
+  return near_self ? self + weight * (end - self) : end - (end - self) * (T(1) - weight);
+}
+
+void lerp_scalar_kernel(TensorIteratorBase& iter, const Scalar& weight) {
+  OPLOOM_DISPATCH(
+      iter.common_dtype(), "lerp", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+        using opmath_t = c10::opmath_type<scalar_t>;
+        const auto w = weight.to<opmath_t>();
+        const opmath_t rest = opmath_t(1) - w;
+        if (std::abs(w) < 0.5) {
+          cpu_kernel_vec<scalar_t>(
+              iter, [w](auto self, auto end) { return self + decltype(self)(w) * (end - self); });
+        } else {
+          cpu_kernel_vec<scalar_t>(iter, [rest](auto self, auto end) {
+            return end - (end - self) * decltype(self)(rest);
+          });
+        }
+      });
+}
+
+void lerp_tensor_kernel(TensorIteratorBase& iter) {
+  OPLOOM_DISPATCH(iter.common_dtype(), "lerp", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
+                  [&] {
+                    using opmath_t = c10::opmath_type<scalar_t>;
+                    cpu_kernel(iter, [](scalar_t self, scalar_t end, scalar_t weight) -> scalar_t {
+                      return lerp(static_cast<opmath_t>(self), static_cast<opmath_t>(end),
+                                  static_cast<opmath_t>(weight));
+                    });
+                  });
+}
+
+}  // namespace
+}  // namespace CPU_CAPABILITY
+
+OPLOOM_REGISTER_DISPATCH(addcmul_stub, &addcmul_kernel);
+OPLOOM_REGISTER_DISPATCH(addcdiv_stub, &addcdiv_kernel);
+OPLOOM_REGISTER_DISPATCH(lerp_scalar_stub, &lerp_scalar_kernel);
+OPLOOM_REGISTER_DISPATCH(lerp_tensor_stub, &lerp_tensor_kernel);
+
+}  // namespace at::inline oploom_v1::native

@@ -1,0 +1,111 @@
+// Choosing between values.
+#include <aten/cpu/Loops.h>
+#include <aten/stubs/TensorCompare.h>
+
+namespace at::inline oploom_v1::native {
+inline namespace CPU_CAPABILITY {
+namespace {
+
+// Elements are moved as they are, so one kernel serves all dtypes of a size.
+struct Block16 {
+  uint64_t parts[2];
+};
+
+template <typename F>
+void by_element_size(size_t size, F f) {
+  switch (size) {
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    case 8:
+      return f(uint64_t{});
+    default:
+      return f(Block16{});
+  }
+}
+
+void where_kernel(TensorIteratorBase& iter) {
+  by_element_size(c10::elementSize(iter.dtype(0)), [&]<typename T>(T) {
+    cpu_kernel(iter, [](bool condition, T self, T other) -> T { return condition ? self : other; });
+  });
+}
+
+void masked_fill_kernel(TensorIteratorBase& iter, const Scalar& value) {
+  OPLOOM_DISPATCH(iter.dtype(0), "masked_fill", (OPLOOM_ALL), [&] {
+    const scalar_t fill = value.to<scalar_t>();
+    iter.for_each([fill](char** data, const int64_t* strides, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) {
+        if (*reinterpret_cast<const bool*>(data[1] + i * strides[1])) {
+          *reinterpret_cast<scalar_t*>(data[0] + i * strides[0]) = fill;
+        }
+      }
+    });
+  });
+}
+
+// A bound beyond the range of an integer type limits nothing.
+template <typename T>
+c10::opmath_type<T> bound_of(const Scalar& bound) {
+  if constexpr (std::is_integral_v<T>) {
+    const auto value = bound.to<int64_t>();
+    if (value < static_cast<int64_t>(std::numeric_limits<T>::lowest())) {
+      return std::numeric_limits<T>::lowest();
+    }
+    return value > static_cast<int64_t>(std::numeric_limits<T>::max())
+               ? std::numeric_limits<T>::max()
+               : static_cast<T>(value);
+  } else {
+    return bound.to<c10::opmath_type<T>>();
+  }
+}
+
+void clamp_kernel(TensorIteratorBase& iter) {
+  OPLOOM_DISPATCH(iter.common_dtype(), "clamp", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED),
+                  [&] {
+                    cpu_kernel_vec<scalar_t>(
+                        iter, [](auto x, auto min, auto max) { return clamp(x, min, max); });
+                  });
+}
+
+void clamp_scalar_kernel(TensorIteratorBase& iter, const Scalar& min, const Scalar& max) {
+  OPLOOM_DISPATCH(iter.common_dtype(), "clamp", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED),
+                  [&] {
+                    const auto low = bound_of<scalar_t>(min);
+                    const auto high = bound_of<scalar_t>(max);
+                    cpu_kernel_vec<scalar_t>(iter, [low, high](auto x) {
+                      using V = decltype(x);
+                      return clamp(x, V(low), V(high));
+                    });
+                  });
+}
+
+void clamp_min_scalar_kernel(TensorIteratorBase& iter, const Scalar& bound) {
+  OPLOOM_DISPATCH(
+      iter.common_dtype(), "clamp_min", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+        const auto low = bound_of<scalar_t>(bound);
+        cpu_kernel_vec<scalar_t>(iter, [low](auto x) { return maximum(x, decltype(x)(low)); });
+      });
+}
+
+void clamp_max_scalar_kernel(TensorIteratorBase& iter, const Scalar& bound) {
+  OPLOOM_DISPATCH(
+      iter.common_dtype(), "clamp_max", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+        const auto high = bound_of<scalar_t>(bound);
+        cpu_kernel_vec<scalar_t>(iter, [high](auto x) { return minimum(x, decltype(x)(high)); });
+      });
+}
+
+}  // namespace
+}  // namespace CPU_CAPABILITY
+
+OPLOOM_REGISTER_DISPATCH(where_stub, &where_kernel);
+OPLOOM_REGISTER_DISPATCH(masked_fill_stub, &masked_fill_kernel);
+OPLOOM_REGISTER_DISPATCH(clamp_stub, &clamp_kernel);
+OPLOOM_REGISTER_DISPATCH(clamp_scalar_stub, &clamp_scalar_kernel);
+OPLOOM_REGISTER_DISPATCH(clamp_min_scalar_stub, &clamp_min_scalar_kernel);
+OPLOOM_REGISTER_DISPATCH(clamp_max_scalar_stub, &clamp_max_scalar_kernel);
+
+}  // namespace at::inline oploom_v1::native

@@ -1,0 +1,149 @@
+// Arithmetic, rounding and tests of one tensor.
+#include <aten/cpu/Loops.h>
+#include <aten/stubs/UnaryOps.h>
+
+#include <cmath>
+
+namespace at::inline oploom_v1::native {
+inline namespace CPU_CAPABILITY {
+namespace {
+
+// The absolute value of a complex number is real: the output has another dtype than the input.
+void abs_kernel(TensorIteratorBase& iter) {
+  if (c10::isComplexType(iter.dtype(1))) {
+    OPLOOM_DISPATCH(iter.dtype(1), "abs", (OPLOOM_COMPLEX), [&] {
+      using value_t = typename scalar_t::value_type;
+      cpu_kernel(iter, [](scalar_t z) -> value_t { return std::abs(z); });
+    });
+    return;
+  }
+  if (iter.dtype(1) == kBool) return cpu_kernel(iter, [](bool x) -> bool { return x; });
+  OPLOOM_DISPATCH(iter.dtype(1), "abs", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED),
+                  [&] { cpu_kernel_vec<scalar_t>(iter, [](auto x) { return x.abs(); }); });
+}
+
+void conj_physical_kernel(TensorIteratorBase& iter) {
+  OPLOOM_DISPATCH(iter.common_dtype(), "conj", (OPLOOM_COMPLEX),
+                  [&] { cpu_kernel(iter, [](scalar_t z) -> scalar_t { return std::conj(z); }); });
+}
+
+void neg_kernel(TensorIteratorBase& iter) {
+  OPLOOM_DISPATCH(iter.common_dtype(), "neg",
+                  (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
+                  [&] { cpu_kernel_vec<scalar_t>(iter, [](auto x) { return x.neg(); }); });
+}
+
+void square_kernel(TensorIteratorBase& iter) {
+  OPLOOM_DISPATCH(iter.common_dtype(), "square",
+                  (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
+                  [&] { cpu_kernel_vec<scalar_t>(iter, [](auto x) { return x * x; }); });
+}
+
+void relu_kernel(TensorIteratorBase& iter) {
+  OPLOOM_DISPATCH(
+      iter.common_dtype(), "relu", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+        using opmath_t = c10::opmath_type<scalar_t>;
+        cpu_kernel_vec<scalar_t>(iter, [](auto x) { return maximum(x, decltype(x)(opmath_t(0))); });
+      });
+}
+
+void sign_kernel(TensorIteratorBase& iter) {
+  if (iter.common_dtype() == kBool) return cpu_kernel(iter, [](bool x) -> bool { return x; });
+  OPLOOM_DISPATCH(iter.common_dtype(), "sign", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED),
+                  [&] {
+                    using opmath_t = c10::opmath_type<scalar_t>;
+                    cpu_kernel_vec<scalar_t>(iter, [](auto x) {
+                      using V = decltype(x);
+                      const V zero(opmath_t(0));
+                      const V positive = blendv(zero, V(opmath_t(1)), x > zero);
+                      return blendv(positive, V(static_cast<opmath_t>(-1)), x < zero);
+                    });
+                  });
+}
+
+// z / |z|, and 0 for 0.
+void sgn_kernel(TensorIteratorBase& iter) {
+  if (!c10::isComplexType(iter.common_dtype())) return sign_kernel(iter);
+  OPLOOM_DISPATCH(iter.common_dtype(), "sgn", (OPLOOM_COMPLEX), [&] {
+    using value_t = typename scalar_t::value_type;
+    cpu_kernel(iter, [](scalar_t z) -> scalar_t {
+      const value_t magnitude = std::abs(z);
+      return magnitude == value_t(0) ? scalar_t(0) : z / magnitude;
+    });
+  });
+}
+
+void bitwise_not_kernel(TensorIteratorBase& iter) {
+  if (iter.common_dtype() == kBool) return cpu_kernel(iter, [](bool x) -> bool { return !x; });
+  OPLOOM_DISPATCH(iter.common_dtype(), "bitwise_not", (OPLOOM_INTEGRAL),
+                  [&] { cpu_kernel_vec<scalar_t>(iter, [](auto x) { return ~x; }); });
+}
+
+// The iterator has converted the input to bool.
+void logical_not_kernel(TensorIteratorBase& iter) {
+  cpu_kernel(iter, [](bool x) -> bool { return !x; });
+}
+
+// ---- Rounding: whole numbers stay as they are ----
+
+#define OPLOOM_ROUNDING(name)                                                                  \
+  void name##_kernel(TensorIteratorBase& iter) {                                               \
+    OPLOOM_DISPATCH(iter.common_dtype(), #name, (OPLOOM_FLOATING, OPLOOM_REDUCED),             \
+                    [&] { cpu_kernel_vec<scalar_t>(iter, [](auto x) { return x.name(); }); }); \
+  }
+OPLOOM_ROUNDING(ceil)
+OPLOOM_ROUNDING(floor)
+OPLOOM_ROUNDING(round)
+OPLOOM_ROUNDING(trunc)
+#undef OPLOOM_ROUNDING
+
+// ---- Tests: the output is bool ----
+
+template <typename T>
+OPLOOM_ALWAYS_INLINE bool is_infinite(T x) {
+  if constexpr (c10::is_complex_v<T>) {
+    return is_infinite(x.real()) || is_infinite(x.imag());
+  } else {
+    return std::abs(x) == std::numeric_limits<T>::infinity();
+  }
+}
+
+template <typename Test>
+void test_floats(TensorIteratorBase& iter, const char* name, Test test) {
+  OPLOOM_DISPATCH(iter.dtype(1), name, (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+    using opmath_t = c10::opmath_type<scalar_t>;
+    cpu_kernel(iter, [test](scalar_t x) -> bool { return test(static_cast<opmath_t>(x)); });
+  });
+}
+
+void isnan_kernel(TensorIteratorBase& iter) {
+  test_floats(iter, "isnan", [](auto x) { return vec::is_nan(x); });
+}
+void isinf_kernel(TensorIteratorBase& iter) {
+  test_floats(iter, "isinf", [](auto x) { return is_infinite(x); });
+}
+void isfinite_kernel(TensorIteratorBase& iter) {
+  test_floats(iter, "isfinite", [](auto x) { return !is_infinite(x) && !vec::is_nan(x); });
+}
+
+}  // namespace
+}  // namespace CPU_CAPABILITY
+
+OPLOOM_REGISTER_DISPATCH(abs_stub, &abs_kernel);
+OPLOOM_REGISTER_DISPATCH(bitwise_not_stub, &bitwise_not_kernel);
+OPLOOM_REGISTER_DISPATCH(ceil_stub, &ceil_kernel);
+OPLOOM_REGISTER_DISPATCH(conj_physical_stub, &conj_physical_kernel);
+OPLOOM_REGISTER_DISPATCH(floor_stub, &floor_kernel);
+OPLOOM_REGISTER_DISPATCH(isfinite_stub, &isfinite_kernel);
+OPLOOM_REGISTER_DISPATCH(isinf_stub, &isinf_kernel);
+OPLOOM_REGISTER_DISPATCH(isnan_stub, &isnan_kernel);
+OPLOOM_REGISTER_DISPATCH(logical_not_stub, &logical_not_kernel);
+OPLOOM_REGISTER_DISPATCH(neg_stub, &neg_kernel);
+OPLOOM_REGISTER_DISPATCH(relu_stub, &relu_kernel);
+OPLOOM_REGISTER_DISPATCH(round_stub, &round_kernel);
+OPLOOM_REGISTER_DISPATCH(sgn_stub, &sgn_kernel);
+OPLOOM_REGISTER_DISPATCH(sign_stub, &sign_kernel);
+OPLOOM_REGISTER_DISPATCH(square_stub, &square_kernel);
+OPLOOM_REGISTER_DISPATCH(trunc_stub, &trunc_kernel);
+
+}  // namespace at::inline oploom_v1::native

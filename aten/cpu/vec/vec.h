@@ -1,0 +1,67 @@
+// Vec<T>: numbers computed together, by the instructions of the set being compiled for.
+#pragma once
+
+#include <aten/cpu/vec/vec_base.h>
+#if defined(CPU_CAPABILITY_AVX512)
+#include <aten/cpu/vec/vec_avx512.h>
+#include <aten/cpu/vec/vec_int.h>
+#elif defined(CPU_CAPABILITY_AVX2)
+#include <aten/cpu/vec/vec_avx2.h>
+#include <aten/cpu/vec/vec_int.h>
+#else
+
+namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
+
+template <typename T>
+Vec<float> load_as_float(const T* source) {
+  alignas(kVecBytes) float buffer[Vec<float>::size()];
+  for (int i = 0; i < Vec<float>::size(); ++i) buffer[i] = static_cast<float>(source[i]);
+  return Vec<float>::loadu(buffer);
+}
+template <typename T>
+void store_from_float(T* target, Vec<float> value) {
+  for (int i = 0; i < Vec<float>::size(); ++i) target[i] = static_cast<T>(value[i]);
+}
+
+}  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY
+
+#endif
+
+namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
+
+// Rows of T, computed in opmath_type<T>: the 16-bit floats are converted on the way.
+template <typename T>
+struct Rows {
+  using V = Vec<T>;
+  static constexpr int size() { return V::size(); }
+  OPLOOM_ALWAYS_INLINE static V load(const T* source) { return V::loadu(source); }
+  OPLOOM_ALWAYS_INLINE static V load(const T* source, int64_t count) {
+    return V::loadu(source, count);
+  }
+  OPLOOM_ALWAYS_INLINE static void store(T* target, const V& value) { value.storeu(target); }
+  OPLOOM_ALWAYS_INLINE static void store(T* target, const V& value, int64_t count) {
+    value.storeu(target, count);
+  }
+};
+
+template <typename T>
+requires(c10::is_reduced_floating_point_v<T>) struct Rows<T> {
+  using V = Vec<float>;
+  static constexpr int size() { return V::size(); }
+  OPLOOM_ALWAYS_INLINE static V load(const T* source) { return load_as_float(source); }
+  static V load(const T* source, int64_t count) {
+    T buffer[size()] = {};
+    std::memcpy(static_cast<void*>(buffer), source, static_cast<size_t>(count) * sizeof(T));
+    return load_as_float(buffer);
+  }
+  OPLOOM_ALWAYS_INLINE static void store(T* target, const V& value) {
+    store_from_float(target, value);
+  }
+  static void store(T* target, const V& value, int64_t count) {
+    T buffer[size()];
+    store_from_float(buffer, value);
+    std::memcpy(static_cast<void*>(target), buffer, static_cast<size_t>(count) * sizeof(T));
+  }
+};
+
+}  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

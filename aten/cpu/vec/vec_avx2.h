@@ -1,0 +1,315 @@
+// Vec<float> and Vec<double> by AVX2 instructions and SLEEF.
+#pragma once
+
+#include <aten/cpu/vec/vec_base.h>
+
+#include <immintrin.h>
+#include <sleef.h>
+
+namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
+
+template <>
+class Vec<float> {
+ public:
+  using value_type = float;
+  static constexpr int size() { return 8; }
+
+  struct Mask {
+    __m256 bits;
+  };
+
+  Vec() = default;
+  OPLOOM_ALWAYS_INLINE Vec(float value) : lanes_(_mm256_set1_ps(value)) {}
+  OPLOOM_ALWAYS_INLINE Vec(__m256 lanes) : lanes_(lanes) {}
+  OPLOOM_ALWAYS_INLINE operator __m256() const { return lanes_; }
+
+  OPLOOM_ALWAYS_INLINE static Vec loadu(const void* source) {
+    return _mm256_loadu_ps(static_cast<const float*>(source));
+  }
+  OPLOOM_ALWAYS_INLINE static Vec loadu(const void* source, int64_t count) {
+    return _mm256_maskload_ps(static_cast<const float*>(source), first(count));
+  }
+  OPLOOM_ALWAYS_INLINE void storeu(void* target) const {
+    _mm256_storeu_ps(static_cast<float*>(target), lanes_);
+  }
+  OPLOOM_ALWAYS_INLINE void storeu(void* target, int64_t count) const {
+    _mm256_maskstore_ps(static_cast<float*>(target), first(count), lanes_);
+  }
+  float operator[](int i) const { return lanes_[i]; }
+
+  template <typename F>
+  Vec map(F f) const {
+    alignas(kVecBytes) float buffer[size()];
+    storeu(buffer);
+    for (int i = 0; i < size(); ++i) buffer[i] = f(buffer[i]);
+    return loadu(buffer);
+  }
+
+  OPLOOM_ALWAYS_INLINE friend Vec operator+(Vec a, Vec b) { return _mm256_add_ps(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator-(Vec a, Vec b) { return _mm256_sub_ps(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator*(Vec a, Vec b) { return _mm256_mul_ps(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator/(Vec a, Vec b) { return _mm256_div_ps(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator&(Vec a, Vec b) { return _mm256_and_ps(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator|(Vec a, Vec b) { return _mm256_or_ps(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator^(Vec a, Vec b) { return _mm256_xor_ps(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec fmadd(Vec a, Vec b, Vec c) { return _mm256_fmadd_ps(a, b, c); }
+  OPLOOM_ALWAYS_INLINE Vec neg() const { return *this ^ Vec(-0.0f); }
+  OPLOOM_ALWAYS_INLINE Vec abs() const { return _mm256_andnot_ps(Vec(-0.0f), lanes_); }
+
+  OPLOOM_ALWAYS_INLINE friend Mask operator==(Vec a, Vec b) {
+    return Mask{_mm256_cmp_ps(a, b, _CMP_EQ_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator!=(Vec a, Vec b) {
+    return Mask{_mm256_cmp_ps(a, b, _CMP_NEQ_UQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator<(Vec a, Vec b) {
+    return Mask{_mm256_cmp_ps(a, b, _CMP_LT_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator<=(Vec a, Vec b) {
+    return Mask{_mm256_cmp_ps(a, b, _CMP_LE_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator>(Vec a, Vec b) {
+    return Mask{_mm256_cmp_ps(a, b, _CMP_GT_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator>=(Vec a, Vec b) {
+    return Mask{_mm256_cmp_ps(a, b, _CMP_GE_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE Mask isnan() const {
+    return Mask{_mm256_cmp_ps(lanes_, lanes_, _CMP_UNORD_Q)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
+    return _mm256_blendv_ps(a, b, mask.bits);
+  }
+
+  // The instruction gives its second argument if one is NaN, hence the other needs the care.
+  OPLOOM_ALWAYS_INLINE friend Vec maximum(Vec a, Vec b) {
+    return blendv(Vec(_mm256_max_ps(a, b)), a, a.isnan());
+  }
+  OPLOOM_ALWAYS_INLINE friend Vec minimum(Vec a, Vec b) {
+    return blendv(Vec(_mm256_min_ps(a, b)), a, a.isnan());
+  }
+
+  OPLOOM_ALWAYS_INLINE Vec ceil() const {
+    return _mm256_round_ps(lanes_, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+  }
+  OPLOOM_ALWAYS_INLINE Vec floor() const {
+    return _mm256_round_ps(lanes_, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  }
+  OPLOOM_ALWAYS_INLINE Vec round() const {
+    return _mm256_round_ps(lanes_, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  }
+  OPLOOM_ALWAYS_INLINE Vec trunc() const {
+    return _mm256_round_ps(lanes_, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+  }
+  OPLOOM_ALWAYS_INLINE Vec sqrt() const { return _mm256_sqrt_ps(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec reciprocal() const { return Vec(float(1)) / *this; }
+  OPLOOM_ALWAYS_INLINE Vec rsqrt() const { return Vec(float(1)) / sqrt(); }
+
+  OPLOOM_ALWAYS_INLINE Vec cos() const { return Sleef_cosf8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec erf() const { return Sleef_erff8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec exp() const { return Sleef_expf8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec expm1() const { return Sleef_expm1f8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec log() const { return Sleef_logf8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec log10() const { return Sleef_log10f8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec log1p() const { return Sleef_log1pf8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec log2() const { return Sleef_log2f8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec sin() const { return Sleef_sinf8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec tan() const { return Sleef_tanf8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec tanh() const { return Sleef_tanhf8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE friend Vec atan2(Vec a, Vec b) { return Sleef_atan2f8_u10(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec pow(Vec a, Vec b) { return Sleef_powf8_u10(a, b); }
+  // SLEEF's is inexact for large quotients.
+  friend Vec fmod(Vec a, Vec b) {
+    alignas(kVecBytes) float x[size()];
+    alignas(kVecBytes) float y[size()];
+    a.storeu(x);
+    b.storeu(y);
+    for (int i = 0; i < size(); ++i) x[i] = std::fmod(x[i], y[i]);
+    return loadu(x);
+  }
+
+  // In the order of the array form.
+  float reduce_add() const {
+    alignas(kVecBytes) float rest[size()];
+    storeu(rest);
+    for (int half = size() / 2; half > 0; half /= 2) {
+      for (int i = 0; i < half; ++i) rest[i] += rest[i + half];
+    }
+    return rest[0];
+  }
+
+ private:
+  // The mask of the first `count` lanes.
+  OPLOOM_ALWAYS_INLINE static __m256i first(int64_t count) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)),
+                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  }
+
+  __m256 lanes_;
+};
+
+template <>
+class Vec<double> {
+ public:
+  using value_type = double;
+  static constexpr int size() { return 4; }
+
+  struct Mask {
+    __m256d bits;
+  };
+
+  Vec() = default;
+  OPLOOM_ALWAYS_INLINE Vec(double value) : lanes_(_mm256_set1_pd(value)) {}
+  OPLOOM_ALWAYS_INLINE Vec(__m256d lanes) : lanes_(lanes) {}
+  OPLOOM_ALWAYS_INLINE operator __m256d() const { return lanes_; }
+
+  OPLOOM_ALWAYS_INLINE static Vec loadu(const void* source) {
+    return _mm256_loadu_pd(static_cast<const double*>(source));
+  }
+  OPLOOM_ALWAYS_INLINE static Vec loadu(const void* source, int64_t count) {
+    return _mm256_maskload_pd(static_cast<const double*>(source), first(count));
+  }
+  OPLOOM_ALWAYS_INLINE void storeu(void* target) const {
+    _mm256_storeu_pd(static_cast<double*>(target), lanes_);
+  }
+  OPLOOM_ALWAYS_INLINE void storeu(void* target, int64_t count) const {
+    _mm256_maskstore_pd(static_cast<double*>(target), first(count), lanes_);
+  }
+  double operator[](int i) const { return lanes_[i]; }
+
+  template <typename F>
+  Vec map(F f) const {
+    alignas(kVecBytes) double buffer[size()];
+    storeu(buffer);
+    for (int i = 0; i < size(); ++i) buffer[i] = f(buffer[i]);
+    return loadu(buffer);
+  }
+
+  OPLOOM_ALWAYS_INLINE friend Vec operator+(Vec a, Vec b) { return _mm256_add_pd(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator-(Vec a, Vec b) { return _mm256_sub_pd(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator*(Vec a, Vec b) { return _mm256_mul_pd(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator/(Vec a, Vec b) { return _mm256_div_pd(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator&(Vec a, Vec b) { return _mm256_and_pd(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator|(Vec a, Vec b) { return _mm256_or_pd(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator^(Vec a, Vec b) { return _mm256_xor_pd(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec fmadd(Vec a, Vec b, Vec c) { return _mm256_fmadd_pd(a, b, c); }
+  OPLOOM_ALWAYS_INLINE Vec neg() const { return *this ^ Vec(-0.0); }
+  OPLOOM_ALWAYS_INLINE Vec abs() const { return _mm256_andnot_pd(Vec(-0.0), lanes_); }
+
+  OPLOOM_ALWAYS_INLINE friend Mask operator==(Vec a, Vec b) {
+    return Mask{_mm256_cmp_pd(a, b, _CMP_EQ_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator!=(Vec a, Vec b) {
+    return Mask{_mm256_cmp_pd(a, b, _CMP_NEQ_UQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator<(Vec a, Vec b) {
+    return Mask{_mm256_cmp_pd(a, b, _CMP_LT_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator<=(Vec a, Vec b) {
+    return Mask{_mm256_cmp_pd(a, b, _CMP_LE_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator>(Vec a, Vec b) {
+    return Mask{_mm256_cmp_pd(a, b, _CMP_GT_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator>=(Vec a, Vec b) {
+    return Mask{_mm256_cmp_pd(a, b, _CMP_GE_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE Mask isnan() const {
+    return Mask{_mm256_cmp_pd(lanes_, lanes_, _CMP_UNORD_Q)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
+    return _mm256_blendv_pd(a, b, mask.bits);
+  }
+
+  // The instruction gives its second argument if one is NaN, hence the other needs the care.
+  OPLOOM_ALWAYS_INLINE friend Vec maximum(Vec a, Vec b) {
+    return blendv(Vec(_mm256_max_pd(a, b)), a, a.isnan());
+  }
+  OPLOOM_ALWAYS_INLINE friend Vec minimum(Vec a, Vec b) {
+    return blendv(Vec(_mm256_min_pd(a, b)), a, a.isnan());
+  }
+
+  OPLOOM_ALWAYS_INLINE Vec ceil() const {
+    return _mm256_round_pd(lanes_, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+  }
+  OPLOOM_ALWAYS_INLINE Vec floor() const {
+    return _mm256_round_pd(lanes_, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  }
+  OPLOOM_ALWAYS_INLINE Vec round() const {
+    return _mm256_round_pd(lanes_, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  }
+  OPLOOM_ALWAYS_INLINE Vec trunc() const {
+    return _mm256_round_pd(lanes_, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+  }
+  OPLOOM_ALWAYS_INLINE Vec sqrt() const { return _mm256_sqrt_pd(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec reciprocal() const { return Vec(double(1)) / *this; }
+  OPLOOM_ALWAYS_INLINE Vec rsqrt() const { return Vec(double(1)) / sqrt(); }
+
+  OPLOOM_ALWAYS_INLINE Vec cos() const { return Sleef_cosd4_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec erf() const { return Sleef_erfd4_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec exp() const { return Sleef_expd4_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec expm1() const { return Sleef_expm1d4_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec log() const { return Sleef_logd4_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec log10() const { return Sleef_log10d4_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec log1p() const { return Sleef_log1pd4_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec log2() const { return Sleef_log2d4_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec sin() const { return Sleef_sind4_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec tan() const { return Sleef_tand4_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec tanh() const { return Sleef_tanhd4_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE friend Vec atan2(Vec a, Vec b) { return Sleef_atan2d4_u10(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec pow(Vec a, Vec b) { return Sleef_powd4_u10(a, b); }
+  // SLEEF's is inexact for large quotients.
+  friend Vec fmod(Vec a, Vec b) {
+    alignas(kVecBytes) double x[size()];
+    alignas(kVecBytes) double y[size()];
+    a.storeu(x);
+    b.storeu(y);
+    for (int i = 0; i < size(); ++i) x[i] = std::fmod(x[i], y[i]);
+    return loadu(x);
+  }
+
+  // In the order of the array form.
+  double reduce_add() const {
+    alignas(kVecBytes) double rest[size()];
+    storeu(rest);
+    for (int half = size() / 2; half > 0; half /= 2) {
+      for (int i = 0; i < half; ++i) rest[i] += rest[i + half];
+    }
+    return rest[0];
+  }
+
+ private:
+  // The mask of the first `count` lanes.
+  OPLOOM_ALWAYS_INLINE static __m256i first(int64_t count) {
+    return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
+  }
+
+  __m256d lanes_;
+};
+
+// Eight numbers of 16 bits to and from floats.
+OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const Half* source) {
+  return Vec<float>(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(source))));
+}
+OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const BFloat16* source) {
+  const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(source));
+  return Vec<float>(_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16)));
+}
+OPLOOM_ALWAYS_INLINE void store_from_float(Half* target, Vec<float> value) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(target),
+                   _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+// Rounds to nearest even; NaN stays NaN.
+OPLOOM_ALWAYS_INLINE void store_from_float(BFloat16* target, Vec<float> value) {
+  const __m256i bits = _mm256_castps_si256(value);
+  const __m256i lsb = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  __m256i rounded = _mm256_add_epi32(bits, _mm256_add_epi32(lsb, _mm256_set1_epi32(0x7fff)));
+  rounded = _mm256_srli_epi32(rounded, 16);
+  rounded = _mm256_blendv_epi8(rounded, _mm256_set1_epi32(0x7fc0),
+                               _mm256_castps_si256(value.isnan().bits));
+  const __m256i packed = _mm256_packus_epi32(rounded, rounded);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(target),
+                   _mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0b1000)));
+}
+
+}  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

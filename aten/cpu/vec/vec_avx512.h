@@ -1,0 +1,305 @@
+// Vec<float> and Vec<double> by AVX512 instructions and SLEEF.
+#pragma once
+
+#include <aten/cpu/vec/vec_base.h>
+
+#include <immintrin.h>
+#include <sleef.h>
+
+namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
+
+template <>
+class Vec<float> {
+ public:
+  using value_type = float;
+  static constexpr int size() { return 16; }
+
+  struct Mask {
+    __mmask16 bits;
+  };
+
+  Vec() = default;
+  OPLOOM_ALWAYS_INLINE Vec(float value) : lanes_(_mm512_set1_ps(value)) {}
+  OPLOOM_ALWAYS_INLINE Vec(__m512 lanes) : lanes_(lanes) {}
+  OPLOOM_ALWAYS_INLINE operator __m512() const { return lanes_; }
+
+  OPLOOM_ALWAYS_INLINE static Vec loadu(const void* source) {
+    return _mm512_loadu_ps(static_cast<const float*>(source));
+  }
+  OPLOOM_ALWAYS_INLINE static Vec loadu(const void* source, int64_t count) {
+    return _mm512_maskz_loadu_ps(first(count), source);
+  }
+  OPLOOM_ALWAYS_INLINE void storeu(void* target) const {
+    _mm512_storeu_ps(static_cast<float*>(target), lanes_);
+  }
+  OPLOOM_ALWAYS_INLINE void storeu(void* target, int64_t count) const {
+    _mm512_mask_storeu_ps(target, first(count), lanes_);
+  }
+  float operator[](int i) const { return lanes_[i]; }
+
+  template <typename F>
+  Vec map(F f) const {
+    alignas(kVecBytes) float buffer[size()];
+    storeu(buffer);
+    for (int i = 0; i < size(); ++i) buffer[i] = f(buffer[i]);
+    return loadu(buffer);
+  }
+
+  OPLOOM_ALWAYS_INLINE friend Vec operator+(Vec a, Vec b) { return _mm512_add_ps(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator-(Vec a, Vec b) { return _mm512_sub_ps(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator*(Vec a, Vec b) { return _mm512_mul_ps(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator/(Vec a, Vec b) { return _mm512_div_ps(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator&(Vec a, Vec b) { return _mm512_and_ps(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator|(Vec a, Vec b) { return _mm512_or_ps(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator^(Vec a, Vec b) { return _mm512_xor_ps(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec fmadd(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
+  OPLOOM_ALWAYS_INLINE Vec neg() const { return *this ^ Vec(-0.0f); }
+  OPLOOM_ALWAYS_INLINE Vec abs() const { return _mm512_andnot_ps(Vec(-0.0f), lanes_); }
+
+  OPLOOM_ALWAYS_INLINE friend Mask operator==(Vec a, Vec b) {
+    return Mask{_mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator!=(Vec a, Vec b) {
+    return Mask{_mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator<(Vec a, Vec b) {
+    return Mask{_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator<=(Vec a, Vec b) {
+    return Mask{_mm512_cmp_ps_mask(a, b, _CMP_LE_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator>(Vec a, Vec b) {
+    return Mask{_mm512_cmp_ps_mask(a, b, _CMP_GT_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator>=(Vec a, Vec b) {
+    return Mask{_mm512_cmp_ps_mask(a, b, _CMP_GE_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE Mask isnan() const {
+    return Mask{_mm512_cmp_ps_mask(lanes_, lanes_, _CMP_UNORD_Q)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
+    return _mm512_mask_blend_ps(mask.bits, a, b);
+  }
+
+  // The instruction gives its second argument if one is NaN, hence the other needs the care.
+  OPLOOM_ALWAYS_INLINE friend Vec maximum(Vec a, Vec b) {
+    return blendv(Vec(_mm512_max_ps(a, b)), a, a.isnan());
+  }
+  OPLOOM_ALWAYS_INLINE friend Vec minimum(Vec a, Vec b) {
+    return blendv(Vec(_mm512_min_ps(a, b)), a, a.isnan());
+  }
+
+  OPLOOM_ALWAYS_INLINE Vec ceil() const {
+    return _mm512_roundscale_ps(lanes_, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+  }
+  OPLOOM_ALWAYS_INLINE Vec floor() const {
+    return _mm512_roundscale_ps(lanes_, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  }
+  OPLOOM_ALWAYS_INLINE Vec round() const {
+    return _mm512_roundscale_ps(lanes_, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  }
+  OPLOOM_ALWAYS_INLINE Vec trunc() const {
+    return _mm512_roundscale_ps(lanes_, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+  }
+  OPLOOM_ALWAYS_INLINE Vec sqrt() const { return _mm512_sqrt_ps(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec reciprocal() const { return Vec(float(1)) / *this; }
+  OPLOOM_ALWAYS_INLINE Vec rsqrt() const { return Vec(float(1)) / sqrt(); }
+
+  OPLOOM_ALWAYS_INLINE Vec cos() const { return Sleef_cosf16_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec erf() const { return Sleef_erff16_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec exp() const { return Sleef_expf16_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec expm1() const { return Sleef_expm1f16_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec log() const { return Sleef_logf16_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec log10() const { return Sleef_log10f16_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec log1p() const { return Sleef_log1pf16_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec log2() const { return Sleef_log2f16_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec sin() const { return Sleef_sinf16_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec tan() const { return Sleef_tanf16_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec tanh() const { return Sleef_tanhf16_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE friend Vec atan2(Vec a, Vec b) { return Sleef_atan2f16_u10(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec pow(Vec a, Vec b) { return Sleef_powf16_u10(a, b); }
+  // SLEEF's is inexact for large quotients.
+  friend Vec fmod(Vec a, Vec b) {
+    alignas(kVecBytes) float x[size()];
+    alignas(kVecBytes) float y[size()];
+    a.storeu(x);
+    b.storeu(y);
+    for (int i = 0; i < size(); ++i) x[i] = std::fmod(x[i], y[i]);
+    return loadu(x);
+  }
+
+  // In the order of the array form.
+  float reduce_add() const {
+    alignas(kVecBytes) float rest[size()];
+    storeu(rest);
+    for (int half = size() / 2; half > 0; half /= 2) {
+      for (int i = 0; i < half; ++i) rest[i] += rest[i + half];
+    }
+    return rest[0];
+  }
+
+ private:
+  static __mmask16 first(int64_t count) { return static_cast<__mmask16>((1u << count) - 1); }
+
+  __m512 lanes_;
+};
+
+template <>
+class Vec<double> {
+ public:
+  using value_type = double;
+  static constexpr int size() { return 8; }
+
+  struct Mask {
+    __mmask8 bits;
+  };
+
+  Vec() = default;
+  OPLOOM_ALWAYS_INLINE Vec(double value) : lanes_(_mm512_set1_pd(value)) {}
+  OPLOOM_ALWAYS_INLINE Vec(__m512d lanes) : lanes_(lanes) {}
+  OPLOOM_ALWAYS_INLINE operator __m512d() const { return lanes_; }
+
+  OPLOOM_ALWAYS_INLINE static Vec loadu(const void* source) {
+    return _mm512_loadu_pd(static_cast<const double*>(source));
+  }
+  OPLOOM_ALWAYS_INLINE static Vec loadu(const void* source, int64_t count) {
+    return _mm512_maskz_loadu_pd(first(count), source);
+  }
+  OPLOOM_ALWAYS_INLINE void storeu(void* target) const {
+    _mm512_storeu_pd(static_cast<double*>(target), lanes_);
+  }
+  OPLOOM_ALWAYS_INLINE void storeu(void* target, int64_t count) const {
+    _mm512_mask_storeu_pd(target, first(count), lanes_);
+  }
+  double operator[](int i) const { return lanes_[i]; }
+
+  template <typename F>
+  Vec map(F f) const {
+    alignas(kVecBytes) double buffer[size()];
+    storeu(buffer);
+    for (int i = 0; i < size(); ++i) buffer[i] = f(buffer[i]);
+    return loadu(buffer);
+  }
+
+  OPLOOM_ALWAYS_INLINE friend Vec operator+(Vec a, Vec b) { return _mm512_add_pd(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator-(Vec a, Vec b) { return _mm512_sub_pd(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator*(Vec a, Vec b) { return _mm512_mul_pd(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator/(Vec a, Vec b) { return _mm512_div_pd(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator&(Vec a, Vec b) { return _mm512_and_pd(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator|(Vec a, Vec b) { return _mm512_or_pd(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator^(Vec a, Vec b) { return _mm512_xor_pd(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec fmadd(Vec a, Vec b, Vec c) { return _mm512_fmadd_pd(a, b, c); }
+  OPLOOM_ALWAYS_INLINE Vec neg() const { return *this ^ Vec(-0.0); }
+  OPLOOM_ALWAYS_INLINE Vec abs() const { return _mm512_andnot_pd(Vec(-0.0), lanes_); }
+
+  OPLOOM_ALWAYS_INLINE friend Mask operator==(Vec a, Vec b) {
+    return Mask{_mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator!=(Vec a, Vec b) {
+    return Mask{_mm512_cmp_pd_mask(a, b, _CMP_NEQ_UQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator<(Vec a, Vec b) {
+    return Mask{_mm512_cmp_pd_mask(a, b, _CMP_LT_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator<=(Vec a, Vec b) {
+    return Mask{_mm512_cmp_pd_mask(a, b, _CMP_LE_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator>(Vec a, Vec b) {
+    return Mask{_mm512_cmp_pd_mask(a, b, _CMP_GT_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Mask operator>=(Vec a, Vec b) {
+    return Mask{_mm512_cmp_pd_mask(a, b, _CMP_GE_OQ)};
+  }
+  OPLOOM_ALWAYS_INLINE Mask isnan() const {
+    return Mask{_mm512_cmp_pd_mask(lanes_, lanes_, _CMP_UNORD_Q)};
+  }
+  OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
+    return _mm512_mask_blend_pd(mask.bits, a, b);
+  }
+
+  // The instruction gives its second argument if one is NaN, hence the other needs the care.
+  OPLOOM_ALWAYS_INLINE friend Vec maximum(Vec a, Vec b) {
+    return blendv(Vec(_mm512_max_pd(a, b)), a, a.isnan());
+  }
+  OPLOOM_ALWAYS_INLINE friend Vec minimum(Vec a, Vec b) {
+    return blendv(Vec(_mm512_min_pd(a, b)), a, a.isnan());
+  }
+
+  OPLOOM_ALWAYS_INLINE Vec ceil() const {
+    return _mm512_roundscale_pd(lanes_, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+  }
+  OPLOOM_ALWAYS_INLINE Vec floor() const {
+    return _mm512_roundscale_pd(lanes_, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  }
+  OPLOOM_ALWAYS_INLINE Vec round() const {
+    return _mm512_roundscale_pd(lanes_, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  }
+  OPLOOM_ALWAYS_INLINE Vec trunc() const {
+    return _mm512_roundscale_pd(lanes_, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+  }
+  OPLOOM_ALWAYS_INLINE Vec sqrt() const { return _mm512_sqrt_pd(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec reciprocal() const { return Vec(double(1)) / *this; }
+  OPLOOM_ALWAYS_INLINE Vec rsqrt() const { return Vec(double(1)) / sqrt(); }
+
+  OPLOOM_ALWAYS_INLINE Vec cos() const { return Sleef_cosd8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec erf() const { return Sleef_erfd8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec exp() const { return Sleef_expd8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec expm1() const { return Sleef_expm1d8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec log() const { return Sleef_logd8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec log10() const { return Sleef_log10d8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec log1p() const { return Sleef_log1pd8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec log2() const { return Sleef_log2d8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec sin() const { return Sleef_sind8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec tan() const { return Sleef_tand8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE Vec tanh() const { return Sleef_tanhd8_u10(lanes_); }
+  OPLOOM_ALWAYS_INLINE friend Vec atan2(Vec a, Vec b) { return Sleef_atan2d8_u10(a, b); }
+  OPLOOM_ALWAYS_INLINE friend Vec pow(Vec a, Vec b) { return Sleef_powd8_u10(a, b); }
+  // SLEEF's is inexact for large quotients.
+  friend Vec fmod(Vec a, Vec b) {
+    alignas(kVecBytes) double x[size()];
+    alignas(kVecBytes) double y[size()];
+    a.storeu(x);
+    b.storeu(y);
+    for (int i = 0; i < size(); ++i) x[i] = std::fmod(x[i], y[i]);
+    return loadu(x);
+  }
+
+  // In the order of the array form.
+  double reduce_add() const {
+    alignas(kVecBytes) double rest[size()];
+    storeu(rest);
+    for (int half = size() / 2; half > 0; half /= 2) {
+      for (int i = 0; i < half; ++i) rest[i] += rest[i + half];
+    }
+    return rest[0];
+  }
+
+ private:
+  static __mmask8 first(int64_t count) { return static_cast<__mmask8>((1u << count) - 1); }
+
+  __m512d lanes_;
+};
+
+// n = 16 numbers of 16 bits to and from floats; count is the number of valid ones.
+OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const Half* source) {
+  return Vec<float>(_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(source))));
+}
+OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const BFloat16* source) {
+  const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(source));
+  return Vec<float>(_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16)));
+}
+OPLOOM_ALWAYS_INLINE void store_from_float(Half* target, Vec<float> value) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(target),
+                      _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+// Rounds to nearest even; NaN stays NaN.
+OPLOOM_ALWAYS_INLINE void store_from_float(BFloat16* target, Vec<float> value) {
+  const __m512i bits = _mm512_castps_si512(value);
+  const __m512i lsb = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  __m512i rounded = _mm512_add_epi32(bits, _mm512_add_epi32(lsb, _mm512_set1_epi32(0x7fff)));
+  rounded = _mm512_mask_blend_epi32(value.isnan().bits, _mm512_srli_epi32(rounded, 16),
+                                    _mm512_set1_epi32(0x7fc0));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(target), _mm512_cvtepi32_epi16(rounded));
+}
+
+}  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

@@ -1,0 +1,100 @@
+// Vec<T> of integers, by the compiler's vector types: it knows the instructions for them.
+#pragma once
+
+#include <aten/cpu/vec/vec_base.h>
+
+namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
+
+template <typename T>
+requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
+ public:
+  using value_type = T;
+  static constexpr int size() { return kVecBytes / static_cast<int>(sizeof(T)); }
+
+ private:
+  // Arithmetic is done unsigned, so that it wraps around; comparisons in T.
+  using U = std::make_unsigned_t<T>;
+  typedef U Lanes __attribute__((vector_size(kVecBytes)));
+  typedef T Signed __attribute__((vector_size(kVecBytes)));
+
+ public:
+  struct Mask {
+    Lanes bits;
+  };
+
+  Vec() = default;
+  OPLOOM_ALWAYS_INLINE Vec(T value) : lanes_(Lanes{} + static_cast<U>(value)) {}
+
+  OPLOOM_ALWAYS_INLINE static Vec loadu(const void* source) {
+    Vec result;
+    std::memcpy(&result.lanes_, source, kVecBytes);
+    return result;
+  }
+  static Vec loadu(const void* source, int64_t count) {
+    alignas(kVecBytes) T buffer[size()] = {};
+    std::memcpy(buffer, source, static_cast<size_t>(count) * sizeof(T));
+    return loadu(buffer);
+  }
+  OPLOOM_ALWAYS_INLINE void storeu(void* target) const { std::memcpy(target, &lanes_, kVecBytes); }
+  void storeu(void* target, int64_t count) const {
+    std::memcpy(target, &lanes_, static_cast<size_t>(count) * sizeof(T));
+  }
+  T operator[](int i) const { return static_cast<T>(lanes_[i]); }
+
+  template <typename F>
+  Vec map(F f) const {
+    alignas(kVecBytes) T buffer[size()];
+    storeu(buffer);
+    for (int i = 0; i < size(); ++i) buffer[i] = f(buffer[i]);
+    return loadu(buffer);
+  }
+
+  OPLOOM_ALWAYS_INLINE friend Vec operator+(Vec a, Vec b) { return Vec(a.lanes_ + b.lanes_, 0); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator-(Vec a, Vec b) { return Vec(a.lanes_ - b.lanes_, 0); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator*(Vec a, Vec b) { return Vec(a.lanes_ * b.lanes_, 0); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator&(Vec a, Vec b) { return Vec(a.lanes_ & b.lanes_, 0); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator|(Vec a, Vec b) { return Vec(a.lanes_ | b.lanes_, 0); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator^(Vec a, Vec b) { return Vec(a.lanes_ ^ b.lanes_, 0); }
+  OPLOOM_ALWAYS_INLINE Vec operator~() const { return Vec(~lanes_, 0); }
+  OPLOOM_ALWAYS_INLINE Vec neg() const { return Vec(-lanes_, 0); }
+  OPLOOM_ALWAYS_INLINE friend Vec fmadd(Vec a, Vec b, Vec c) { return a * b + c; }
+
+#define OPLOOM_COMPARE(op)                                      \
+  OPLOOM_ALWAYS_INLINE friend Mask operator op(Vec a, Vec b) {  \
+    return Mask{(Lanes)((Signed)a.lanes_ op(Signed) b.lanes_)}; \
+  }
+  OPLOOM_COMPARE(==)
+  OPLOOM_COMPARE(!=)
+  OPLOOM_COMPARE(<)
+  OPLOOM_COMPARE(<=)
+  OPLOOM_COMPARE(>)
+  OPLOOM_COMPARE(>=)
+#undef OPLOOM_COMPARE
+  Mask isnan() const { return Mask{Lanes{}}; }
+  OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
+    return Vec((a.lanes_ & ~mask.bits) | (b.lanes_ & mask.bits), 0);
+  }
+  OPLOOM_ALWAYS_INLINE friend Vec maximum(Vec a, Vec b) { return blendv(b, a, a > b); }
+  OPLOOM_ALWAYS_INLINE friend Vec minimum(Vec a, Vec b) { return blendv(b, a, a < b); }
+  OPLOOM_ALWAYS_INLINE Vec abs() const {
+    if constexpr (std::is_signed_v<T>) {
+      return blendv(*this, neg(), *this < Vec(T(0)));
+    } else {
+      return *this;
+    }
+  }
+
+  T reduce_add() const {
+    U sum = 0;
+    for (int i = 0; i < size(); ++i) sum = static_cast<U>(sum + lanes_[i]);
+    return static_cast<T>(sum);
+  }
+
+ private:
+  // The second argument tells this constructor from the one that takes a number.
+  OPLOOM_ALWAYS_INLINE Vec(Lanes lanes, int) : lanes_(lanes) {}
+
+  Lanes lanes_;
+};
+
+}  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

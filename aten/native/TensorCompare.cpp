@@ -1,0 +1,283 @@
+// Operators that choose between values, and those that say whether tensors are equal.
+#include <aten/core/Empty.h>
+#include <aten/iterator/TypeProperties.h>
+#include <aten/native/ShapeUtils.h>
+#include <aten/stubs/BinaryOps.h>
+#include <aten/stubs/TensorCompare.h>
+#include <generated/native/allclose.h>
+#include <generated/native/clamp.h>
+#include <generated/native/clamp_max.h>
+#include <generated/native/clamp_min.h>
+#include <generated/native/equal.h>
+#include <generated/native/isclose.h>
+#include <generated/native/masked_fill.h>
+#include <generated/native/where.h>
+#include <generated/ops/abs.h>
+#include <generated/ops/add.h>
+#include <generated/ops/all.h>
+#include <generated/ops/clone.h>
+#include <generated/ops/eq.h>
+#include <generated/ops/isclose.h>
+#include <generated/ops/isfinite.h>
+#include <generated/ops/isnan.h>
+#include <generated/ops/item.h>
+#include <generated/ops/le.h>
+#include <generated/ops/logical_and.h>
+#include <generated/ops/logical_or.h>
+#include <generated/ops/masked_fill.h>
+#include <generated/ops/mul.h>
+#include <generated/ops/sub.h>
+#include <generated/ops/to.h>
+#include <generated/ops/where.h>
+
+namespace at::inline oploom_v1 {
+
+namespace {
+
+// Whether operand `arg` is given: bounds of clamp are optional.
+bool given(const std::optional<Tensor>& tensor) { return tensor.has_value() && tensor->defined(); }
+
+void check_real(const char* op, const Tensor& self) {
+  OPLOOM_CHECK(!self.is_complex(), op, "(): complex numbers are not supported, got ",
+               self.scalar_type());
+}
+
+void check_real_bound(const char* op, const Scalar& bound) {
+  OPLOOM_CHECK(!bound.isComplex(), op, "(): complex bounds are not supported");
+}
+
+// In place, a result of a higher kind than self's has no place to go.
+void check_inplace(const char* op, const TensorBase& out, const Tensor& self, ScalarType result) {
+  OPLOOM_CHECK(result == self.scalar_type() || !out.defined() || !out.is_same(self), op,
+               "_(): result dtype ", result, " can't be cast to self's dtype ", self.scalar_type());
+}
+
+}  // namespace
+
+namespace meta {
+
+OPLOOM_META_FUNC(where, self)
+(const Tensor& condition, const Tensor& self, const Tensor& other) {
+  OPLOOM_CHECK(condition.scalar_type() == kBool,
+               "where(): expected condition to be a bool tensor, got one of dtype ",
+               condition.scalar_type());
+  TensorIteratorConfig config;
+  config.add_output(maybe_get_output())
+      .add_const_input(condition)
+      .add_const_input(self)
+      .add_const_input(other)
+      .allow_cpu_scalars(true)
+      .keep_input_dtype(0)
+      .promote_inputs_to_common_dtype(true)
+      .cast_common_dtype_to_outputs(true)
+      .enforce_safe_casting_to_output(true);
+  build(config);
+}
+
+OPLOOM_META_FUNC(clamp)
+(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
+  OPLOOM_CHECK(min.has_value() || max.has_value(),
+               "clamp(): at least one of min and max must be given");
+  check_real("clamp", self);
+  native::ResultTypeState state = native::update_result_type_state(self, {});
+  for (const std::optional<Scalar>* bound : {&min, &max}) {
+    if (!bound->has_value()) continue;
+    check_real_bound("clamp", **bound);
+    state = native::update_result_type_state(**bound, state);
+  }
+  const ScalarType dtype = native::result_type(state);
+  check_inplace("clamp", maybe_get_output(), self, dtype);
+  build_borrowing_unary_op_in(dtype, maybe_get_output(), self);
+}
+
+OPLOOM_META_FUNC(clamp, Tensor)
+(const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max) {
+  OPLOOM_CHECK(given(min) || given(max), "clamp(): at least one of min and max must be given");
+  check_real("clamp", self);
+  if (given(min)) check_real("clamp", *min);
+  if (given(max)) check_real("clamp", *max);
+  if (given(min) && given(max)) {
+    build_borrowing_ternary_op(maybe_get_output(), self, *min, *max);
+  } else {
+    build_borrowing_binary_op(maybe_get_output(), self, given(min) ? *min : *max);
+  }
+}
+
+OPLOOM_META_FUNC(clamp_min)(const Tensor& self, const Scalar& min) {
+  check_real("clamp_min", self);
+  check_real_bound("clamp_min", min);
+  const ScalarType dtype = native::result_type(self, min);
+  check_inplace("clamp_min", maybe_get_output(), self, dtype);
+  build_borrowing_unary_op_in(dtype, maybe_get_output(), self);
+}
+
+OPLOOM_META_FUNC(clamp_max)(const Tensor& self, const Scalar& max) {
+  check_real("clamp_max", self);
+  check_real_bound("clamp_max", max);
+  const ScalarType dtype = native::result_type(self, max);
+  check_inplace("clamp_max", maybe_get_output(), self, dtype);
+  build_borrowing_unary_op_in(dtype, maybe_get_output(), self);
+}
+
+OPLOOM_META_FUNC(clamp_min, Tensor)(const Tensor& self, const Tensor& min) {
+  check_real("clamp_min", self);
+  check_real("clamp_min", min);
+  build_borrowing_binary_op(maybe_get_output(), self, min);
+}
+
+OPLOOM_META_FUNC(clamp_max, Tensor)(const Tensor& self, const Tensor& max) {
+  check_real("clamp_max", self);
+  check_real("clamp_max", max);
+  build_borrowing_binary_op(maybe_get_output(), self, max);
+}
+
+}  // namespace meta
+
+namespace native {
+
+OPLOOM_IMPL_FUNC(where_self_out)
+(const Tensor& condition, const Tensor& self, const Tensor& other, const Tensor& out) {
+  where_stub(device_type(), *this);
+}
+
+OPLOOM_IMPL_FUNC(clamp_out)
+(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max,
+ const Tensor& out) {
+  if (min.has_value() && max.has_value()) {
+    clamp_scalar_stub(device_type(), *this, *min, *max);
+  } else if (min.has_value()) {
+    clamp_min_scalar_stub(device_type(), *this, *min);
+  } else {
+    clamp_max_scalar_stub(device_type(), *this, *max);
+  }
+}
+
+OPLOOM_IMPL_FUNC(clamp_Tensor_out)
+(const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max,
+ const Tensor& out) {
+  if (given(min) && given(max)) {
+    clamp_stub(device_type(), *this);
+  } else if (given(min)) {
+    maximum_stub(device_type(), *this);
+  } else {
+    minimum_stub(device_type(), *this);
+  }
+}
+
+OPLOOM_IMPL_FUNC(clamp_min_out)(const Tensor& self, const Scalar& min, const Tensor& out) {
+  clamp_min_scalar_stub(device_type(), *this, min);
+}
+
+OPLOOM_IMPL_FUNC(clamp_max_out)(const Tensor& self, const Scalar& max, const Tensor& out) {
+  clamp_max_scalar_stub(device_type(), *this, max);
+}
+
+OPLOOM_IMPL_FUNC(clamp_min_Tensor_out)(const Tensor& self, const Tensor& min, const Tensor& out) {
+  maximum_stub(device_type(), *this);
+}
+
+OPLOOM_IMPL_FUNC(clamp_max_Tensor_out)(const Tensor& self, const Tensor& max, const Tensor& out) {
+  minimum_stub(device_type(), *this);
+}
+
+// ---- where with numbers ----
+
+namespace {
+Tensor number(const Scalar& value) { return Tensor(at::detail::wrapped_scalar_tensor(value)); }
+}  // namespace
+
+Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
+  return at::where(condition, number(self), other);
+}
+
+Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
+  return at::where(condition, self, number(other));
+}
+
+Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {
+  return at::where(condition, number(self), number(other));
+}
+
+// ---- masked_fill ----
+
+namespace {
+
+void check_value_tensor(const Tensor& value) {
+  OPLOOM_CHECK(value.dim() == 0,
+               "masked_fill(): expected a value without dimensions, got one with ", value.dim());
+}
+
+// self as a new tensor of the shape that self and the mask broadcast to.
+Tensor broadcast_copy(const Tensor& self, const Tensor& mask) {
+  const DimVector shape = c10::infer_size_broadcast(self.sizes(), mask.sizes(), "masked_fill");
+  return expand_alias("masked_fill", self, shape).clone(MemoryFormat::Contiguous);
+}
+
+}  // namespace
+
+Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Scalar& value) {
+  OPLOOM_CHECK(mask.scalar_type() == kBool,
+               "masked_fill(): expected a mask of dtype bool, got one of dtype ",
+               mask.scalar_type());
+  TensorIterator iter = TensorIteratorConfig()
+                            .set_name("masked_fill")
+                            .check_all_same_dtype(false)
+                            .resize_outputs(false)
+                            .add_output(self)
+                            .add_const_input(mask)
+                            .build();
+  if (!self.is_meta()) masked_fill_stub(iter.device_type(), iter, value);
+  return self;
+}
+
+Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Tensor& value) {
+  check_value_tensor(value);
+  return self.masked_fill_(mask, self.is_meta() ? Scalar(0) : value.item());
+}
+
+Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
+  Tensor result = broadcast_copy(self, mask);
+  return result.masked_fill_(mask, value);
+}
+
+Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
+  check_value_tensor(value);
+  Tensor result = broadcast_copy(self, mask);
+  return result.masked_fill_(mask, value);
+}
+
+// ---- Equality of tensors ----
+
+Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  OPLOOM_CHECK_VALUE(rtol >= 0 && atol >= 0,
+                     "isclose(): expected rtol and atol not to be negative, got ", rtol, " and ",
+                     atol);
+  Tensor close = at::eq(self, other);
+  if (equal_nan) {
+    close = at::logical_or(close, at::logical_and(at::isnan(self), at::isnan(other)));
+  }
+  if (rtol == 0 && atol == 0) return close;
+  // Differences of integers are taken as floating-point numbers, where they cannot wrap around.
+  const auto floating = [](const Tensor& tensor) {
+    return c10::isIntegralType(tensor.scalar_type(), /*includeBool=*/true) ? tensor.to(kDouble)
+                                                                           : tensor;
+  };
+  const Tensor a = floating(self);
+  const Tensor b = floating(other);
+  const Tensor allowed = at::add(at::mul(at::abs(b), Scalar(rtol)), Scalar(atol));
+  const Tensor difference = at::abs(at::sub(a, b));
+  const Tensor within = at::logical_and(at::isfinite(difference), at::le(difference, allowed));
+  return at::logical_or(close, within);
+}
+
+bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  return at::isclose(self, other, rtol, atol, equal_nan).all().item<bool>();
+}
+
+bool equal(const Tensor& self, const Tensor& other) {
+  if (self.sizes() != other.sizes()) return false;
+  return at::eq(self, other).all().item<bool>();
+}
+
+}  // namespace native
+}  // namespace at::inline oploom_v1
