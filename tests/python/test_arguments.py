@@ -1,0 +1,152 @@
+"""How Python arguments are matched with signatures, and what is said where none fits."""
+
+import numpy as np
+import oploom
+import pytest
+
+
+def test_sizes_in_every_form():
+    for x in (oploom.zeros(2, 3), oploom.zeros((2, 3)), oploom.zeros([2, 3]),
+              oploom.zeros(size=(2, 3)), oploom.zeros(oploom.Size([2, 3])),
+              oploom.zeros(np.int64(2), 3), oploom.zeros(oploom.tensor(2), 3)):
+        assert x.shape == (2, 3)
+    x = oploom.arange(6)
+    assert x.view(2, 3).shape == x.view((2, 3)).shape == x.reshape(2, -1).shape == (2, 3)
+    assert oploom.zeros(2, 3, 4).permute(2, 0, 1).shape == (4, 2, 3)
+    assert oploom.zeros(()).shape == () and oploom.zeros(3).shape == (3,)
+
+
+def test_one_number_for_a_list():
+    x = oploom.ones(2, 3)
+    assert x.sum(0).shape == (3,) and x.sum((0, 1)).item() == 6 and x.sum().item() == 6
+    assert x.sum(dim=1, keepdim=True).shape == (2, 1)
+
+
+def test_numpy_names():
+    x = oploom.ones(2, 3)
+    assert x.sum(axis=1, keepdims=True).shape == (2, 1)
+    assert oploom.sum(input=x, axis=0).shape == (3,)
+
+
+def test_scalars_of_every_kind():
+    x = oploom.ones(2)
+    for number in (2, 2.0, np.float32(2), np.int64(2), oploom.tensor(2)):
+        assert x.add(number).tolist() == [3, 3]
+    assert x.add(x, alpha=3).tolist() == [4, 4]
+    assert x.add(2, alpha=np.float64(0.5)).tolist() == [2, 2]
+    assert x.add(True).tolist() == [2, 2]
+
+
+def test_numbers_promote_by_kind():
+    assert (oploom.ones(2, dtype=oploom.float16) + 1.5).dtype is oploom.float16
+    assert (oploom.ones(2, dtype=oploom.int8) + 1).dtype is oploom.int8
+    assert (oploom.ones(2, dtype=oploom.int8) + 1.5).dtype is oploom.float32
+    assert (oploom.ones(2) + 1j).dtype is oploom.complex64
+    assert (oploom.ones(2, dtype=oploom.bool) + 1).dtype is oploom.int64
+
+
+def test_optional_and_dtype_arguments():
+    x = oploom.tensor([1.0, 2.0, 3.0])
+    assert x.clamp(None, 2).tolist() == [1, 2, 2] and x.clamp(min=2).tolist() == [2, 2, 3]
+    assert oploom.zeros(2, dtype=None).dtype is oploom.float32
+    assert oploom.zeros(2, dtype=int).dtype is oploom.int64
+    assert x.sum(dtype=oploom.float64).dtype is oploom.float64
+    assert oploom.zeros(2, device="meta").is_meta
+    assert oploom.zeros(2, device=oploom.device("cpu"), requires_grad=True).requires_grad
+
+
+def test_out():
+    x = oploom.ones(3)
+    out = oploom.empty(0)
+    assert oploom.add(x, x, out=out) is out and out.tolist() == [2, 2, 2]
+    assert oploom.add(x, x, out=None).tolist() == [2, 2, 2]
+    values, indices = oploom.empty(0), oploom.empty(0, dtype=oploom.int64)
+    result = oploom.max(oploom.tensor([[1.0, 3.0], [4.0, 2.0]]), 1, out=(values, indices))
+    assert values.tolist() == [3, 4] and indices.tolist() == [1, 0]
+    assert result.values is values and result.indices is indices
+    with pytest.raises(TypeError, match="2 tensors for 'out', got 1"):
+        oploom.max(x, 0, out=(values,))
+    with pytest.raises(TypeError, match="no argument 'out'"):
+        x.add(x, out=out)
+
+
+def test_named_results():
+    result = oploom.max(oploom.tensor([1.0, 3.0, 2.0]), 0)
+    assert result.values.item() == 3 and result.indices.item() == 1
+    values, indices = result
+    assert indices.item() == 1 and "oploom.return_types.max" in repr(result)
+
+
+def test_keyword_names_made_at_run_time():
+    names = {"".join(["al", "pha"]): 2}
+    assert oploom.ones(1).add(oploom.ones(1), **names).tolist() == [3]
+
+
+def test_overload_by_type():
+    x = oploom.tensor([[1.0, 5.0], [4.0, 2.0]])
+    assert oploom.max(x).item() == 5
+    assert oploom.max(x, 0).values.tolist() == [4, 5]
+    assert oploom.max(x, x.T.contiguous()).tolist() == [[1, 5], [5, 2]]
+
+
+@pytest.mark.parametrize("call, lines", [
+    (lambda x: x.add("a"), [
+        r"add\(\): got \(Tensor, str\); expected one of:",
+        r"  add\(Tensor self, Tensor other, \*, Scalar alpha=1, Tensor out=None\)"
+        r"  # 'other' must be Tensor, got str",
+        r"  add\(Tensor self, Scalar other, \*, Scalar alpha=1\)",
+    ]),
+    (lambda x: oploom.add(x), [r"add\(\): got \(Tensor\)", "'other' is missing"]),
+    (lambda x: oploom.add(x, x, x), ["takes 2 positional arguments, got 3"]),
+    (lambda x: oploom.add(x, x, beta=1), ["beta=int", "has no argument 'beta'"]),
+    (lambda x: oploom.add(x, other=x, input=x), ["'input' is given twice"]),
+    (lambda x: x.sum(1.5), ["'dim' must be", "got float"]),
+    (lambda x: x.view(2, "b"), ["'size' must be integers"]),
+    (lambda x: oploom.cat([x, 1]), ["'tensors' must be Tensor\\[\\], got list of Tensor"]),
+    (lambda x: oploom.zeros(2, dtype="float32"), ["'dtype' must be ScalarType\\?, got str"]),
+    (lambda x: oploom.mm(x, None), ["got \\(Tensor, None\\)"]),
+])
+def test_messages(call, lines):
+    with pytest.raises(TypeError) as error:
+        call(oploom.ones(2))
+    for line in lines:
+        assert error.match(line)
+
+
+def test_errors_have_python_classes():
+    x = oploom.ones(2, 3)
+    with pytest.raises(IndexError, match="dim"):
+        x.sum(5)
+    with pytest.raises((RuntimeError, ValueError)):
+        x + oploom.ones(2)
+    with pytest.raises(RuntimeError):
+        x.view(7)
+    with pytest.raises(OverflowError):
+        oploom.zeros(2**70)
+
+
+def test_operands_unchanged_after_an_error():
+    x, y = oploom.ones(2), oploom.zeros(3)
+    with pytest.raises((RuntimeError, ValueError)):
+        x.add_(y)
+    assert x.tolist() == [1, 1] and y.tolist() == [0, 0, 0]
+
+
+def test_docstrings():
+    doc = oploom.add.__doc__
+    assert doc.startswith("add(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None)")
+    assert "alpha" in oploom.Tensor.add.__doc__
+    undocumented = [n for n in dir(oploom.Tensor)
+                    if not n.startswith("_") and not getattr(oploom.Tensor, n).__doc__]
+    assert undocumented == []
+
+
+def test_garbage_arguments_do_not_leak_references():
+    import sys
+
+    marker = object()
+    before = sys.getrefcount(marker)
+    for _ in range(100):
+        with pytest.raises(TypeError):
+            oploom.add(marker, marker)
+    assert sys.getrefcount(marker) <= before + 2

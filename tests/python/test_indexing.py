@@ -1,0 +1,146 @@
+"""Indexing against NumPy: reading and writing with every kind of index."""
+
+import numpy as np
+import oploom
+import pytest
+
+A = np.arange(60.0).reshape(3, 4, 5)
+I = np.array([2, 0, 2])
+M = A[..., 0] % 2 == 0
+B = np.array([True, False, True])
+
+BASIC = [
+    0, -1, (0, 1), (0, 1, 2), slice(None), slice(1, 3), slice(None, None, 2), slice(-2, None),
+    slice(5, 2), (slice(None), 1), (Ellipsis, 2), (0, Ellipsis), (Ellipsis, None), None,
+    (None, 0, None), (slice(1), slice(2, 4), slice(0, 5, 2)), Ellipsis, (), (1, Ellipsis, 2, 3),
+    np.int64(1), slice(np.int64(1), np.int64(3)), slice(0, 10**30),
+]
+ADVANCED = [
+    I, (slice(None), I), (I, I), (I, slice(None), I), M, B, (B, 0), (slice(None), slice(None), I),
+    (I[:, None], I), (0, I), (I, 0), (None, I), [0, 2], ([0, 1], [1, 2]), (Ellipsis, [1, 3]),
+    [True, False, True], True, False, (I, Ellipsis), np.array([], dtype=np.int64), [],
+    (slice(1, 3), [0, 3], slice(None, None, 2)),
+]
+
+
+def ours(index):
+    """The index with tensors in place of arrays."""
+    if isinstance(index, tuple):
+        return tuple(ours(i) for i in index)
+    if isinstance(index, np.ndarray):
+        return oploom.tensor(index)
+    return index
+
+
+@pytest.mark.parametrize("index", BASIC, ids=str)
+def test_basic_is_a_view(index):
+    x = oploom.tensor(A)
+    result = x[ours(index)]
+    expected = A[index]
+    assert result.shape == expected.shape
+    np.testing.assert_array_equal(result.numpy(), expected)
+    if expected.size:
+        result.fill_(-1)
+        assert (x == -1).sum().item() == expected.size
+
+
+@pytest.mark.parametrize("index", ADVANCED, ids=str)
+def test_advanced(index):
+    x = oploom.tensor(A)
+    expected = A[index] if index != [] else A[np.array([], dtype=int)]
+    result = x[ours(index)]
+    assert result.shape == expected.shape
+    np.testing.assert_array_equal(result.numpy(), expected)
+
+
+def test_numpy_arrays_as_indices():
+    x = oploom.tensor(A)
+    np.testing.assert_array_equal(x[I].numpy(), A[I])
+    np.testing.assert_array_equal(x[M].numpy(), A[M])
+    np.testing.assert_array_equal(x[:, I].numpy(), A[:, I])
+
+
+@pytest.mark.parametrize("index", [i for i in BASIC + ADVANCED if i != []], ids=str)
+def test_assigning_a_number(index):
+    x, a = oploom.tensor(A), A.copy()
+    x[ours(index)] = 7
+    a[index] = 7
+    np.testing.assert_array_equal(x.numpy(), a)
+
+
+@pytest.mark.parametrize("index", [0, (slice(None), 1), I[:2], M, (Ellipsis, 2), slice(1, 3), B],
+                         ids=str)
+def test_assigning_tensors(index):
+    x, a = oploom.tensor(A), A.copy()
+    values = np.random.default_rng(0).normal(size=A[index].shape)
+    x[ours(index)] = oploom.tensor(values)
+    a[index] = values
+    np.testing.assert_array_equal(x.numpy(), a)
+
+
+def test_assigning_broadcasts_and_converts():
+    x = oploom.zeros(2, 3)
+    x[:, 0] = oploom.tensor([1, 2])
+    x[0, 1:] = [5, 6]
+    x[1] += 1
+    x[1, 2] = oploom.tensor(9.0)
+    assert x.tolist() == [[1, 5, 6], [3, 1, 9]]
+    x[:] = oploom.ones(1, 2, 3)
+    assert x.sum().item() == 6
+    x[np.array([0])] = np.array([[7, 8, 9]])
+    assert x[0].tolist() == [7, 8, 9]
+
+
+def test_tensor_scalars_as_indices():
+    x = oploom.tensor(A)
+    i = oploom.tensor(1)
+    assert x[i].shape == (4, 5) and x[i, oploom.tensor(2), 0].item() == A[1, 2, 0]
+    assert x[oploom.tensor(True)].shape == (1, 3, 4, 5)
+
+
+@pytest.mark.parametrize("index, error, message", [
+    (3, IndexError, "index 3 is out of bounds for dimension 0 with size 3"),
+    ((0, -5), IndexError, "index -5 is out of bounds for dimension 1 with size 4"),
+    ((0, 0, 0, 0), IndexError, "too many indices: 4 for a tensor of 3 dimensions"),
+    ((Ellipsis, Ellipsis), IndexError, "only one '...'"),
+    (slice(None, None, -1), ValueError, "step greater than 0, got -1"),
+    (slice(None, None, 0), ValueError, "step greater than 0, got 0"),
+    ("a", IndexError, "got str"),
+    (1.5, IndexError, "got float"),
+    ({}, IndexError, "got dict"),
+    ([0.5], IndexError, "integer or bool"),
+])
+def test_refused(index, error, message):
+    x = oploom.tensor(A)
+    with pytest.raises(error, match=message):
+        x[index]
+    with pytest.raises(error, match=message):
+        x[index] = 0
+    np.testing.assert_array_equal(x.numpy(), A)
+
+
+def test_refused_others():
+    x = oploom.tensor(A)
+    with pytest.raises(IndexError):
+        x[oploom.tensor([0, 3])]
+    with pytest.raises(IndexError):
+        x[oploom.tensor([True, False])]
+    with pytest.raises(IndexError, match="0-d"):
+        oploom.tensor(1.0)[0]
+    with pytest.raises(TypeError, match="deleted"):
+        del x[0]
+    with pytest.raises((RuntimeError, ValueError)):
+        x[0] = oploom.ones(7)
+
+
+def test_gradients_flow_through_indexing():
+    x = oploom.tensor(A, requires_grad=True)
+    (x[0, 1:3] * 2).sum().backward()
+    expected = np.zeros_like(A)
+    expected[0, 1:3] = 2
+    np.testing.assert_array_equal(x.grad.numpy(), expected)
+    x.grad = None
+    x[oploom.tensor(I)].sum().backward()
+    expected = np.zeros_like(A)
+    np.add.at(expected, I, 1)
+    np.testing.assert_array_equal(x.grad.numpy(), expected)

@@ -1,0 +1,225 @@
+"""oploom.nn: modules, their bookkeeping, layers, losses and initial values."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import oploom
+import pytest
+from oploom import nn
+from oploom.nn import functional as F
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(4, 3)
+        self.second = nn.Sequential(nn.ReLU(), nn.Linear(3, 2, bias=False))
+        self.scale = nn.Parameter(oploom.ones(1))
+        self.register_buffer("count", oploom.zeros(1))
+        self.register_buffer("scratch", oploom.zeros(1), persistent=False)
+
+    def forward(self, x):
+        return self.second(self.first(x)) * self.scale
+
+
+NAMES = ["scale", "first.weight", "first.bias", "second.1.weight"]
+
+
+def test_bookkeeping():
+    net = Net()
+    assert [n for n, _ in net.named_parameters()] == NAMES
+    assert [n for n, _ in net.named_buffers()] == ["count", "scratch"]
+    assert [n for n, _ in net.named_children()] == ["first", "second"]
+    assert len(list(net.modules())) == 5
+    assert list(net.state_dict()) == ["scale", "count", *NAMES[1:]]
+    assert net(oploom.ones(5, 4)).shape == (5, 2)
+    net.eval()
+    assert not any(m.training for m in net.modules())
+    net.train()
+    assert all(m.training for m in net.modules())
+    assert "(first): Linear(in_features=4, out_features=3, bias=True)" in repr(net)
+
+
+def test_attributes():
+    net = Net()
+    with pytest.raises(TypeError, match="got Tensor"):
+        net.scale = oploom.ones(1)
+    net.scale = None
+    assert net.scale is None and "scale" not in dict(net.named_parameters())
+    net.count = oploom.ones(1)
+    assert net.state_dict()["count"].item() == 1
+    del net.first
+    with pytest.raises(AttributeError, match="'Net' object has no attribute 'first'"):
+        net.first
+
+    class Forgetful(nn.Module):
+        def __init__(self):
+            self.layer = nn.ReLU()
+
+    with pytest.raises(AttributeError, match=r"super\(\).__init__\(\)"):
+        Forgetful()
+    shared = nn.Linear(2, 2)
+    assert len(list(nn.Sequential(shared, shared).parameters())) == 2
+
+
+def test_parameter():
+    data = oploom.zeros(2)
+    p = nn.Parameter(data)
+    assert isinstance(p, oploom.Tensor) and p.requires_grad and p.is_leaf
+    assert p.data_ptr() == data.data_ptr()
+    assert repr(p) == "Parameter containing:\ntensor([0., 0.], requires_grad=True)"
+    assert type(copy.deepcopy(p)) is nn.Parameter
+    assert type(pickle.loads(pickle.dumps(p))) is nn.Parameter
+    assert not nn.Parameter(data, requires_grad=False).requires_grad
+    (p * 2).sum().backward()
+    assert p.grad.tolist() == [2, 2]
+
+
+def test_state_dict_round_trip():
+    a, b = Net(), Net()
+    result = b.load_state_dict(a.state_dict())
+    assert result.missing_keys == [] and result.unexpected_keys == []
+    x = oploom.rand(3, 4)
+    assert a(x).tolist() == b(x).tolist()
+    loaded = pickle.loads(pickle.dumps(a.state_dict()))
+    assert b.load_state_dict(loaded)
+    with pytest.raises(RuntimeError, match="missing: scale"):
+        b.load_state_dict({})
+    with pytest.raises(RuntimeError, match="unexpected: other"):
+        b.load_state_dict({**a.state_dict(), "other": x})
+    with pytest.raises(RuntimeError, match=r"scale: expected shape \(1,\), got \(3, 4\)"):
+        b.load_state_dict({**a.state_dict(), "scale": x})
+    assert b.load_state_dict({}, strict=False).missing_keys == list(a.state_dict())
+    c = copy.deepcopy(a)
+    assert c(x).tolist() == a(x).tolist() and c.scale is not a.scale
+    assert pickle.loads(pickle.dumps(a))(x).tolist() == a(x).tolist()
+
+
+def test_conversion_keeps_parameters():
+    net = Net()
+    p = net.scale
+    net.double()
+    assert net.scale is p and p.dtype is oploom.float64 and net.count.dtype is oploom.float64
+    assert net(oploom.ones(1, 4, dtype=oploom.float64)).dtype is oploom.float64
+    net.to("cpu").float()
+    assert p.dtype is oploom.float32 and p.requires_grad
+
+
+def test_zero_grad():
+    net = Net()
+    net(oploom.ones(1, 4)).sum().backward()
+    assert net.scale.grad is not None
+    net.zero_grad()
+    assert all(p.grad is None for p in net.parameters())
+    net.requires_grad_(False)
+    assert not net(oploom.ones(1, 4)).requires_grad
+
+
+def test_linear():
+    layer = nn.Linear(3, 2)
+    x = oploom.rand(4, 3)
+    expected = x.numpy() @ layer.weight.detach().numpy().T + layer.bias.detach().numpy()
+    np.testing.assert_allclose(layer(x).detach().numpy(), expected, rtol=1e-5, atol=1e-6)
+    bound = 1 / math.sqrt(3)
+    assert abs(layer.weight).max().item() <= bound
+    assert nn.Linear(3, 2, bias=False).bias is None
+    with pytest.raises(RuntimeError):
+        layer(oploom.rand(4, 5))
+
+
+def test_activations():
+    x = oploom.tensor([-1.0, 0.0, 2.0])
+    a = x.numpy().astype(np.float64)
+    assert nn.ReLU()(x).tolist() == [0, 0, 2]
+    np.testing.assert_allclose(nn.Tanh()(x).numpy(), np.tanh(a), rtol=1e-5)
+    np.testing.assert_allclose(nn.Sigmoid()(x).numpy(), 1 / (1 + np.exp(-a)), rtol=1e-5)
+    np.testing.assert_allclose(nn.Softmax(0)(x).numpy(), np.exp(a) / np.exp(a).sum(), rtol=1e-5)
+    np.testing.assert_allclose(
+        nn.LogSoftmax(0)(x).numpy(), a - np.log(np.exp(a).sum()), rtol=1e-5
+    )
+    y = x.clone()
+    assert nn.ReLU(inplace=True)(y) is y and y.tolist() == [0, 0, 2]
+    with pytest.raises(ValueError, match="dim"):
+        F.softmax(x)
+
+
+def test_dropout():
+    oploom.manual_seed(0)
+    layer = nn.Dropout(0.25)
+    x = oploom.ones(10000)
+    y = layer(x)
+    kept = (y != 0).sum().item()
+    assert 7200 < kept < 7800 and y.max().item() == pytest.approx(4 / 3)
+    layer.eval()
+    assert layer(x).tolist() == x.tolist()
+    with pytest.raises(ValueError, match="1.5"):
+        nn.Dropout(1.5)
+
+
+def test_layer_norm():
+    layer = nn.LayerNorm(5)
+    x = oploom.rand(4, 5) * 3
+    a = x.numpy()
+    expected = (a - a.mean(1, keepdims=True)) / np.sqrt(a.var(1, keepdims=True) + 1e-5)
+    np.testing.assert_allclose(layer(x).detach().numpy(), expected, rtol=1e-4, atol=1e-5)
+    assert nn.LayerNorm((4, 5), elementwise_affine=False).weight is None
+
+
+def test_embedding():
+    layer = nn.Embedding(10, 3, padding_idx=0)
+    index = oploom.tensor([[0, 2], [9, 2]])
+    result = layer(index)
+    assert result.shape == (2, 2, 3) and result[0, 0].tolist() == [0, 0, 0]
+    assert result[0, 1].tolist() == layer.weight[2].tolist()
+    result.sum().backward()
+    assert layer.weight.grad[2].tolist() == [2, 2, 2]
+    assert layer.weight.grad[0].tolist() == [0, 0, 0]
+
+
+def test_losses():
+    rng = np.random.default_rng(0)
+    scores, classes = rng.normal(size=(5, 3)), np.array([0, 2, 1, 1, 0])
+    x, t = oploom.tensor(scores), oploom.tensor(classes)
+    logs = scores - np.log(np.exp(scores).sum(1, keepdims=True))
+    picked = -logs[np.arange(5), classes]
+    assert nn.CrossEntropyLoss()(x, t).item() == pytest.approx(picked.mean())
+    assert nn.CrossEntropyLoss(reduction="sum")(x, t).item() == pytest.approx(picked.sum())
+    assert nn.NLLLoss()(oploom.tensor(logs), t).item() == pytest.approx(picked.mean())
+    np.testing.assert_allclose(F.cross_entropy(x, t, reduction="none").numpy(), picked)
+    y = oploom.tensor(rng.normal(size=(5, 3)))
+    assert nn.MSELoss()(x, y).item() == pytest.approx(((scores - y.numpy()) ** 2).mean())
+    assert nn.L1Loss()(x, y).item() == pytest.approx(abs(scores - y.numpy()).mean())
+    with pytest.raises(ValueError, match="reduction"):
+        F.mse_loss(x, y, "average")
+
+
+def test_init():
+    oploom.manual_seed(1)
+    w = oploom.empty(50, 40)
+    nn.init.kaiming_uniform_(w, nonlinearity="relu")
+    assert abs(w).max().item() <= math.sqrt(6 / 40) and w.std().item() == pytest.approx(
+        math.sqrt(2 / 40), rel=0.1)
+    nn.init.xavier_normal_(w)
+    assert w.std().item() == pytest.approx(math.sqrt(2 / 90), rel=0.1)
+    assert nn.init.zeros_(w) is w and w.sum().item() == 0
+    assert nn.init.eye_(oploom.empty(2, 3)).tolist() == [[1, 0, 0], [0, 1, 0]]
+    p = nn.Parameter(oploom.empty(3))
+    nn.init.constant_(p, 2.0)
+    assert p.tolist() == [2, 2, 2] and p.is_leaf
+    with pytest.raises(ValueError, match="2 or more"):
+        nn.init.kaiming_uniform_(oploom.empty(3))
+
+
+def test_containers():
+    layers = nn.ModuleList([nn.Linear(1, 1), nn.Linear(1, 1)])
+    layers.append(nn.ReLU())
+    assert len(layers) == 3 and len(list(layers.parameters())) == 4
+    assert isinstance(layers[-1], nn.ReLU) and len(layers[:2]) == 2
+    named = nn.ModuleDict({"a": nn.ReLU()})
+    named["b"] = nn.Tanh()
+    assert list(named) == ["a", "b"] and "b" in named
+    model = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    assert isinstance(model[1], nn.ReLU) and len(model[:1]) == 1
+    assert model.append(nn.Tanh())(oploom.ones(1, 2)).shape == (1, 2)

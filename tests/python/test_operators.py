@@ -1,0 +1,88 @@
+"""Python's operators: numbers on either side, in place, comparison, foreign types."""
+
+import operator
+
+import numpy as np
+import oploom
+import pytest
+
+BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv,
+          operator.mod, operator.pow]
+COMPARE = [operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge]
+
+
+@pytest.mark.parametrize("function", BINARY + COMPARE)
+def test_binary_against_numpy(function):
+    a = np.array([1.0, 2.0, 3.5, 7.0])
+    b = np.array([2.0, 2.0, 0.5, 3.0])
+    x, y = oploom.tensor(a), oploom.tensor(b)
+    np.testing.assert_allclose(function(x, y).numpy(), function(a, b))
+    np.testing.assert_allclose(function(x, 2).numpy(), function(a, 2))
+    np.testing.assert_allclose(function(2, x).numpy(), function(2, a))
+    np.testing.assert_allclose(function(x, 1.5).numpy(), function(a, 1.5))
+    np.testing.assert_allclose(function(x, np.float64(1.5)).numpy(), function(a, 1.5))
+
+
+@pytest.mark.parametrize("function", [operator.and_, operator.or_, operator.xor,
+                                      operator.lshift, operator.rshift])
+def test_bits_against_numpy(function):
+    a, b = np.array([6, 5, 12]), np.array([3, 1, 2])
+    x, y = oploom.tensor(a), oploom.tensor(b)
+    assert function(x, y).tolist() == function(a, b).tolist()
+    assert function(x, 2).tolist() == function(a, 2).tolist()
+
+
+def test_unary():
+    x = oploom.tensor([1, -2])
+    assert (-x).tolist() == [-1, 2] and abs(x).tolist() == [1, 2] and (~x).tolist() == [-2, 1]
+    assert (+x) is x
+    assert (~oploom.tensor([True, False])).tolist() == [False, True]
+
+
+def test_matmul():
+    a, b = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
+    x, y = oploom.tensor(a), oploom.tensor(b)
+    np.testing.assert_allclose((x @ y).numpy(), a @ b)
+    with pytest.raises(TypeError):
+        x @ 2
+
+
+@pytest.mark.parametrize("function, result", [
+    (operator.iadd, [3, 4]), (operator.isub, [-1, 0]), (operator.imul, [2, 4]),
+    (operator.itruediv, [0.5, 1]),
+])
+def test_in_place(function, result):
+    x = oploom.tensor([1.0, 2.0])
+    y = function(x, 2)
+    assert y is x and x.tolist() == result
+    x = oploom.tensor([1.0, 2.0])
+    assert function(x, oploom.tensor([2.0, 2.0])) is x and x.tolist() == result
+
+
+def test_foreign_types():
+    x = oploom.ones(2)
+    for other in ("a", None, [1, 2], object()):
+        with pytest.raises(TypeError, match="unsupported operand|can only concatenate"):
+            x + other
+    assert (x == "a") is False and (x != None) is True  # noqa: E711
+    with pytest.raises(TypeError):
+        x < "a"
+
+    class Greedy:
+        def __radd__(self, other):
+            return "asked"
+
+    assert x + Greedy() == "asked"
+
+
+def test_overloads_keep_dtypes():
+    x = oploom.tensor([1, 2])
+    assert (1 / x).tolist() == [1, 0.5] and (x / 2).dtype is oploom.float32
+    assert (3 - x).tolist() == [2, 1] and (3 - x).dtype is oploom.int64
+    assert (2**x).tolist() == [2, 4] and (2**x).dtype is oploom.int64
+    assert (7 // x).tolist() == [7, 3] and (7 % x).tolist() == [0, 1]
+
+
+def test_numpy_arrays_on_the_other_side():
+    x, a = oploom.ones(2, dtype=oploom.float64), np.array([1.0, 2.0])
+    assert np.asarray(x + a).tolist() == [2, 3]

@@ -1,0 +1,141 @@
+"""The package as a whole: import, type stubs, threads."""
+
+import ast
+import inspect
+import pathlib
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import oploom
+import pytest
+
+STUB = pathlib.Path(oploom.__file__).resolve().with_name("_C.pyi")
+
+
+def stub_path():
+    path = pathlib.Path(oploom._C.__file__).with_name("_C.pyi")
+    return path if path.exists() else STUB
+
+
+def run(code):
+    environment = [p for p in sys.path if p]
+    program = f"import sys; sys.path[:0] = {environment!r}\n" + textwrap.dedent(code)
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_import_brings_no_numpy():
+    assert run("import oploom; print('numpy' in sys.modules)") == "False\n"
+
+
+def test_import_is_quick():
+    code = """
+    import time
+    start = time.perf_counter()
+    import oploom
+    print(time.perf_counter() - start)
+    """
+    assert min(float(run(code)) for _ in range(3)) < 0.1
+
+
+def test_works_without_numpy():
+    code = """
+    sys.modules["numpy"] = None
+    import oploom
+    x = oploom.tensor([1.0, 2.0])
+    print((x + 1).tolist(), bytes(memoryview(x))[:4])
+    """
+    assert run(code).startswith("[2.0, 3.0]")
+
+
+def test_exit_with_living_tensors():
+    code = """
+    import oploom
+    import builtins
+    builtins.keep = [oploom.ones(1000, requires_grad=True)]
+    builtins.keep.append((builtins.keep[0] * 2).sum())
+    builtins.keep[1].register_hook(lambda g: None)
+    """
+    run(code)
+
+
+def test_stub_parses_and_is_complete():
+    tree = ast.parse(stub_path().read_text())
+    names = set()
+    methods = set()
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        if isinstance(node, ast.AnnAssign):
+            names.add(node.target.id)
+        if isinstance(node, ast.ClassDef) and node.name == "Tensor":
+            for item in node.body:
+                if isinstance(item, ast.FunctionDef):
+                    methods.add(item.name)
+                if isinstance(item, ast.AnnAssign):
+                    methods.add(item.target.id)
+    public = {n for n in dir(oploom._C) if not n.startswith("_")}
+    assert public - names == set()
+    assert names - set(dir(oploom._C)) - {n for n in names if n.endswith("_result")} == set()
+    assert {n for n in dir(oploom.Tensor) if not n.startswith("_")} - methods == set()
+    assert methods - set(dir(oploom.Tensor)) <= {"__init__"}
+
+
+def test_public_names_exist():
+    for module in (oploom.autograd, oploom.nn, oploom.optim):
+        for name in module.__all__:
+            assert hasattr(module, name)
+    for name, value in vars(oploom.nn.functional).items():
+        if inspect.isfunction(value) and not name.startswith("_"):
+            assert value.__doc__, name
+
+
+def test_long_operators_release_the_gil():
+    x = oploom.rand(1200, 1200)
+    done = threading.Event()
+    ticks = 0
+
+    def work():
+        for _ in range(5):
+            x @ x
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not done.is_set():
+        ticks += 1
+        time.sleep(0.0005)
+    thread.join()
+    assert ticks > 5
+
+
+def test_many_threads():
+    errors = []
+
+    def work():
+        try:
+            for _ in range(200):
+                x = oploom.ones(10)
+                assert (x + x).sum().item() == 20
+        except Exception as error:  # noqa: BLE001
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+
+
+def test_mypy_accepts_the_package():
+    pytest.importorskip("mypy.api")
+    from mypy import api
+
+    folder = pathlib.Path(oploom.__file__).parent
+    out, err, status = api.run(["--no-incremental", "--cache-dir=/dev/null", str(folder)])
+    assert status == 0, out + err

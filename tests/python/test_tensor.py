@@ -1,0 +1,286 @@
+"""The Tensor type: identity, lifetime, attributes, conversion to Python objects, copying."""
+
+import copy
+import gc
+import pickle
+import weakref
+
+import numpy as np
+import oploom
+import pytest
+
+
+def test_attributes():
+    x = oploom.zeros(2, 3, dtype=oploom.float64)
+    assert x.shape == (2, 3) and isinstance(x.shape, oploom.Size)
+    assert repr(x.shape) == "oploom.Size([2, 3])" and x.shape.numel() == 6
+    assert isinstance(x.shape[:1], oploom.Size) and isinstance(x.shape + (1,), oploom.Size)
+    assert x.dtype is oploom.float64 and x.dtype is oploom.double
+    assert x.device == oploom.device("cpu") and x.device.type == "cpu"
+    assert x.layout is oploom.strided
+    assert x.ndim == x.dim() == 2 and x.numel() == 6
+    assert x.itemsize == x.element_size() == 8 and x.nbytes == 48
+    assert x.stride() == (3, 1) and x.stride(0) == 3 and x.stride(-1) == 1
+    assert x.size() == (2, 3) and x.size(-1) == 3 and x.size(dim=0) == 2
+    assert x.T.shape == (3, 2) and x.mT.shape == (3, 2)
+    assert oploom.zeros(2, 3, 4).T.shape == (4, 3, 2)
+    assert x.is_contiguous() and not x.T.is_contiguous()
+    assert x.is_cpu and not x.is_cuda and not x.is_meta
+    assert not x.requires_grad and x.is_leaf and x.grad is None and x.grad_fn is None
+    with pytest.raises(IndexError, match="dim"):
+        x.size(2)
+
+
+def test_identity_while_alive():
+    x = oploom.ones(3)
+    y = x
+    assert y is x
+    assert x.add_(1) is x
+    out = oploom.empty(3)
+    assert oploom.add(x, x, out=out) is out
+    leaf = oploom.ones(3, requires_grad=True)
+    leaf.sum().backward()
+    assert leaf.grad is leaf.grad
+
+
+def test_attributes_that_python_sets():
+    x = oploom.ones(3)
+    x.note = "kept"
+    alive = weakref.ref(x)
+    assert x.note == "kept"
+    del x
+    assert alive() is None
+
+
+def test_cycle_through_attribute_is_collected():
+    x = oploom.ones(3)
+    x.me = x
+    alive = weakref.ref(x)
+    del x
+    gc.collect()
+    assert alive() is None
+
+
+def test_subclass():
+    class Named(oploom.Tensor):
+        pass
+
+    x = oploom._C._make_subclass(Named, oploom.ones(2))
+    x.name = "a"
+    assert isinstance(x, Named) and isinstance(x, oploom.Tensor)
+    assert type(x + x) is oploom.Tensor
+    assert type(copy.deepcopy(x)) is Named and copy.deepcopy(x).name == "a"
+    assert oploom.Tensor(2, 3).shape == (2, 3)
+    assert oploom.Tensor([1, 2]).dtype is oploom.float32
+    with pytest.raises(TypeError):
+        oploom._C._make_subclass(int, oploom.ones(2))
+
+
+def test_to_python_numbers():
+    assert oploom.tensor(3).item() == 3 and isinstance(oploom.tensor(3).item(), int)
+    assert isinstance(oploom.tensor([2.5]).item(), float)
+    assert oploom.tensor(True).item() is True
+    assert oploom.tensor(1 + 2j).item() == 1 + 2j
+    assert int(oploom.tensor(3.7)) == 3 and float(oploom.tensor(3)) == 3.0
+    assert complex(oploom.tensor(3.0)) == 3 + 0j
+    assert [10, 20, 30][oploom.tensor(1)] == 20
+    assert bool(oploom.tensor(0.0)) is False and bool(oploom.tensor([2])) is True
+    assert f"{oploom.tensor(3.14159):.2f}" == "3.14"
+    with pytest.raises(RuntimeError, match="one element, got 2"):
+        oploom.ones(2).item()
+    with pytest.raises(RuntimeError, match="ambiguous"):
+        bool(oploom.ones(2))
+    with pytest.raises(TypeError, match="index"):
+        [1][oploom.tensor(0.5)]
+
+
+def test_lists_and_iteration():
+    x = oploom.arange(6).reshape(2, 3)
+    assert x.tolist() == [[0, 1, 2], [3, 4, 5]] and x.T.tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert oploom.tensor(5).tolist() == 5 and oploom.zeros(0, 2).tolist() == []
+    assert [row.tolist() for row in x] == x.tolist()
+    assert len(x) == 2 and 4 in x and 9 not in x
+    with pytest.raises(TypeError):
+        len(oploom.tensor(1))
+    with pytest.raises(TypeError):
+        iter(oploom.tensor(1))
+
+
+def test_hash_is_identity():
+    a, b = oploom.ones(2), oploom.ones(2)
+    assert {a: 1}[a] == 1 and len({a, b}) == 2
+
+
+@pytest.mark.parametrize("data, dtype", [
+    (1, oploom.int64),
+    (True, oploom.bool),
+    (1.5, oploom.float32),
+    (1j, oploom.complex64),
+    ([1, 2.5], oploom.float32),
+    ([True, 2], oploom.int64),
+    ([[1], [2j]], oploom.complex64),
+    ([], oploom.float32),
+    (np.float64(1), oploom.float64),
+    ([np.int8(1), np.int8(2)], oploom.int8),
+    ([np.int8(1), 2.5], oploom.float32),
+    (np.ones(2, np.float16), oploom.float16),
+    (range(3), oploom.int64),
+])
+def test_tensor_infers_the_dtype(data, dtype):
+    x = oploom.tensor(data)
+    assert x.dtype is dtype
+    assert x.tolist() == (np.asarray(data).tolist() if not isinstance(data, range) else [0, 1, 2])
+
+
+def test_tensor_copies_and_converts():
+    a = np.arange(3.0)
+    x = oploom.tensor(a)
+    a[0] = 9
+    assert x.tolist() == [0, 1, 2]
+    y = oploom.tensor(x, dtype=oploom.int32)
+    assert y.dtype is oploom.int32 and y.tolist() == [0, 1, 2]
+    assert oploom.tensor([[1, 2], [3, 4]], dtype=float).dtype is oploom.float64
+    assert oploom.tensor(1.0, requires_grad=True).requires_grad
+    assert oploom.tensor([oploom.tensor(1), oploom.tensor(2)]).tolist() == [1, 2]
+    assert oploom.tensor(a[::-1]).tolist() == [2, 1, 9]
+    assert oploom.tensor(a.astype(">f8")).tolist() == [9, 1, 2]
+
+
+@pytest.mark.parametrize("data, error, message", [
+    ([1, "a"], TypeError, "got str"),
+    ("abc", TypeError, "got str"),
+    ([[1, 2], [3]], ValueError, "length 2, got one of length 1"),
+    ([1, [2]], (TypeError, ValueError), "got"),
+    ([[1], 2], ValueError, "sequence of length 1"),
+    (None, TypeError, "None"),
+    ({1: 2}, TypeError, "dict"),
+])
+def test_tensor_refuses(data, error, message):
+    with pytest.raises(error, match=message):
+        oploom.tensor(data)
+
+
+def test_tensor_checks_ranges():
+    with pytest.raises(ValueError, match="300 does not fit uint8"):
+        oploom.tensor([300], dtype=oploom.uint8)
+    with pytest.raises(OverflowError):
+        oploom.tensor([2**70])
+
+
+def test_conversions():
+    x = oploom.tensor([0.5, 1.5])
+    assert x.to(oploom.float32) is x and x.float() is x and x.to("cpu") is x and x.cpu() is x
+    assert x.to(oploom.float32, copy=True) is not x
+    for name, dtype in [("double", "float64"), ("int", "int32"), ("long", "int64"),
+                        ("half", "float16"), ("bfloat16", "bfloat16"), ("bool", "bool"),
+                        ("byte", "uint8"), ("cfloat", "complex64")]:
+        assert getattr(x, name)().dtype is getattr(oploom, dtype)
+    assert x.to(oploom.ones(1, dtype=oploom.float64)).dtype is oploom.float64
+    assert x.to("meta").device.type == "meta"
+    assert x.to(device="cpu", dtype=oploom.int8).dtype is oploom.int8
+    assert x.type() == "oploom.float32" and x.type(oploom.int64).dtype is oploom.int64
+    with pytest.raises(TypeError, match="to\\(\\): got \\(Tensor, list of int\\)"):
+        x.to([1])
+
+
+def test_copy_and_pickle():
+    x = oploom.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    x.sum().backward()
+    shallow, deep = copy.copy(x), copy.deepcopy(x)
+    assert shallow.data_ptr() == x.data_ptr() and shallow.requires_grad
+    assert deep.data_ptr() != x.data_ptr() and deep.requires_grad
+    assert deep.grad.tolist() == [[1, 1], [1, 1]]
+    shared = copy.deepcopy([x, x])
+    assert shared[0] is shared[1]
+    with pytest.raises(RuntimeError, match="leaves"):
+        copy.deepcopy(x * 2)
+    for dtype in (oploom.float32, oploom.bool, oploom.bfloat16, oploom.complex128):
+        y = x.detach().to(dtype).T
+        z = pickle.loads(pickle.dumps(y))
+        assert z.dtype is dtype and z.tolist() == y.tolist()
+    assert pickle.loads(pickle.dumps(x)).requires_grad
+    for value in (oploom.float32, oploom.strided, oploom.device("cuda", 1), x.shape,
+                  oploom.channels_last):
+        assert pickle.loads(pickle.dumps(value)) == value
+
+
+def test_data_shares_memory_without_history():
+    x = oploom.ones(2, requires_grad=True)
+    x.data.mul_(3)
+    assert x.tolist() == [3, 3] and not x.data.requires_grad
+    x.data = oploom.zeros(4)
+    assert x.shape == (4,) and x.requires_grad
+
+
+def test_devices_and_dtypes():
+    assert repr(oploom.float32) == "oploom.float32"
+    assert repr(oploom.device("cuda:1")) == "device(type='cuda', index=1)"
+    assert str(oploom.device("cuda", 1)) == "cuda:1" and oploom.device("cpu").index is None
+    assert oploom.device("cpu") == oploom.device("cpu") != oploom.device("meta")
+    assert hash(oploom.device("cpu")) == hash(oploom.device("cpu"))
+    assert oploom.bfloat16.is_floating_point and oploom.bfloat16.itemsize == 2
+    assert oploom.finfo(oploom.float32).eps == np.finfo(np.float32).eps
+    assert oploom.finfo(oploom.float16).max == np.finfo(np.float16).max
+    assert oploom.iinfo(oploom.uint8).max == 255 and oploom.iinfo(oploom.int64).min == -2**63
+    assert oploom.promote_types(oploom.int8, oploom.float16) is oploom.float16
+    assert not oploom.can_cast(oploom.float32, oploom.int64)
+    with pytest.raises(RuntimeError, match="cpu"):
+        oploom.device("gpu")
+    with pytest.raises(TypeError):
+        oploom.iinfo(oploom.float32)
+
+
+def test_default_dtype():
+    oploom.set_default_dtype(oploom.float64)
+    try:
+        assert oploom.tensor(1.0).dtype is oploom.float64
+        assert oploom.tensor(1j).dtype is oploom.complex128
+    finally:
+        oploom.set_default_dtype(oploom.float32)
+    with pytest.raises((TypeError, RuntimeError, ValueError)):
+        oploom.set_default_dtype(oploom.int64)
+
+
+def test_settings():
+    threads = oploom.get_num_threads()
+    oploom.set_num_threads(1)
+    assert oploom.get_num_threads() == 1
+    oploom.set_num_threads(threads)
+    with pytest.raises(ValueError):
+        oploom.set_num_threads(0)
+    assert oploom.get_cpu_capability() in ("DEFAULT", "AVX2", "AVX512")
+    before = oploom.memory_stats()["allocated_bytes"]
+    x = oploom.empty(1000)
+    assert oploom.memory_stats()["allocated_bytes"] >= before + 4000
+    del x
+    assert oploom.memory_stats()["allocated_bytes"] == before
+
+
+def test_allocation_failures():
+    with pytest.raises(MemoryError):
+        oploom.empty(2**60)
+    with pytest.raises((ValueError, RuntimeError, MemoryError)):
+        oploom.empty(2**62, 2**62)
+    with pytest.raises((ValueError, RuntimeError)):
+        oploom.empty(-1)
+    oploom.empty_cache()
+    oploom.set_memory_limit(oploom.memory_stats()["reserved_bytes"] + 2**20)
+    try:
+        with pytest.raises(oploom.OutOfMemoryError, match="limit"):
+            oploom.empty(2**24)
+    finally:
+        oploom.set_memory_limit(0)
+
+
+def test_generators():
+    a = oploom.Generator().manual_seed(7)
+    b = oploom.Generator().manual_seed(7)
+    assert oploom.rand(5, generator=a).tolist() == oploom.rand(5, generator=b).tolist()
+    state = a.get_state()
+    first = oploom.rand(5, generator=a).tolist()
+    a.set_state(state)
+    assert oploom.rand(5, generator=a).tolist() == first
+    oploom.manual_seed(3)
+    x = oploom.rand(4)
+    assert oploom.manual_seed(3) == oploom.default_generator or True
+    assert oploom.rand(4).tolist() == x.tolist() and oploom.initial_seed() == 3
