@@ -13,7 +13,7 @@ namespace {
 // The best element so far and its position.
 template <typename T>
 struct Best {
-  T value;
+  T value = T(0);
   int64_t index = -1;
 };
 

@@ -44,7 +44,8 @@ struct SimpleOp {
 
 // Loaders.
 template <typename In, typename Elem>
-void load_row(const char* in, int64_t stride, int64_t n, Elem* out, double) {
+void load_row(const char* in, int64_t stride, int64_t n, void* elements, double) {
+  auto* out = static_cast<Elem*>(elements);
   if (stride == sizeof(In)) {
     const In* p = reinterpret_cast<const In*>(in);
     for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Elem>(p[i]);
@@ -56,7 +57,8 @@ void load_row(const char* in, int64_t stride, int64_t n, Elem* out, double) {
 }
 
 template <typename In>
-void load_truth(const char* in, int64_t stride, int64_t n, uint8_t* out, double) {
+void load_truth(const char* in, int64_t stride, int64_t n, void* elements, double) {
+  auto* out = static_cast<uint8_t*>(elements);
   for (int64_t i = 0; i < n; ++i) {
     out[i] = *reinterpret_cast<const In*>(in + i * stride) != In(0) ? 1 : 0;
   }
@@ -74,7 +76,8 @@ auto magnitude(T x) {
 enum class NormKind { Count, Sum, Squares, Powers };
 
 template <typename In, typename Elem, NormKind kind>
-void load_for_norm(const char* in, int64_t stride, int64_t n, Elem* out, double p) {
+void load_for_norm(const char* in, int64_t stride, int64_t n, void* elements, double p) {
+  auto* out = static_cast<Elem*>(elements);
   for (int64_t i = 0; i < n; ++i) {
     const In x = *reinterpret_cast<const In*>(in + i * stride);
     if constexpr (kind == NormKind::Count) {
@@ -93,25 +96,30 @@ void load_for_norm(const char* in, int64_t stride, int64_t n, Elem* out, double 
 }
 
 // Writers.
-template <typename Acc, typename Out>
-void store_state(const Acc& state, int64_t, char* out, double) {
-  *reinterpret_cast<Out*>(out) = static_cast<Out>(state);
+template <typename Acc>
+const Acc& as(const ReduceState& state) {
+  return reinterpret_cast<const Acc&>(state);
 }
 
 template <typename Acc, typename Out>
-void store_mean(const Acc& state, int64_t count, char* out, double) {
+void store_state(const ReduceState& state, int64_t, char* out, double) {
+  *reinterpret_cast<Out*>(out) = static_cast<Out>(as<Acc>(state));
+}
+
+template <typename Acc, typename Out>
+void store_mean(const ReduceState& state, int64_t count, char* out, double) {
   using real_t = real_part_t<Acc>;
-  *reinterpret_cast<Out*>(out) = static_cast<Out>(state / Acc(static_cast<real_t>(count)));
+  *reinterpret_cast<Out*>(out) = static_cast<Out>(as<Acc>(state) / Acc(static_cast<real_t>(count)));
 }
 
 template <typename Acc, typename Out>
-void store_sqrt(const Acc& state, int64_t, char* out, double) {
-  *reinterpret_cast<Out*>(out) = static_cast<Out>(std::sqrt(state));
+void store_sqrt(const ReduceState& state, int64_t, char* out, double) {
+  *reinterpret_cast<Out*>(out) = static_cast<Out>(std::sqrt(as<Acc>(state)));
 }
 
 template <typename Acc, typename Out>
-void store_root(const Acc& state, int64_t, char* out, double p) {
-  *reinterpret_cast<Out*>(out) = static_cast<Out>(std::pow(state, static_cast<Acc>(1.0 / p)));
+void store_root(const ReduceState& state, int64_t, char* out, double p) {
+  *reinterpret_cast<Out*>(out) = static_cast<Out>(std::pow(as<Acc>(state), static_cast<Acc>(1.0 / p)));
 }
 
 template <typename F>
@@ -120,8 +128,8 @@ void fold_kernel(const char* name, const TensorBase& result, const TensorBase& s
   OPLOOM_DISPATCH(self.scalar_type(), name, (OPLOOM_ALL), [&] {
     using T = wide_t<scalar_t>;
     using Out = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, scalar_t>;
-    reduce(Reduction<SimpleOp<F, T>>{&load_row<scalar_t, T>, &store_state<T, Out>,
-                                     std::is_same_v<scalar_t, T>},
+    reduce(make_reduction<SimpleOp<F, T>>(&load_row<scalar_t, T>, &store_state<T, Out>,
+                                          std::is_same_v<scalar_t, T>),
            result, self, mask);
   });
 }
@@ -137,8 +145,8 @@ void prod_kernel(const TensorBase& result, const TensorBase& self, DimMask mask)
 void mean_kernel(const TensorBase& result, const TensorBase& self, DimMask mask) {
   OPLOOM_DISPATCH(self.scalar_type(), "mean", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
     using T = wide_t<scalar_t>;
-    reduce(Reduction<SimpleOp<Add, T>>{&load_row<scalar_t, T>, &store_mean<T, scalar_t>,
-                                       std::is_same_v<scalar_t, T>},
+    reduce(make_reduction<SimpleOp<Add, T>>(&load_row<scalar_t, T>, &store_mean<T, scalar_t>,
+                                            std::is_same_v<scalar_t, T>),
            result, self, mask);
   });
 }
@@ -151,7 +159,8 @@ void extreme_kernel(const char* name, const TensorBase& result, const TensorBase
     // A bool is 0 or 1 in a byte.
     using In = std::conditional_t<std::is_same_v<scalar_t, bool>, uint8_t, scalar_t>;
     using T = std::conditional_t<std::is_integral_v<In>, In, wide_t<In>>;
-    reduce(Reduction<SimpleOp<F, T>>{&load_row<In, T>, &store_state<T, In>, std::is_same_v<In, T>},
+    reduce(make_reduction<SimpleOp<F, T>>(&load_row<In, T>, &store_state<T, In>,
+                                          std::is_same_v<In, T>),
            result, self, mask);
   });
 }
@@ -182,8 +191,8 @@ template <typename F>
 void truth_kernel(const char* name, const TensorBase& result, const TensorBase& self,
                   DimMask mask) {
   OPLOOM_DISPATCH(self.scalar_type(), name, (OPLOOM_ALL), [&] {
-    reduce(Reduction<SimpleOp<F, uint8_t>>{&load_truth<scalar_t>, &store_state<uint8_t, uint8_t>,
-                                           std::is_same_v<scalar_t, bool>},
+    reduce(make_reduction<SimpleOp<F, uint8_t>>(&load_truth<scalar_t>, &store_state<uint8_t, uint8_t>,
+                                                std::is_same_v<scalar_t, bool>),
            result, self, mask);
   });
 }
@@ -270,16 +279,16 @@ struct VarOp {
 };
 
 template <typename T, typename Out>
-void store_var(const typename VarOp<T>::Acc& state, int64_t count, char* out, double correction) {
+void store_var(const ReduceState& state, int64_t count, char* out, double correction) {
   const double divisor = std::max(0.0, static_cast<double>(count) - correction);
-  *reinterpret_cast<Out*>(out) = static_cast<Out>(state.squares / static_cast<T>(divisor));
+  *reinterpret_cast<Out*>(out) = static_cast<Out>(as<typename VarOp<T>::Acc>(state).squares / static_cast<T>(divisor));
 }
 
 template <typename T, typename Out>
-void store_std(const typename VarOp<T>::Acc& state, int64_t count, char* out, double correction) {
+void store_std(const ReduceState& state, int64_t count, char* out, double correction) {
   const double divisor = std::max(0.0, static_cast<double>(count) - correction);
   *reinterpret_cast<Out*>(out) =
-      static_cast<Out>(std::sqrt(state.squares / static_cast<T>(divisor)));
+      static_cast<Out>(std::sqrt(as<typename VarOp<T>::Acc>(state).squares / static_cast<T>(divisor)));
 }
 
 void var_kernel(const TensorBase& result, const TensorBase& self, DimMask mask, double correction,
@@ -287,9 +296,9 @@ void var_kernel(const TensorBase& result, const TensorBase& self, DimMask mask, 
   OPLOOM_DISPATCH(self.scalar_type(), take_sqrt ? "std" : "var", (OPLOOM_FLOATING, OPLOOM_REDUCED),
                   [&] {
     using T = wide_t<scalar_t>;
-    reduce(Reduction<VarOp<T>>{&load_row<scalar_t, T>,
-                               take_sqrt ? &store_std<T, scalar_t> : &store_var<T, scalar_t>,
-                               std::is_same_v<scalar_t, T>, correction},
+    const auto store = take_sqrt ? &store_std<T, scalar_t> : &store_var<T, scalar_t>;
+    reduce(make_reduction<VarOp<T>>(&load_row<scalar_t, T>, store, std::is_same_v<scalar_t, T>,
+                                    correction),
            result, self, mask);
   });
 }
@@ -298,26 +307,22 @@ void norm_kernel(const TensorBase& result, const TensorBase& self, DimMask mask,
   OPLOOM_DISPATCH(self.scalar_type(), "norm", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
     using Out = real_part_t<scalar_t>;
     using T = wide_t<Out>;
-    using Sum = Reduction<SimpleOp<Add, T>>;
+    const auto sum = [&](decltype(Reduction::load) load, decltype(Reduction::store) store) {
+      reduce(make_reduction<SimpleOp<Add, T>>(load, store, false, p), result, self, mask);
+    };
     if (std::isinf(p)) {
       const auto load = &load_for_norm<scalar_t, T, NormKind::Sum>;
-      if (p > 0) {
-        reduce(Reduction<SimpleOp<Max, T>>{load, &store_state<T, Out>, false}, result, self, mask);
-      } else {
-        reduce(Reduction<SimpleOp<Min, T>>{load, &store_state<T, Out>, false}, result, self, mask);
-      }
-    } else if (p == 0) {
-      reduce(Sum{&load_for_norm<scalar_t, T, NormKind::Count>, &store_state<T, Out>, false}, result,
-             self, mask);
-    } else if (p == 1) {
-      reduce(Sum{&load_for_norm<scalar_t, T, NormKind::Sum>, &store_state<T, Out>, false}, result,
-             self, mask);
-    } else if (p == 2) {
-      reduce(Sum{&load_for_norm<scalar_t, T, NormKind::Squares>, &store_sqrt<T, Out>, false}, result,
-             self, mask);
-    } else {
-      reduce(Sum{&load_for_norm<scalar_t, T, NormKind::Powers>, &store_root<T, Out>, false, p},
+      reduce(p > 0 ? make_reduction<SimpleOp<Max, T>>(load, &store_state<T, Out>, false)
+                   : make_reduction<SimpleOp<Min, T>>(load, &store_state<T, Out>, false),
              result, self, mask);
+    } else if (p == 0) {
+      sum(&load_for_norm<scalar_t, T, NormKind::Count>, &store_state<T, Out>);
+    } else if (p == 1) {
+      sum(&load_for_norm<scalar_t, T, NormKind::Sum>, &store_state<T, Out>);
+    } else if (p == 2) {
+      sum(&load_for_norm<scalar_t, T, NormKind::Squares>, &store_sqrt<T, Out>);
+    } else {
+      sum(&load_for_norm<scalar_t, T, NormKind::Powers>, &store_root<T, Out>);
     }
   });
 }
