@@ -49,7 +49,7 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
   const int64_t length = self.sizes()[dim];
   const int64_t in_stride = self.strides()[dim] * size;
   const int64_t out_stride = result.strides()[dim] * size;
-  ReduceDims kept;
+  WalkDims kept;
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (d != dim && self.sizes()[d] != 1) {
       kept.push_back({self.sizes()[d], self.strides()[d] * size, result.strides()[d] * size});
@@ -112,13 +112,13 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
 
 void cumsum_kernel(const TensorBase& result, const TensorBase& self, int64_t dim) {
   OPLOOM_DISPATCH(self.scalar_type(), "cumsum",
-                  (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
+                  (OPLOOM_LONG, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
                   [&] { cumulative<Add, scalar_t>(result, self, dim); });
 }
 
 void cumprod_kernel(const TensorBase& result, const TensorBase& self, int64_t dim) {
   OPLOOM_DISPATCH(self.scalar_type(), "cumprod",
-                  (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
+                  (OPLOOM_LONG, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
                   [&] { cumulative<Multiply, scalar_t>(result, self, dim); });
 }
 

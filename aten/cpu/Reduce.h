@@ -4,6 +4,7 @@
 
 #include <aten/core/Parallel.h>
 #include <aten/core/TensorBase.h>
+#include <aten/iterator/Walker.h>
 #include <aten/stubs/ReduceOps.h>
 #include <c10/util/FunctionRef.h>
 #include <c10/util/SmallVector.h>
@@ -45,48 +46,10 @@ inline constexpr int64_t kRows = 16;
 // Elements for which another thread is worth starting.
 inline constexpr int64_t kReduceGrain = 32768;
 
-struct ReduceDim {
-  int64_t size;
-  // Strides of input and output in bytes.
-  int64_t in;
-  int64_t out;
-};
-using ReduceDims = SmallVector<ReduceDim, 6>;
-
-// Positions in some dimensions, the first of which moves fastest.
-class Walker {
- public:
-  Walker(const ReduceDim* dims, size_t n, int64_t position) : dims_(dims), n_(n) {
-    for (size_t d = 0; d < n_; ++d) {
-      index_[d] = position % dims_[d].size;
-      position /= dims_[d].size;
-      in += index_[d] * dims_[d].in;
-      out += index_[d] * dims_[d].out;
-    }
-  }
-  void next() {
-    for (size_t d = 0; d < n_; ++d) {
-      in += dims_[d].in;
-      out += dims_[d].out;
-      if (++index_[d] < dims_[d].size) return;
-      in -= dims_[d].in * dims_[d].size;
-      out -= dims_[d].out * dims_[d].size;
-      index_[d] = 0;
-    }
-  }
-  int64_t in = 0;
-  int64_t out = 0;
-
- private:
-  const ReduceDim* dims_;
-  size_t n_;
-  int64_t index_[64];
-};
-
-// Removes dimensions of size 1, puts the shortest strides first, merges neighbours.
-inline void simplify(ReduceDims& dims) {
+// Puts the shortest strides first, merges neighbours.
+inline void simplify(WalkDims& dims) {
   // Stride 0 (an expanded dimension) counts as the longest.
-  auto key = [](const ReduceDim& d) {
+  auto key = [](const WalkDim& d) {
     return d.in == 0 ? std::numeric_limits<int64_t>::max() : std::abs(d.in);
   };
   for (size_t i = 1; i < dims.size(); ++i) {
@@ -94,7 +57,7 @@ inline void simplify(ReduceDims& dims) {
   }
   size_t last = 0;
   for (size_t i = 1; i < dims.size(); ++i) {
-    ReduceDim& inner = dims[last];
+    WalkDim& inner = dims[last];
     if (dims[i].in == inner.size * inner.in && dims[i].out == inner.size * inner.out) {
       inner.size *= dims[i].size;
     } else {
@@ -139,8 +102,8 @@ struct ReducePlan {
     }
   }
 
-  ReduceDims kept;
-  ReduceDims reduced;
+  WalkDims kept;
+  WalkDims reduced;
   int64_t outputs = 1;
   // Elements for each output.
   int64_t count = 1;
@@ -269,7 +232,7 @@ class ColumnsCascade {
 };
 
 // The state of one output whose first element is at `in`.
-inline ReduceState reduce_one(const Reduction& r, const ReduceDims& reduced, int64_t count,
+inline ReduceState reduce_one(const Reduction& r, const WalkDims& reduced, int64_t count,
                               const char* in) {
   const int64_t row = reduced[0].size;
   const int64_t stride = reduced[0].in;
@@ -314,7 +277,7 @@ inline ReduceState reduce_one(const Reduction& r, const ReduceDims& reduced, int
 
 // The states of `width` <= kColumns outputs, whose first elements lie `stride` apart from `in` on,
 // are handed to sink(state, number of the output).
-inline void reduce_columns(const Reduction& r, const ReduceDims& reduced, int64_t count,
+inline void reduce_columns(const Reduction& r, const WalkDims& reduced, int64_t count,
                            const char* in, int64_t stride, int64_t width,
                            c10::function_ref<void(const ReduceState&, int64_t)> sink) {
   const auto elem_size = static_cast<int64_t>(r.elem_size);
@@ -346,7 +309,7 @@ inline void reduce_columns(const Reduction& r, const ReduceDims& reduced, int64_
 
 // Computes the states of all outputs and hands each to sink(state, the output's offset).
 inline void reduce_all_outputs(const Reduction& r, const ReducePlan& plan,
-                               const ReduceDims& reduced, int64_t count, const char* in,
+                               const WalkDims& reduced, int64_t count, const char* in,
                                c10::function_ref<void(const ReduceState&, int64_t)> sink) {
   if (!plan.by_columns) {
     const int64_t grain = std::max<int64_t>(1, kReduceGrain / count);
@@ -358,7 +321,7 @@ inline void reduce_all_outputs(const Reduction& r, const ReducePlan& plan,
     });
     return;
   }
-  const ReduceDim& inner = plan.kept[0];
+  const WalkDim& inner = plan.kept[0];
   // Columns that are gathered or converted go through a buffer, which is to stay in the cache.
   const bool in_place = r.direct && inner.in == static_cast<int64_t>(r.elem_size);
   const int64_t width = in_place ? kColumns : kColumns / 4;
@@ -397,7 +360,7 @@ inline void reduce(const Reduction& r, const TensorBase& result, const TensorBas
   const ReducePlan plan(result, self, mask);
   if (plan.outputs == 0) return;
   if (plan.count == 0) {
-    ReduceDims dims;
+    WalkDims dims;
     for (int64_t d = result.dim() - 1; d >= 0; --d) {
       dims.push_back(
           {result.sizes()[d], 0, result.strides()[d] * static_cast<int64_t>(result.itemsize())});
@@ -425,7 +388,7 @@ inline void reduce(const Reduction& r, const TensorBase& result, const TensorBas
   // Each part writes its states to a row of its own, packed in the order of the plan's dimensions.
   ReducePlan packed = plan;
   int64_t next = 1;
-  for (ReduceDim& dim : packed.kept) {
+  for (WalkDim& dim : packed.kept) {
     dim.out = next;
     next *= dim.size;
   }
@@ -435,7 +398,7 @@ inline void reduce(const Reduction& r, const TensorBase& result, const TensorBas
   std::vector<ReduceState> states(static_cast<size_t>(used * plan.outputs));
   at::parallel_for(0, used, 1, [&](int64_t begin, int64_t end) {
     for (int64_t part = begin; part < end; ++part) {
-      ReduceDims reduced = plan.reduced;
+      WalkDims reduced = plan.reduced;
       reduced[longest].size = std::min(step, length - part * step);
       ReduceState* row = states.data() + part * plan.outputs;
       reduce_all_outputs(r, packed, reduced, plan.count / length * reduced[longest].size,

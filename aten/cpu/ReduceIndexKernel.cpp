@@ -48,9 +48,9 @@ void advance(Best<T>& best, const T* p, int64_t n, int64_t first) {
 
 struct Shape {
   // Dimensions beside the one that is reduced; `out` strides are those of the indices.
-  ReduceDims kept;
+  WalkDims kept;
   // The same with the strides of the values, if wanted; in the same order.
-  ReduceDims kept_values;
+  WalkDims kept_values;
   int64_t outputs = 1;
   int64_t length = 1;
   int64_t stride = 0;
@@ -64,7 +64,7 @@ Shape make_shape(const TensorBase& values, const TensorBase& indices, const Tens
   const bool keepdim = indices.dim() == self.dim();
   int64_t out_dim = 0;
   struct Kept {
-    ReduceDim indices;
+    WalkDim indices;
     int64_t values;
   };
   SmallVector<Kept, 6> kept;
@@ -146,7 +146,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
     return;
   }
 
-  const ReduceDim& inner = shape.kept[0];
+  const WalkDim& inner = shape.kept[0];
   if (inner.size < 8 || inner.in != sizeof(In) || (stride == sizeof(In) && length >= 16)) {
     const int64_t grain = std::max<int64_t>(1, kReduceGrain / length);
     at::parallel_for(0, shape.outputs, grain, [&](int64_t begin, int64_t end) {

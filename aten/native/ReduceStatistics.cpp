@@ -155,13 +155,20 @@ void norm_into(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef d
 }
 
 template <typename Stub>
-void cumulative_into(const Stub& stub, const Tensor& self, int64_t dim, const Tensor& out) {
-  dim = c10::wrap_dim("cumsum", dim, self.dim());
-  if (self.scalar_type() == out.scalar_type()) {
-    stub(self.device().type(), out, self, dim);
-  } else {
-    stub(self.device().type(), out, self.to(out.scalar_type()), dim);
+void cumulative_into(const Stub& stub, const char* op, const Tensor& self, int64_t dim,
+                     const Tensor& out) {
+  dim = c10::wrap_dim(op, dim, self.dim());
+  const DeviceType device = self.device().type();
+  const ScalarType dtype = out.scalar_type();
+  const Tensor input = self.scalar_type() == dtype ? self : self.to(dtype);
+  if (c10::isIntegralType(dtype, /*includeBool=*/false) && dtype != kLong) {
+    // Narrow integers wrap around, so the int64 result can be cut to size.
+    const Tensor wide = input.to(kLong);
+    stub(device, wide, wide, dim);
+    Tensor(out).copy_(wide);
+    return;
   }
+  stub(device, out, input, dim);
 }
 
 }  // namespace
@@ -219,11 +226,11 @@ Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
 
 OPLOOM_IMPL_FUNC(cumsum_out)
 (const Tensor& self, int64_t dim, std::optional<ScalarType>, const Tensor& out) {
-  cumulative_into(cumsum_stub, self, dim, out);
+  cumulative_into(cumsum_stub, "cumsum", self, dim, out);
 }
 OPLOOM_IMPL_FUNC(cumprod_out)
 (const Tensor& self, int64_t dim, std::optional<ScalarType>, const Tensor& out) {
-  cumulative_into(cumprod_stub, self, dim, out);
+  cumulative_into(cumprod_stub, "cumprod", self, dim, out);
 }
 
 // With x the input and g the incoming gradient, element k of the gradient is

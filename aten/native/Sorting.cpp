@@ -1,6 +1,6 @@
 // sort, argsort, topk.
 #include <aten/native/ShapeUtils.h>
-#include <aten/stubs/Sorting.h>
+#include <aten/native/SortingLoops.h>
 #include <generated/native/argsort.h>
 #include <generated/native/sort.h>
 #include <generated/native/topk.h>
@@ -48,8 +48,7 @@ OPLOOM_IMPL_FUNC(sort_stable_out)
 (const Tensor& self, std::optional<bool>, int64_t dim, bool descending, const Tensor& values,
  const Tensor& indices) {
   if (self.dim() == 0) return copy_scalar(self, values, indices);
-  sort_stub(self.device().type(), values, indices, self, c10::wrap_dim("sort", dim, self.dim()),
-            descending);
+  sort_loops(values, indices, self, c10::wrap_dim("sort", dim, self.dim()), descending);
 }
 
 OPLOOM_IMPL_FUNC(topk_out)
@@ -59,8 +58,7 @@ OPLOOM_IMPL_FUNC(topk_out)
     if (k == 1) copy_scalar(self, values, indices);
     return;
   }
-  topk_stub(self.device().type(), values, indices, self, k, c10::wrap_dim("topk", dim, self.dim()),
-            largest, sorted);
+  topk_loops(values, indices, self, k, c10::wrap_dim("topk", dim, self.dim()), largest, sorted);
 }
 
 std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending) {

@@ -1,13 +1,16 @@
-// Kernels of sort and topk.
+// The loops of sort and topk. They move and compare single elements, for which vector instructions do
+// nothing: they are compiled once, not for each instruction set.
 #include <aten/core/Dispatch.h>
 #include <aten/core/Parallel.h>
-#include <aten/cpu/Reduce.h>
-#include <aten/stubs/Sorting.h>
+#include <aten/core/TensorBase.h>
+#include <aten/iterator/Walker.h>
+#include <aten/native/SortingLoops.h>
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -131,8 +134,8 @@ struct Rows {
   }
   // Strides count elements here; `out` strides in `in` are those of the values, in `out` those of the
   // indices.
-  ReduceDims in;
-  ReduceDims out;
+  WalkDims in;
+  WalkDims out;
   int64_t in_stride;
   int64_t value_stride;
   int64_t index_stride;
@@ -167,20 +170,6 @@ void sort_rows(const TensorBase& values, const TensorBase& indices, const Tensor
         y[i * rows.value_stride] = copy[sorted[i].index];
         index[i * rows.index_stride] = static_cast<int64_t>(sorted[i].index);
       }
-    }
-  });
-}
-
-void sort_kernel(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
-                 int64_t dim, bool descending) {
-  if (self.numel() == 0) return;
-  OPLOOM_DISPATCH(self.scalar_type(), "sort",
-                  (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    using K = Key<scalar_t>;
-    if (self.sizes()[dim] <= int64_t{std::numeric_limits<uint32_t>::max()}) {
-      sort_rows<Item<K>, scalar_t>(values, indices, self, dim, descending);
-    } else {
-      sort_rows<LongItem<K>, scalar_t>(values, indices, self, dim, descending);
     }
   });
 }
@@ -224,7 +213,23 @@ void topk_rows(const TensorBase& values, const TensorBase& indices, const Tensor
   });
 }
 
-void topk_kernel(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
+}  // namespace
+
+void sort_loops(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
+                 int64_t dim, bool descending) {
+  if (self.numel() == 0) return;
+  OPLOOM_DISPATCH(self.scalar_type(), "sort",
+                  (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+    using K = Key<scalar_t>;
+    if (self.sizes()[dim] <= int64_t{std::numeric_limits<uint32_t>::max()}) {
+      sort_rows<Item<K>, scalar_t>(values, indices, self, dim, descending);
+    } else {
+      sort_rows<LongItem<K>, scalar_t>(values, indices, self, dim, descending);
+    }
+  });
+}
+
+void topk_loops(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
                  int64_t k, int64_t dim, bool largest, bool sorted) {
   if (self.numel() == 0 || k == 0) return;
   OPLOOM_DISPATCH(self.scalar_type(), "topk",
@@ -232,10 +237,5 @@ void topk_kernel(const TensorBase& values, const TensorBase& indices, const Tens
     topk_rows<scalar_t>(values, indices, self, k, dim, largest, sorted);
   });
 }
-
-}  // namespace
-
-OPLOOM_REGISTER_DISPATCH(sort_stub, &sort_kernel);
-OPLOOM_REGISTER_DISPATCH(topk_stub, &topk_kernel);
 
 }  // namespace at::inline oploom_v1::native
