@@ -21,10 +21,9 @@ DimVector strides_in_order(IntArrayRef sizes, const std::array<int, N>& order) {
   return strides;
 }
 
-// The strides ascend in the given order. Ties are broken so that a tensor which would fit both
-// formats (C = 1, or all spatial sizes 1) is taken for channels-last only if its strides say so:
-// N's stride must be larger than it would be in an [N, 1, 1, C] tensor that is contiguous as N, C,
-// H, W.
+// The strides ascend in the given order (from the densest), with room between them for each
+// dimension's elements. Dimensions of size 1 make some tensors fit the ordinary format as well;
+// those are taken for the ordinary one if N is no farther apart than C, see below.
 template <std::size_t N>
 bool strides_ascend(IntArrayRef sizes, IntArrayRef strides, const std::array<int, N>& order) {
   int64_t min = 0;
@@ -33,8 +32,7 @@ bool strides_ascend(IntArrayRef sizes, IntArrayRef strides, const std::array<int
     const auto i = static_cast<std::size_t>(d);
     if (sizes[i] == 0) return false;
     if (strides[i] < min) return false;
-    // [N, C, 1, 1] with strides [C, 1, 1, 1] is the same in memory either way; the default order
-    // wins.
+    // [N, 1, 1, 1] with equal strides: a contiguous tensor, or a slice of one.
     if (d == 0 && min == strides[1]) return false;
     min = strides[i];
     if (sizes[i] > 1) min *= sizes[i];

@@ -87,6 +87,7 @@ TEST(ComputeStride, KnownCases) {
   EXPECT_EQ(computeStride({2, 3}, {1, 2}, {2, 3, 1}), (DimVector{1, 2, 2}));
   EXPECT_EQ(computeStride({4, 3}, {6, 1}, {2, 2, 3}), (DimVector{12, 6, 1}));  // a slice of rows
   EXPECT_EQ(computeStride({}, {}, {1, 1}), (DimVector{1, 1}));
+  EXPECT_EQ(computeStride({2, 1, 3}, {3, 99, 1}, {6}), (DimVector{1}));  // 99 is never used
   EXPECT_EQ(computeStride({3}, {0}, {3, 1}), (DimVector{0, 0}));
   EXPECT_EQ(computeStride({0, 3}, {3, 1}, {3, 0}), (DimVector{1, 1}));
 }
