@@ -1,6 +1,7 @@
 // dropout.
 #include <aten/native/ShapeUtils.h>
 #include <generated/native/dropout.h>
+#include <generated/ops/TensorOperators.h>
 #include <generated/ops/bernoulli.h>
 #include <generated/ops/div.h>
 #include <generated/ops/empty_like.h>

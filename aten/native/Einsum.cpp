@@ -1,6 +1,7 @@
 // einsum: sums of products over named dimensions.
 #include <aten/native/ShapeUtils.h>
 #include <generated/native/einsum.h>
+#include <generated/ops/TensorOperators.h>
 #include <generated/ops/bmm.h>
 #include <generated/ops/diagonal.h>
 #include <generated/ops/movedim.h>

@@ -12,6 +12,7 @@
 #include <generated/native/mm.h>
 #include <generated/native/mv.h>
 #include <generated/native/outer.h>
+#include <generated/ops/TensorOperators.h>
 #include <generated/ops/add.h>
 #include <generated/ops/addmm.h>
 #include <generated/ops/bmm.h>

@@ -14,6 +14,7 @@
 #include <generated/native/nll_loss_backward.h>
 #include <generated/native/nll_loss_forward.h>
 #include <generated/native/nll_loss_nd.h>
+#include <generated/ops/TensorOperators.h>
 #include <generated/ops/add.h>
 #include <generated/ops/contiguous.h>
 #include <generated/ops/copy.h>

@@ -9,6 +9,7 @@
 #include <generated/native/norm.h>
 #include <generated/native/std.h>
 #include <generated/native/var.h>
+#include <generated/ops/TensorOperators.h>
 #include <generated/ops/abs.h>
 #include <generated/ops/add.h>
 #include <generated/ops/all.h>
