@@ -256,7 +256,8 @@ bool is_integer(PyObject* object, bool lenient) {
     return tensor.numel() == 1 && c10::isIntegralType(tensor.scalar_type(), false) &&
            tensor.dim() == 0;
   }
-  return PyIndex_Check(object) && !is_numpy_bool(object);
+  // Arrays can be an index, too, if they have one element; here they stay arrays.
+  return PyIndex_Check(object) && !PySequence_Check(object) && !is_numpy_bool(object);
 }
 
 int64_t to_integer(PyObject* object) {

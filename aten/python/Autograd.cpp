@@ -1,6 +1,7 @@
 // Autograd for Python: backward(), hooks, the graph's nodes and the grad mode.
 #include <aten/autograd/autograd.h>
 #include <aten/python/ArgParser.h>
+#include <aten/python/Hooks.h>
 #include <aten/python/Node.h>
 #include <aten/python/PyTensor.h>
 #include <aten/python/Results.h>
@@ -77,32 +78,6 @@ PyGetSetDef node_properties[] = {
 
 // ---- Hooks ----
 
-// A Python function that C++ holds: callable and dropped from any thread.
-class PythonHook {
- public:
-  explicit PythonHook(PyObject* function) : function_(Py_NewRef(function)) {}
-  ~PythonHook() {
-    if (!Py_IsInitialized()) return;
-    HoldGil gil;
-    Py_DECREF(function_);
-  }
-  PythonHook(const PythonHook&) = delete;
-  PythonHook& operator=(const PythonHook&) = delete;
-
-  Tensor operator()(const Tensor& gradient) const {
-    HoldGil gil;
-    Ref argument(wrap(gradient));
-    Ref result(PyObject_CallOneArg(function_, argument.get()));
-    if (result.get() == Py_None) return Tensor();
-    OPLOOM_CHECK_TYPE(is_tensor(result.get()), "a hook must return None or a Tensor, got ",
-                      type_name(result.get()));
-    return unpack(result.get());
-  }
-
- private:
-  PyObject* function_;
-};
-
 struct HandleObject {
   PyObject_HEAD
   PyObject* tensor;  // weak reference: a handle keeps no graph alive
@@ -143,6 +118,11 @@ PyObject* py_register_hook(PyObject* self, PyObject* function) {
     OPLOOM_CHECK_TYPE(PyCallable_Check(function), "register_hook(): expected a function, got ",
                       type_name(function));
     auto hook = std::make_shared<PythonHook>(function);
+    auto*& list = reinterpret_cast<PyTensor*>(self)->hooks;
+    if (unpack(self).is_leaf()) {
+      if (list == nullptr) list = new HookList();
+      list->hooks.push_back(hook);
+    }
     const unsigned position =
         unpack(self).register_hook([hook](const Tensor& gradient) { return (*hook)(gradient); });
     Ref handle(PyType_GenericAlloc(&HandleType, 0));
@@ -198,9 +178,11 @@ PyObject* py_backward(PyObject* self, PyObject* args, PyObject* kwargs) {
     OPLOOM_CHECK(inputs == Py_None || !wanted.empty(), "backward(): inputs is empty");
     const std::optional<bool> retain = optional_flag(retain_graph);
     const Tensor root = unpack(self);
-    ReleaseGil release;
-    autograd::backward(root, gradients, retain, create_graph != 0, wanted);
-    return Py_NewRef(Py_None);
+    {
+      ReleaseGil release;
+      autograd::backward(root, gradients, retain, create_graph != 0, wanted);
+    }
+    Py_RETURN_NONE;
   });
 }
 
@@ -223,9 +205,11 @@ PyObject* py_run_backward(PyObject*, PyObject* args) {
     const std::vector<Tensor> wanted = to_tensors(inputs, "inputs");
     const std::optional<bool> retain = optional_flag(retain_graph);
     if (accumulate) {
-      ReleaseGil release;
-      autograd::backward(roots, root_gradients, retain, create_graph != 0, wanted);
-      return Py_NewRef(Py_None);
+      {
+        ReleaseGil release;
+        autograd::backward(roots, root_gradients, retain, create_graph != 0, wanted);
+      }
+      Py_RETURN_NONE;
     }
     std::vector<Tensor> result = [&] {
       ReleaseGil release;
@@ -281,6 +265,23 @@ void add_type(PyObject* module, PyTypeObject& type, const char* name) {
 }
 
 }  // namespace
+
+PythonHook::~PythonHook() {
+  if (function_ == nullptr || !Py_IsInitialized()) return;
+  HoldGil gil;
+  Py_DECREF(function_);
+}
+
+Tensor PythonHook::operator()(const Tensor& gradient) const {
+  HoldGil gil;
+  if (function_ == nullptr) return Tensor();
+  Ref argument(wrap(gradient));
+  Ref result(PyObject_CallOneArg(function_, argument.get()));
+  if (result.get() == Py_None) return Tensor();
+  OPLOOM_CHECK_TYPE(is_tensor(result.get()), "a hook must return None or a Tensor, got ",
+                    type_name(result.get()));
+  return unpack(result.get());
+}
 
 PyObject* wrap(c10::intrusive_ptr<autograd::Node> node) {
   if (!node.defined()) Py_RETURN_NONE;

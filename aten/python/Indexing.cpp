@@ -5,12 +5,13 @@
 // then all index tensors together.
 #include <aten/python/ArgParser.h>
 #include <aten/python/Elements.h>
+#include <aten/python/Interchange.h>
 #include <aten/python/NumberProtocol.h>
 #include <aten/python/PyTensor.h>
 #include <aten/python/TensorNew.h>
 #include <c10/util/Exception.h>
+#include <generated/ops/alias.h>
 #include <generated/ops/copy.h>
-#include <generated/ops/detach.h>
 #include <generated/ops/fill.h>
 #include <generated/ops/index.h>
 #include <generated/ops/index_put.h>
@@ -18,20 +19,14 @@
 #include <generated/ops/slice.h>
 #include <generated/ops/to.h>
 #include <generated/ops/unsqueeze.h>
-#include <generated/ops/alias.h>
-#include <generated/ops/expand.h>
 
 namespace at::inline oploom_v1::python {
 namespace {
 
-bool is_list_of_indices(PyObject* object) {
-  return PyList_Check(object) || (PyTuple_Check(object) && !PyTuple_CheckExact(object));
-}
-
 // A tensor, array or list that selects elements one by one.
 bool is_tensor_index(PyObject* item) {
-  return is_tensor(item) || is_list_of_indices(item) || PyTuple_Check(item) ||
-         (!PyIndex_Check(item) && PyObject_HasAttrString(item, "__array_struct__"));
+  return is_tensor(item) || PyList_Check(item) || PyTuple_Check(item) ||
+         (has_array_interface(item) && !is_numpy_scalar(item));
 }
 
 bool is_boolean(PyObject* item) { return PyBool_Check(item) || is_numpy_bool(item); }

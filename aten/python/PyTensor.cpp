@@ -1,4 +1,5 @@
 // Creation, destruction and garbage collection of Python's Tensor objects.
+#include <aten/python/Hooks.h>
 #include <aten/python/PyTensor.h>
 #include <aten/python/TensorNew.h>
 #include <c10/util/Exception.h>
@@ -40,14 +41,20 @@ void initialize(PyTensor* object, Tensor&& tensor) {
 int tensor_traverse(PyObject* self, visitproc visit, void* arg) {
   auto* object = reinterpret_cast<PyTensor*>(self);
   Py_VISIT(object->dict);
-  Py_VISIT(object->hooks);
+  if (object->hooks == nullptr || object->tensor.use_count() != 1) return 0;
+  for (const std::weak_ptr<PythonHook>& hook : object->hooks->hooks) {
+    if (const auto alive = hook.lock()) Py_VISIT(alive->function());
+  }
   return 0;
 }
 
 int tensor_clear(PyObject* self) {
   auto* object = reinterpret_cast<PyTensor*>(self);
   Py_CLEAR(object->dict);
-  Py_CLEAR(object->hooks);
+  if (object->hooks == nullptr || object->tensor.use_count() != 1) return 0;
+  for (const std::weak_ptr<PythonHook>& hook : object->hooks->hooks) {
+    if (const auto alive = hook.lock()) alive->clear();
+  }
   return 0;
 }
 
@@ -55,7 +62,8 @@ void tensor_dealloc(PyObject* self) {
   auto* object = reinterpret_cast<PyTensor*>(self);
   PyObject_GC_UnTrack(self);
   if (object->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
-  tensor_clear(self);
+  Py_CLEAR(object->dict);
+  delete object->hooks;
   // Unhook before the tensor goes: dropping it can run arbitrary deleters.
   TensorImpl* impl = object->tensor.unsafeGetTensorImpl();
   if (impl->pyobj() == self) impl->set_pyobj(nullptr);

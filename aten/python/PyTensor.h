@@ -14,12 +14,14 @@
 
 namespace at::inline oploom_v1::python {
 
+struct HookList;
+
 struct PyTensor {
   PyObject_HEAD
   Tensor tensor;
   PyObject* dict;      // attributes that Python code sets
   PyObject* weakrefs;  // list of weak references
-  PyObject* hooks;     // hooks registered from Python, kept visible to the cycle collector
+  HookList* hooks;     // see Note [Hooks and the cycle collector]; null where there are none
 };
 
 extern PyTypeObject TensorType;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 from typing import TYPE_CHECKING, Sequence
 
 import jinja2
@@ -22,9 +23,9 @@ _TYPES = {
     "bool": "_bool",
     "str": "_str",
     "ScalarType": "_dtype",
-    "Layout": "layout",
+    "Layout": "_layout",
     "Device": "_device",
-    "MemoryFormat": "memory_format",
+    "MemoryFormat": "_memory_format",
     "Generator": "Generator",
 }
 _DEFAULTS = {"Mean": "1", "contiguous_format": "...", "preserve_format": "...", "strided": "..."}
@@ -216,11 +217,7 @@ def render(model: Model, functions: Sequence["Function"], env: jinja2.Environmen
 
 
 def _hand_written(env: jinja2.Environment) -> set[str]:
-    """The methods that the template declares itself: they win over generated ones."""
+    """The members that the template declares itself: they win over generated methods."""
     source, _, _ = env.loader.get_source(env, "python_stub.pyi.j2")
     body = source[source.index("class Tensor"):]
-    return {
-        line.split("def ", 1)[1].split("(", 1)[0]
-        for line in body.split("\n")
-        if line.startswith("    def ")
-    }
+    return set(re.findall(r"^    (?:def )?(\w+)[(:]", body, re.MULTILINE))

@@ -11,8 +11,8 @@ class Sequential(Module):
     def __init__(self, *args: Union[Module, Mapping[str, Module]]) -> None:
         super().__init__()
         if len(args) == 1 and isinstance(args[0], Mapping):
-            for name, module in args[0].items():
-                self.add_module(name, module)
+            for name, named in args[0].items():
+                self.add_module(name, named)
             return
         for i, module in enumerate(args):
             self.add_module(str(i), module)  # type: ignore[arg-type]

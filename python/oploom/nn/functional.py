@@ -76,7 +76,7 @@ def dropout(
     """Sets elements to zero with probability ``p`` and scales the others by ``1 / (1 - p)``."""
     if not 0 <= p <= 1:
         raise ValueError(f"dropout(): expected a probability in [0, 1], got {p}")
-    return input.dropout_(p, training) if inplace else _C.dropout(input, p, training)
+    return _C.dropout_(input, p, training) if inplace else _C.dropout(input, p, training)
 
 
 def layer_norm(
