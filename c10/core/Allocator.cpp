@@ -27,13 +27,21 @@ constinit std::array<std::atomic<Allocator*>, kNumDeviceTypes> registered = {};
 constinit std::array<std::uint8_t, kNumDeviceTypes> priorities = {};
 constinit std::mutex registry_mutex;
 
+// Registers ours at the first use, unless somebody else's was registered before.
 OPLOOM_COLD Allocator* built_in_allocator(DeviceType type) {
-  if (type == DeviceType::CPU) return GetCPUAllocator();
-  if (type == DeviceType::Meta) {
-    static auto* allocator = new MetaAllocator();
-    return allocator;
+  Allocator* ours = nullptr;
+  if (type == DeviceType::CPU) {
+    ours = GetCPUAllocator();
+  } else if (type == DeviceType::Meta) {
+    static auto* meta = new MetaAllocator();
+    ours = meta;
+  } else {
+    throw NotImplementedError(str("no allocator is registered for device type ", type));
   }
-  throw NotImplementedError(str("no allocator is registered for device type ", type));
+  Allocator* present = nullptr;
+  const bool registered_ours =
+      registered[static_cast<std::size_t>(type)].compare_exchange_strong(present, ours);
+  return registered_ours ? ours : present;
 }
 
 }  // namespace
