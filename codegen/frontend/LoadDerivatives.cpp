@@ -87,14 +87,15 @@ class Loader {
         diagnostics_.error(item.where, "expected True or False, found " + describe(item));
       }
     }
-    if (flags.size() != entry.schema.returns.size()) {
+    if (value.items.size() != entry.schema.returns.size()) {
       diagnostics_.error(value.where,
-                         "output_differentiability has " + std::to_string(flags.size()) +
-                             " values, but '" + entry.schema.full_name() + "' returns " +
-                             std::to_string(entry.schema.returns.size()))
-          .note(entry.where, "the schema is here");
+                         "output_differentiability has " + std::to_string(value.items.size()) +
+                             (value.items.size() == 1 ? " value" : " values") + ", but '" +
+                             entry.schema.full_name() + "' returns " +
+                             std::to_string(entry.schema.returns.size()));
       return;
     }
+    if (flags.size() != value.items.size()) return;
     entry.output_differentiability = std::move(flags);
   }
 
@@ -129,8 +130,7 @@ class Loader {
         names.emplace_back("output_differentiability");
         diagnostics_.error(name.where, "'" + entry.schema.full_name() + "' has no argument '" +
                                            name.text + "'")
-            .suggest(c10::closest_name(name.text, names))
-            .note(entry.where, "the derivative's schema is here");
+            .suggest(c10::closest_name(name.text, names));
       } else if (is_argument) {
         const auto& type = entry.schema.find_argument(name.text)->type;
         if (!type.is_tensor_like() && formula.text != "non_differentiable") {

@@ -177,7 +177,7 @@ class Loader {
               .note(first->second, "the first one is here");
           continue;
         }
-        op.dispatch.push_back({key.text, {kernel.value, kernel.where}});
+        op.dispatch.push_back({key.text, key.where, {kernel.value, kernel.where}});
       }
     }
   }

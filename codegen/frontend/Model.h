@@ -33,6 +33,7 @@ struct Spelled {
 
 struct DispatchKernel {
   std::string key;  // one key: comma lists are taken apart
+  Location key_where;
   Spelled kernel;
 };
 

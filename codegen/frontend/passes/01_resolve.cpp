@@ -22,7 +22,7 @@ void check_tags(const Model& model, const Operator& op, Diagnostics& diagnostics
 void check_dispatch_keys(const Operator& op, Diagnostics& diagnostics) {
   for (const auto& entry : op.dispatch) {
     if (is_oploom_dispatch_key(entry.key) || entry.key.starts_with("Composite")) continue;
-    diagnostics.error(entry.kernel.where,
+    diagnostics.error(entry.key_where,
                       "there is no backend for the dispatch key '" + entry.key + "'");
   }
 }

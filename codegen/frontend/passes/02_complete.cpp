@@ -62,9 +62,12 @@ class Completer {
     const std::string& root = base.schema.name;
     target.inplace = target.base == root + "_";
     if (!target.inplace && target.base != root) {
+      const bool inplace = target.base.ends_with("_");
+      const std::string meant = inplace ? root + "_" : root;
+      const bool near = !c10::closest_name(target.base, std::vector<std::string>{meant}).empty();
       diagnostics_
           .error(name.where, "autogen makes forms of '" + root + "' only, not '" + name.text + "'")
-          .suggest(c10::closest_name(target.base, std::vector<std::string>{root, root + "_"}));
+          .suggest(near ? meant + name.text.substr(target.base.size()) : "");
       return std::nullopt;
     }
     const bool scalar_base = base.schema.overload_name == "Scalar";

@@ -27,7 +27,7 @@ void check_base(const Operator& op, const PassOptions& options, Diagnostics& dia
   if (op.kind != SchemaKind::functional && op.kind != SchemaKind::out) {
     diagnostics.error(op.structured_where,
                       "'structured' belongs to the functional or the out form, and '" + op.name() +
-                          "' is " + std::string(to_string(op.kind)));
+                          "' writes to its arguments");
   }
   if (op.dispatch.empty() && !options.syntax_only) {
     diagnostics.error(op.structured_where, "'" + op.name() +

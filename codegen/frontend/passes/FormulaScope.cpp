@@ -60,6 +60,12 @@ FormulaScope::FormulaScope(const DerivativeEntry& entry, Diagnostics& diagnostic
     }
     known_.push_back(schema.returns.size() == 1 ? "result" : "result" + std::to_string(i));
   }
+  for (const auto& name : known_) known_forward_.push_back(name);
+  for (const auto& argument : schema.arguments) {
+    if (!argument.type.is_tensor_like()) continue;
+    known_forward_.push_back(argument.name + "_p");
+    known_forward_.push_back(argument.name + "_t");
+  }
   for (const char* name : {"grad", "grads", "grad_input_mask"}) known_.emplace_back(name);
 }
 
@@ -166,8 +172,7 @@ void FormulaScope::check_grads_index(const GradientFormula& formula, const Expr&
       .error(formula.node->locate(number.offset, number.length),
              "grads[" + number.text + "] is out of range: '" + entry_.schema.full_name() +
                  "' has " + std::to_string(num_differentiable()) + " differentiable output" +
-                 (num_differentiable() == 1 ? "" : "s"))
-      .note(entry_.where, "the derivative's schema is here");
+                 (num_differentiable() == 1 ? "" : "s"));
 }
 
 void FormulaScope::check_name(const GradientFormula& formula, const Expr& name, bool forward) {
@@ -212,8 +217,7 @@ void FormulaScope::check_name(const GradientFormula& formula, const Expr& name, 
   diagnostics_
       .error(where, "the formula uses '" + text + "', which is no argument or result of '" +
                         schema.full_name() + "'")
-      .suggest(c10::closest_name(text, known_))
-      .note(entry_.where, "the derivative's schema is here");
+      .suggest(c10::closest_name(text, forward ? known_forward_ : known_));
 }
 
 }  // namespace oploom::frontend

@@ -36,7 +36,7 @@ class FormulaScope {
   const DerivativeEntry& entry_;
   Diagnostics& diagnostics_;
   std::vector<bool> differentiable_;
-  std::vector<std::string> known_;  // for suggestions
+  std::vector<std::string> known_, known_forward_;  // for suggestions
   std::set<std::string> parameters_;  // of the lambdas in the formula at hand
   bool uses_mask_ = false;
 };
