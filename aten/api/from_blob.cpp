@@ -31,16 +31,14 @@ Tensor make_tensor(void* data, IntArrayRef sizes, OptionalIntArrayRef strides,
                      storage_offset);
   c10::check_size_nonnegative(sizes);
   const size_t itemsize = c10::elementSize(options.dtype());
-  const size_t nbytes =
-      strides.has_value()
-          ? c10::computeStorageNbytes(sizes, *strides, itemsize, storage_offset)
-          : c10::computeStorageNbytesContiguous(sizes, itemsize, storage_offset);
+  const size_t nbytes = strides.has_value()
+                            ? c10::computeStorageNbytes(sizes, *strides, itemsize, storage_offset)
+                            : c10::computeStorageNbytesContiguous(sizes, itemsize, storage_offset);
   OPLOOM_CHECK_VALUE(data != nullptr || nbytes == 0 || options.device().is_meta(),
                      "from_blob(): got a null pointer for a tensor of ", nbytes, " bytes");
   const Device device = options.device();
-  DataPtr pointer =
-      deleter ? DataPtr(data, new Owner{data, std::move(deleter)}, &release, device)
-              : DataPtr(data, device);
+  DataPtr pointer = deleter ? DataPtr(data, new Owner{data, std::move(deleter)}, &release, device)
+                            : DataPtr(data, device);
   Storage storage(Storage::use_byte_size_t(), nbytes, std::move(pointer));
   auto impl = c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(
       std::move(storage), DispatchKeySet(c10::backend_key(device.type(), Layout::Strided)),

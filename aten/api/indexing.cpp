@@ -1,4 +1,5 @@
-// Indexing as in Python, built on select, slice, unsqueeze and the operators that take index tensors.
+// Indexing as in Python, built on select, slice, unsqueeze and the operators that take index
+// tensors.
 #include <aten/api/indexing.h>
 #include <generated/ops/TensorOperators.h>
 #include <generated/ops/alias.h>

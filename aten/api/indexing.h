@@ -46,7 +46,8 @@ class OPLOOM_API TensorIndex final {
   TensorIndex(EllipsisIndexType) : type_(TensorIndexType::Ellipsis) {}
   // "..." only.
   TensorIndex(const char* text);
-  template <typename I, std::enable_if_t<std::is_integral_v<I> && !std::is_same_v<I, bool>, int> = 0>
+  template <typename I,
+            std::enable_if_t<std::is_integral_v<I> && !std::is_same_v<I, bool>, int> = 0>
   TensorIndex(I integer)
       : type_(TensorIndexType::Integer), integer_(static_cast<int64_t>(integer)) {}
   template <typename B, std::enable_if_t<std::is_same_v<B, bool>, int> = 0>

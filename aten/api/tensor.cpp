@@ -31,8 +31,9 @@ struct TensorDataReader {
 
   void read(const TensorDataContainer& data, size_t depth) {
     if (data.is_number_) {
-      OPLOOM_CHECK_VALUE(depth == shape.size(), "tensor(): expected lists of one depth, got a number ",
-                         data.number_, " among lists");
+      OPLOOM_CHECK_VALUE(depth == shape.size(),
+                         "tensor(): expected lists of one depth, got a number ", data.number_,
+                         " among lists");
       any_floating |= data.number_.isFloatingPoint();
       any_complex |= data.number_.isComplex();
       all_bool &= data.number_.isBoolean();

@@ -10,16 +10,15 @@
 
 namespace at::inline oploom_v1 {
 
-// What at::tensor() takes in braces: a number, or a list of such, all of one shape. The dtype is that
-// of the numbers: bool, int64 for integers, the default dtype for floating ones.
+// What at::tensor() takes in braces: a number, or a list of such, all of one shape. The dtype is
+// that of the numbers: bool, int64 for integers, the default dtype for floating ones.
 //   at::tensor({{1, 2}, {3, 4}})
 class OPLOOM_API TensorDataContainer {
  public:
-  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T> ||
-                                                    std::is_same_v<T, c10::complex<float>> ||
-                                                    std::is_same_v<T, c10::complex<double>> ||
-                                                    std::is_same_v<T, c10::Half> ||
-                                                    std::is_same_v<T, c10::BFloat16>>>
+  template <typename T, typename = std::enable_if_t<
+                            std::is_arithmetic_v<T> || std::is_same_v<T, c10::complex<float>> ||
+                            std::is_same_v<T, c10::complex<double>> ||
+                            std::is_same_v<T, c10::Half> || std::is_same_v<T, c10::BFloat16>>>
   TensorDataContainer(T number) : number_(number), is_number_(true) {}
   TensorDataContainer(std::initializer_list<TensorDataContainer> list) : list_(list) {}
 

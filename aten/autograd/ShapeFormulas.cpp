@@ -129,8 +129,9 @@ Tensor as_strided_backward(const Tensor& grad, const TensorGeometry& input, IntA
                                                input.storage_offset() - base, grad.device());
   Tensor result = memory.index_select(0, input_places);
   if (input_overlaps) {
-    const Tensor counts = grad.new_zeros({end - base})
-                              .index_add(0, input_places, at::ones({input_places.numel()}, grad.options()));
+    const Tensor counts =
+        grad.new_zeros({end - base})
+            .index_add(0, input_places, at::ones({input_places.numel()}, grad.options()));
     result = result / counts.index_select(0, input_places);
   }
   return result.reshape(input.sizes());

@@ -14,8 +14,8 @@ struct alignas(8) Opaque16 {
   uint64_t low, high;
 };
 
-// Calls fn with a value of a type of `itemsize` bytes, with which elements of any dtype of that size
-// can be copied.
+// Calls fn with a value of a type of `itemsize` bytes, with which elements of any dtype of that
+// size can be copied.
 template <typename Fn>
 void with_opaque_type(size_t itemsize, const Fn& fn) {
   switch (itemsize) {

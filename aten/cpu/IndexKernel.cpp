@@ -78,7 +78,8 @@ T sum_of(T a, T b) {
   if constexpr (std::is_same_v<T, bool>) {
     return a || b;
   } else {
-    return static_cast<T>(static_cast<c10::opmath_type<T>>(a) + static_cast<c10::opmath_type<T>>(b));
+    return static_cast<T>(static_cast<c10::opmath_type<T>>(a) +
+                          static_cast<c10::opmath_type<T>>(b));
   }
 }
 

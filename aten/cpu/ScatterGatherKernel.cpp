@@ -42,8 +42,8 @@ void for_each_block(const TensorBase& self, int64_t dim, const TensorBase& index
     if (d != dim && d != across) outer *= shape[d];
   }
   const auto stride = [](const TensorBase& t, int64_t d) { return d < 0 ? 0 : t.strides()[d]; };
-  const Steps steps = {stride(self, dim),  stride(self, across),  stride(index, dim),
-                       stride(index, across), stride(other, dim), stride(other, across)};
+  const Steps steps = {stride(self, dim),     stride(self, across), stride(index, dim),
+                       stride(index, across), stride(other, dim),   stride(other, across)};
   const int64_t grain = std::max<int64_t>(1, GRAIN_SIZE / std::max<int64_t>(shape[dim], 1));
   at::parallel_for(0, outer * width, grain, [&](int64_t begin, int64_t end) {
     int64_t place = begin;
@@ -92,9 +92,8 @@ void gather_kernel(const TensorBase& result, const TensorBase& self, int64_t dim
     for_each_block(self, dim, index, result, [&](const Block& block, const Steps& steps) {
       const bool rows = steps.index_line == 0 && steps.self_line == 1 && steps.other_line == 1;
       if (!rows) {
-        for_each_place(block, steps, from, indices, to, [](const T& source, T& target) {
-          target = source;
-        });
+        for_each_place(block, steps, from, indices, to,
+                       [](const T& source, T& target) { target = source; });
         return;
       }
       // One index for a whole row: index_select along a dimension before the last.
@@ -116,9 +115,8 @@ void scatter_kernel(const TensorBase& self, int64_t dim, const TensorBase& index
     T* to = static_cast<T*>(self.mutable_data_ptr());
     T* from = static_cast<T*>(src.data_ptr());
     for_each_block(self, dim, index, src, [&](const Block& block, const Steps& steps) {
-      for_each_place(block, steps, to, indices, from, [](T& target, const T& source) {
-        target = source;
-      });
+      for_each_place(block, steps, to, indices, from,
+                     [](T& target, const T& source) { target = source; });
     });
   });
 }
@@ -130,9 +128,8 @@ void scatter_fill_kernel(const TensorBase& self, int64_t dim, const TensorBase& 
     const auto number = value.to<scalar_t>();
     auto* to = self.mutable_data_ptr<scalar_t>();
     for_each_block(self, dim, index, self, [&](const Block& block, const Steps& steps) {
-      for_each_place(block, steps, to, indices, to, [number](scalar_t& target, const scalar_t&) {
-        target = number;
-      });
+      for_each_place(block, steps, to, indices, to,
+                     [number](scalar_t& target, const scalar_t&) { target = number; });
     });
   });
 }
@@ -145,15 +142,15 @@ void scatter_add_kernel(const TensorBase& self, int64_t dim, const TensorBase& i
     auto* from = src.data_ptr<scalar_t>();
     const auto add_all = [&](const auto& scaled) {
       for_each_block(self, dim, index, src, [&](const Block& block, const Steps& steps) {
-        for_each_place(block, steps, to, indices, from,
-                       [&scaled](scalar_t& target, const scalar_t& source) {
-                         if constexpr (std::is_same_v<scalar_t, bool>) {
-                           target = target || scaled(source);
-                         } else {
-                           using Wide = c10::opmath_type<scalar_t>;
-                           target = static_cast<scalar_t>(static_cast<Wide>(target) + scaled(source));
-                         }
-                       });
+        for_each_place(
+            block, steps, to, indices, from, [&scaled](scalar_t& target, const scalar_t& source) {
+              if constexpr (std::is_same_v<scalar_t, bool>) {
+                target = target || scaled(source);
+              } else {
+                using Wide = c10::opmath_type<scalar_t>;
+                target = static_cast<scalar_t>(static_cast<Wide>(target) + scaled(source));
+              }
+            });
       });
     };
     using Wide = c10::opmath_type<scalar_t>;
@@ -164,9 +161,8 @@ void scatter_add_kernel(const TensorBase& self, int64_t dim, const TensorBase& i
       add_all([factor](bool x) { return x && factor; });
     } else {
       const Wide factor = alpha.to<Wide>();
-      add_all([factor](const scalar_t& x) {
-        return static_cast<Wide>(static_cast<Wide>(x) * factor);
-      });
+      add_all(
+          [factor](const scalar_t& x) { return static_cast<Wide>(static_cast<Wide>(x) * factor); });
     }
   });
 }

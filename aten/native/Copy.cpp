@@ -58,8 +58,8 @@ bool regions_overlap(const TensorBase& a, const TensorBase& b) {
   return a_begin < b_begin + b.nbytes() && b_begin < a_begin + a.nbytes();
 }
 
-// A matrix is copied into its transpose in blocks, so that each line of cache that is loaded is used
-// up before it is thrown out. 32 x 32 elements of 8 bytes fill a quarter of a 32 KiB cache.
+// A matrix is copied into its transpose in blocks, so that each line of cache that is loaded is
+// used up before it is thrown out. 32 x 32 elements of 8 bytes fill a quarter of a 32 KiB cache.
 bool is_transposed_copy(const TensorBase& to, const TensorBase& from) {
   constexpr int64_t kMinElements = 60 * 60;
   return to.dim() == 2 && to.numel() >= kMinElements && to.scalar_type() == from.scalar_type() &&
@@ -255,9 +255,8 @@ Scalar item(const Tensor& self) {
 }
 
 Scalar _local_scalar_dense_cpu(const Tensor& self) {
-  return OPLOOM_DISPATCH(self.scalar_type(), "item", (OPLOOM_ALL), [&]() -> Scalar {
-    return Scalar(*self.const_data_ptr<scalar_t>());
-  });
+  return OPLOOM_DISPATCH(self.scalar_type(), "item", (OPLOOM_ALL),
+                         [&]() -> Scalar { return Scalar(*self.const_data_ptr<scalar_t>()); });
 }
 
 // ---- The tensor itself ----

@@ -67,7 +67,9 @@ Tensor at_least_1d(const Tensor& self) {
 }
 Tensor at_least_1d(const TensorBase& self) { return at_least_1d(Tensor(self)); }
 
-int64_t size_along(const Tensor& self, int64_t dim) { return self.dim() == 0 ? 1 : self.sizes()[dim]; }
+int64_t size_along(const Tensor& self, int64_t dim) {
+  return self.dim() == 0 ? 1 : self.sizes()[dim];
+}
 
 void check_output_apart(const TensorBase& out, std::initializer_list<const Tensor*> inputs) {
   if (!out.defined()) return;
@@ -117,8 +119,8 @@ OPLOOM_META_FUNC(index_select)(const Tensor& self, int64_t dim, const Tensor& in
 
 namespace at::inline oploom_v1::native {
 
-OPLOOM_IMPL_FUNC(index_select_out_cpu)(const Tensor& self, int64_t dim, const Tensor& index,
-                                       const Tensor& out) {
+OPLOOM_IMPL_FUNC(index_select_out_cpu)
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& out) {
   dim = c10::wrap_dim("index_select", dim, self.dim());
   const Tensor checked = checked_index("index_select", index, dim, size_along(self, dim), false);
   if (out.numel() == 0) return;
@@ -131,8 +133,8 @@ OPLOOM_IMPL_FUNC(index_select_out_cpu)(const Tensor& self, int64_t dim, const Te
 
 namespace at::inline oploom_v1::meta {
 
-OPLOOM_META_FUNC(index_add)(const Tensor& self, int64_t dim, const Tensor& index,
-                            const Tensor& source, const Scalar& alpha) {
+OPLOOM_META_FUNC(index_add)
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
   dim = check_index_1d("index_add", self, dim, index);
   OPLOOM_CHECK(self.scalar_type() == source.scalar_type(),
                "index_add(): expected self and source of one dtype, got ", self.scalar_type(),
@@ -140,10 +142,9 @@ OPLOOM_META_FUNC(index_add)(const Tensor& self, int64_t dim, const Tensor& index
   OPLOOM_CHECK(self.dim() == source.dim() || (self.dim() <= 1 && source.dim() <= 1),
                "index_add(): expected a source with the number of dimensions of self, ", self.dim(),
                ", got ", source.dim());
-  OPLOOM_CHECK_INDEX(size_along(source, dim) == index.numel(),
-                     "index_add(): expected as many positions in dim ", dim,
-                     " of source as there are indices, ", index.numel(), ", got ",
-                     size_along(source, dim));
+  OPLOOM_CHECK_INDEX(
+      size_along(source, dim) == index.numel(), "index_add(): expected as many positions in dim ",
+      dim, " of source as there are indices, ", index.numel(), ", got ", size_along(source, dim));
   for (int64_t d = 0; d < self.dim() && d < source.dim(); ++d) {
     OPLOOM_CHECK(d == dim || self.sizes()[d] == source.sizes()[d],
                  "index_add(): expected a source whose sizes match those of self except in dim ",
@@ -157,15 +158,16 @@ OPLOOM_META_FUNC(index_add)(const Tensor& self, int64_t dim, const Tensor& index
 
 namespace at::inline oploom_v1::native {
 
-OPLOOM_IMPL_FUNC(index_add_out_cpu)(const Tensor& self, int64_t dim, const Tensor& index,
-                                    const Tensor& source, const Scalar& alpha, const Tensor& out) {
+OPLOOM_IMPL_FUNC(index_add_out_cpu)
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha,
+ const Tensor& out) {
   dim = c10::wrap_dim("index_add", dim, self.dim());
   const Tensor checked = checked_index("index_add", index, dim, size_along(self, dim), false);
   if (!out.is_same(self)) out.copy_(self);
   if (source.numel() == 0 || out.numel() == 0) return;
   const Tensor from = at_least_1d(source);
-  scatter_add_stub(DeviceType::CPU, at_least_1d(out), dim,
-                   expand_index(checked, from.sizes(), dim), from, alpha);
+  scatter_add_stub(DeviceType::CPU, at_least_1d(out), dim, expand_index(checked, from.sizes(), dim),
+                   from, alpha);
 }
 
 // ---- gather, scatter ----
@@ -230,8 +232,8 @@ OPLOOM_META_FUNC(gather)(const Tensor& self, int64_t dim, const Tensor& index, b
 
 namespace at::inline oploom_v1::native {
 
-OPLOOM_IMPL_FUNC(gather_out_cpu)(const Tensor& self, int64_t dim, const Tensor& index,
-                                 bool sparse_grad, const Tensor& out) {
+OPLOOM_IMPL_FUNC(gather_out_cpu)
+(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad, const Tensor& out) {
   if (index.numel() == 0) return;
   dim = c10::wrap_dim("gather", dim, self.dim());
   const Tensor checked = checked_index("gather", index, dim, size_along(self, dim), false);
@@ -253,8 +255,8 @@ OPLOOM_META_FUNC(scatter, src)
 
 namespace at::inline oploom_v1::native {
 
-OPLOOM_IMPL_FUNC(scatter_src_out_cpu)(const Tensor& self, int64_t dim, const Tensor& index,
-                                      const Tensor& src, const Tensor& out) {
+OPLOOM_IMPL_FUNC(scatter_src_out_cpu)
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const Tensor& out) {
   const auto checked = begin_scatter("scatter", self, dim, index, out);
   if (!checked.has_value()) return;
   scatter_stub(DeviceType::CPU, at_least_1d(out), dim, *checked, at_least_1d(src));
@@ -275,8 +277,8 @@ OPLOOM_META_FUNC(scatter, value)
 
 namespace at::inline oploom_v1::native {
 
-OPLOOM_IMPL_FUNC(scatter_value_out_cpu)(const Tensor& self, int64_t dim, const Tensor& index,
-                                        const Scalar& value, const Tensor& out) {
+OPLOOM_IMPL_FUNC(scatter_value_out_cpu)
+(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, const Tensor& out) {
   const auto checked = begin_scatter("scatter", self, dim, index, out);
   if (!checked.has_value()) return;
   scatter_fill_stub(DeviceType::CPU, at_least_1d(out), dim, *checked, value);
@@ -286,8 +288,8 @@ OPLOOM_IMPL_FUNC(scatter_value_out_cpu)(const Tensor& self, int64_t dim, const T
 
 namespace at::inline oploom_v1::meta {
 
-OPLOOM_META_FUNC(scatter_add)(const Tensor& self, int64_t dim, const Tensor& index,
-                              const Tensor& src) {
+OPLOOM_META_FUNC(scatter_add)
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   check_scatter_src("scatter_add", self, dim, index, src);
   check_output_apart(maybe_get_output(0), {&index, &src});
   set_output_raw_strided(0, self.sizes(), {}, self.options());
@@ -297,8 +299,8 @@ OPLOOM_META_FUNC(scatter_add)(const Tensor& self, int64_t dim, const Tensor& ind
 
 namespace at::inline oploom_v1::native {
 
-OPLOOM_IMPL_FUNC(scatter_add_out_cpu)(const Tensor& self, int64_t dim, const Tensor& index,
-                                      const Tensor& src, const Tensor& out) {
+OPLOOM_IMPL_FUNC(scatter_add_out_cpu)
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const Tensor& out) {
   const auto checked = begin_scatter("scatter_add", self, dim, index, out);
   if (!checked.has_value()) return;
   scatter_add_stub(DeviceType::CPU, at_least_1d(out), dim, *checked, at_least_1d(src), 1);
@@ -306,8 +308,9 @@ OPLOOM_IMPL_FUNC(scatter_add_out_cpu)(const Tensor& self, int64_t dim, const Ten
 
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
   if (!dim.has_value()) return self.reshape({-1}).gather(0, indices.reshape({-1}));
-  OPLOOM_CHECK(self.dim() == indices.dim(), "take_along_dim(): expected indices with the number of ",
-               "dimensions of self, ", self.dim(), ", got ", indices.dim());
+  OPLOOM_CHECK(self.dim() == indices.dim(),
+               "take_along_dim(): expected indices with the number of ", "dimensions of self, ",
+               self.dim(), ", got ", indices.dim());
   const int64_t d = c10::wrap_dim("take_along_dim", *dim, self.dim());
   if (self.dim() == 0) return self.gather(0, indices);
   DimVector self_shape(self.sizes());
@@ -323,10 +326,10 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<i
 namespace {
 
 // Note [Advanced indexing]
-// Index tensors stand for the first dimensions of self; an undefined one takes its dimension whole. A
-// mask (bool) of k dimensions stands for k of them, and is turned into k index tensors, the
-// coordinates of its true elements. All index tensors are broadcast to one shape. The result has that
-// shape in the place of the indexed dimensions if these are neighbours, else in front.
+// Index tensors stand for the first dimensions of self; an undefined one takes its dimension whole.
+// A mask (bool) of k dimensions stands for k of them, and is turned into k index tensors, the
+// coordinates of its true elements. All index tensors are broadcast to one shape. The result has
+// that shape in the place of the indexed dimensions if these are neighbours, else in front.
 //
 // For the kernels self becomes a view of the shape of the result, with stride 0 along the shape of
 // the indices: each element's address is that of the view plus the sum of index times stride.
@@ -361,13 +364,14 @@ std::vector<Tensor> expand_masks(const char* op, const Tensor& self, OptionalTen
     if (index.scalar_type() == kByte) {
       OPLOOM_WARN_ONCE(op, "(): a uint8 index is taken as a mask; use bool for masks");
     }
-    OPLOOM_CHECK_NOT_IMPLEMENTED(!index.is_meta(), op, "(): the shape of the result of a mask depends ",
+    OPLOOM_CHECK_NOT_IMPLEMENTED(!index.is_meta(), op,
+                                 "(): the shape of the result of a mask depends ",
                                  "on its data, which a tensor on meta does not have");
     OPLOOM_CHECK_INDEX(first + index.dim() <= self.dim(), op, "(): too many indices for a ",
                        self.dim(), "-d tensor");
     for (int64_t d = 0; d < index.dim(); ++d) {
-      OPLOOM_CHECK_INDEX(index.sizes()[d] == self.sizes()[first + d], op, "(): the shape of the mask ",
-                         index.sizes(), " at index ", d,
+      OPLOOM_CHECK_INDEX(index.sizes()[d] == self.sizes()[first + d], op,
+                         "(): the shape of the mask ", index.sizes(), " at index ", d,
                          " does not match the shape of the indexed tensor ", self.sizes(),
                          " at index ", first + d);
     }
@@ -383,8 +387,8 @@ std::vector<Tensor> expand_masks(const char* op, const Tensor& self, OptionalTen
                                   places.storage_offset() + d * places.strides()[1]));
     }
   }
-  OPLOOM_CHECK_INDEX(static_cast<int64_t>(result.size()) <= self.dim(), op, "(): too many indices (",
-                     result.size(), ") for a ", self.dim(), "-d tensor");
+  OPLOOM_CHECK_INDEX(static_cast<int64_t>(result.size()) <= self.dim(), op,
+                     "(): too many indices (", result.size(), ") for a ", self.dim(), "-d tensor");
   return result;
 }
 

@@ -1,4 +1,5 @@
-// Shape arithmetic that the operator bodies share: lists of dimensions, aliases, splitting of loops.
+// Shape arithmetic that the operator bodies share: lists of dimensions, aliases, splitting of
+// loops.
 #pragma once
 
 #include <aten/core/OpaqueType.h>
@@ -42,8 +43,7 @@ inline Tensor make_alias(const TensorBase& self, IntArrayRef sizes, IntArrayRef 
 // self as a view of a shape that it broadcasts to; autograd does not hear of it.
 inline Tensor expand_alias(std::string_view op, const TensorBase& self, IntArrayRef shape) {
   if (self.sizes() == shape) return Tensor(self);
-  const ExpandGeometry geometry =
-      c10::inferExpandGeometry(self.sizes(), self.strides(), shape, op);
+  const ExpandGeometry geometry = c10::inferExpandGeometry(self.sizes(), self.strides(), shape, op);
   return make_alias(self, geometry.sizes, geometry.strides);
 }
 

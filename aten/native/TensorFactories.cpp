@@ -131,9 +131,9 @@ Tensor empty_strided(IntArrayRef size, IntArrayRef stride, std::optional<ScalarT
       at::detail::empty_strided(size, stride, make_options(dtype, layout, device, pin_memory)));
 }
 
-Tensor empty_like(const Tensor& self, std::optional<ScalarType> dtype,
-                  std::optional<Layout> layout, std::optional<Device> device,
-                  std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
+Tensor empty_like(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                  std::optional<Device> device, std::optional<bool> pin_memory,
+                  std::optional<MemoryFormat> memory_format) {
   const TensorOptions options = options_like(self, dtype, layout, device, pin_memory);
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
   if (format != MemoryFormat::Preserve) {
@@ -170,9 +170,9 @@ Tensor& zeros_out(IntArrayRef size, Tensor& out) {
   at::detail::resize_output(out, size);
   return out.zero_();
 }
-Tensor zeros_like(const Tensor& self, std::optional<ScalarType> dtype,
-                  std::optional<Layout> layout, std::optional<Device> device,
-                  std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
+Tensor zeros_like(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                  std::optional<Device> device, std::optional<bool> pin_memory,
+                  std::optional<MemoryFormat> memory_format) {
   return zeroed(native::empty_like(self, dtype, layout, device, pin_memory, memory_format));
 }
 Tensor new_zeros(const Tensor& self, IntArrayRef size, std::optional<ScalarType> dtype,
@@ -189,9 +189,9 @@ Tensor& ones_out(IntArrayRef size, Tensor& out) {
   at::detail::resize_output(out, size);
   return out.fill_(1);
 }
-Tensor ones_like(const Tensor& self, std::optional<ScalarType> dtype,
-                 std::optional<Layout> layout, std::optional<Device> device,
-                 std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
+Tensor ones_like(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                 std::optional<Device> device, std::optional<bool> pin_memory,
+                 std::optional<MemoryFormat> memory_format) {
   return filled(native::empty_like(self, dtype, layout, device, pin_memory, memory_format), 1);
 }
 Tensor new_ones(const Tensor& self, IntArrayRef size, std::optional<ScalarType> dtype,
@@ -222,9 +222,8 @@ Tensor new_full(const Tensor& self, IntArrayRef size, const Scalar& fill_value,
   return filled(native::new_empty(self, size, dtype, layout, device, pin_memory), fill_value);
 }
 
-Tensor scalar_tensor(const Scalar& s, std::optional<ScalarType> dtype,
-                     std::optional<Layout> layout, std::optional<Device> device,
-                     std::optional<bool> pin_memory) {
+Tensor scalar_tensor(const Scalar& s, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                     std::optional<Device> device, std::optional<bool> pin_memory) {
   return filled(empty_with({}, make_options(dtype, layout, device, pin_memory)), s);
 }
 
@@ -267,9 +266,8 @@ int64_t arange_size(const Scalar& start, const Scalar& end, const Scalar& step, 
     const __int128 distance = static_cast<__int128>(end.to<int64_t>()) - start.to<int64_t>();
     const __int128 stride = step.to<int64_t>();
     const __int128 size = (distance + stride - (stride > 0 ? 1 : -1)) / stride;
-    OPLOOM_CHECK_VALUE(size <= std::numeric_limits<int64_t>::max(),
-                       "arange(): start=", start, ", end=", end,
-                       " has more elements than 64 bits can count");
+    OPLOOM_CHECK_VALUE(size <= std::numeric_limits<int64_t>::max(), "arange(): start=", start,
+                       ", end=", end, " has more elements than 64 bits can count");
     return static_cast<int64_t>(size);
   }
   const double size = std::ceil((last - first) / by);
@@ -303,9 +301,8 @@ Tensor& arange_out(const Scalar& end, Tensor& out) { return at::arange_out(out, 
 
 Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& out) {
   const int64_t size = arange_size(start, end, step, c10::isIntegralType(out.scalar_type(), true));
-  return fill_sequence(out, size, [&](TensorIterator& iter) {
-    arange_stub(DeviceType::CPU, iter, start, step);
-  });
+  return fill_sequence(
+      out, size, [&](TensorIterator& iter) { arange_stub(DeviceType::CPU, iter, start, step); });
 }
 Tensor& arange_out_meta(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& out) {
   const int64_t size = arange_size(start, end, step, c10::isIntegralType(out.scalar_type(), true));
@@ -319,20 +316,23 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
   const bool complex = start.isComplex() || end.isComplex();
   const ScalarType type =
       dtype.value_or(complex ? c10::get_default_complex_dtype() : c10::get_default_dtype());
-  OPLOOM_CHECK_VALUE(steps >= 0, "linspace(): expected a non-negative number of steps, got ", steps);
+  OPLOOM_CHECK_VALUE(steps >= 0, "linspace(): expected a non-negative number of steps, got ",
+                     steps);
   Tensor result = empty_with({steps}, make_options(type, layout, device, pin_memory));
   c10::AutoDispatchBelowAutograd guard;
   at::linspace_out(result, start, end, steps);
   return result;
 }
 Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t steps, Tensor& out) {
-  OPLOOM_CHECK_VALUE(steps >= 0, "linspace(): expected a non-negative number of steps, got ", steps);
+  OPLOOM_CHECK_VALUE(steps >= 0, "linspace(): expected a non-negative number of steps, got ",
+                     steps);
   return fill_sequence(out, steps, [&](TensorIterator& iter) {
     linspace_stub(DeviceType::CPU, iter, start, end, steps);
   });
 }
 Tensor& linspace_out_meta(const Scalar& start, const Scalar& end, int64_t steps, Tensor& out) {
-  OPLOOM_CHECK_VALUE(steps >= 0, "linspace(): expected a non-negative number of steps, got ", steps);
+  OPLOOM_CHECK_VALUE(steps >= 0, "linspace(): expected a non-negative number of steps, got ",
+                     steps);
   if (out.numel() != steps) at::detail::resize(out, {steps});
   return out;
 }
@@ -340,8 +340,9 @@ Tensor& linspace_out_meta(const Scalar& start, const Scalar& end, int64_t steps,
 // ---- Matrices ----
 
 Tensor& eye_out(int64_t n, int64_t m, Tensor& out) {
-  OPLOOM_CHECK_VALUE(n >= 0 && m >= 0, "eye(): expected a non-negative number of rows and columns, ",
-                     "got ", n, " and ", m);
+  OPLOOM_CHECK_VALUE(n >= 0 && m >= 0,
+                     "eye(): expected a non-negative number of rows and columns, ", "got ", n,
+                     " and ", m);
   at::detail::resize_output(out, {n, m});
   out.zero_();
   const int64_t length = std::min(n, m);
@@ -351,8 +352,9 @@ Tensor& eye_out(int64_t n, int64_t m, Tensor& out) {
 Tensor& eye_out(int64_t n, Tensor& out) { return native::eye_out(n, n, out); }
 Tensor eye(int64_t n, int64_t m, std::optional<ScalarType> dtype, std::optional<Layout> layout,
            std::optional<Device> device, std::optional<bool> pin_memory) {
-  OPLOOM_CHECK_VALUE(n >= 0 && m >= 0, "eye(): expected a non-negative number of rows and columns, ",
-                     "got ", n, " and ", m);
+  OPLOOM_CHECK_VALUE(n >= 0 && m >= 0,
+                     "eye(): expected a non-negative number of rows and columns, ", "got ", n,
+                     " and ", m);
   Tensor result = empty_with({n, m}, make_options(dtype, layout, device, pin_memory));
   c10::AutoDispatchBelowAutograd guard;
   return native::eye_out(n, m, result);
@@ -404,7 +406,8 @@ void copy_triangle(const Tensor& self, int64_t diagonal, const Tensor& out) {
         const int64_t keep_end = kUpper ? columns : edge;
         for (int64_t j = 0; j < keep_begin; ++j) to_row[j * to_step] = T{};
         if (from_row != to_row) {
-          for (int64_t j = keep_begin; j < keep_end; ++j) to_row[j * to_step] = from_row[j * from_step];
+          for (int64_t j = keep_begin; j < keep_end; ++j)
+            to_row[j * to_step] = from_row[j * from_step];
         }
         for (int64_t j = keep_end; j < columns; ++j) to_row[j * to_step] = T{};
       }
@@ -486,19 +489,20 @@ void check_random_range(const char* op, int64_t from, int64_t to, ScalarType dty
                                dtype);
   OPLOOM_CHECK_VALUE(from < to, op, "(): expected a lower limit below the upper one, got ", from,
                      " and ", to);
-  OPLOOM_CHECK_VALUE(in_range(from, dtype) && in_range(to - 1, dtype), op, "(): numbers from ", from,
-                     " to ", to - 1, " do not all fit dtype ", dtype);
+  OPLOOM_CHECK_VALUE(in_range(from, dtype) && in_range(to - 1, dtype), op, "(): numbers from ",
+                     from, " to ", to - 1, " do not all fit dtype ", dtype);
 }
 
 void check_floating(const char* op, const TensorBase& self) {
-  OPLOOM_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), op,
-                               "(): expected a floating dtype, got ", self.scalar_type());
+  OPLOOM_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), op, "(): expected a floating dtype, got ",
+                               self.scalar_type());
 }
 
 void check_uniform(const TensorBase& self, double from, double to) {
   check_floating("uniform_", self);
   OPLOOM_CHECK_VALUE(from <= to && std::isfinite(to - from),
-                     "uniform_(): expected finite limits in order, got from=", from, " and to=", to);
+                     "uniform_(): expected finite limits in order, got from=", from,
+                     " and to=", to);
 }
 void check_normal(const TensorBase& self, double std) {
   OPLOOM_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || self.is_complex(),
@@ -546,8 +550,8 @@ Tensor& random_(Tensor& self, int64_t from, std::optional<int64_t> to,
                        " for dtype ", dtype, ", got ", from);
   }
   assert_no_internal_overlap(self);
-  const uint64_t range = static_cast<uint64_t>(last) - static_cast<uint64_t>(from) +
-                         (to.has_value() ? 0 : 1);
+  const uint64_t range =
+      static_cast<uint64_t>(last) - static_cast<uint64_t>(from) + (to.has_value() ? 0 : 1);
   if (self.numel() > 0) {
     random_from_to_stub(DeviceType::CPU, self, range, from, std::move(generator));
   }
@@ -644,9 +648,9 @@ Tensor& randn_out(IntArrayRef size, Tensor& out) {
   at::detail::resize_output(out, size);
   return out.normal_(0, 1);
 }
-Tensor randn_like(const Tensor& self, std::optional<ScalarType> dtype,
-                  std::optional<Layout> layout, std::optional<Device> device,
-                  std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
+Tensor randn_like(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                  std::optional<Device> device, std::optional<bool> pin_memory,
+                  std::optional<MemoryFormat> memory_format) {
   return native::empty_like(self, dtype, layout, device, pin_memory, memory_format).normal_(0, 1);
 }
 
@@ -693,8 +697,9 @@ namespace {
 
 void check_randperm(int64_t n, ScalarType dtype) {
   OPLOOM_CHECK_VALUE(n >= 0, "randperm(): expected n >= 0, got ", n);
-  OPLOOM_CHECK_VALUE(n == 0 || n - 1 <= largest_exact_integer(dtype), "randperm(): the numbers up to ",
-                     n - 1, " are not all exact in dtype ", dtype);
+  OPLOOM_CHECK_VALUE(n == 0 || n - 1 <= largest_exact_integer(dtype),
+                     "randperm(): the numbers up to ", n - 1, " are not all exact in dtype ",
+                     dtype);
 }
 
 }  // namespace

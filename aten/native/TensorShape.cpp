@@ -10,8 +10,8 @@
 #include <generated/native/expand.h>
 #include <generated/native/expand_as.h>
 #include <generated/native/flatten.h>
-#include <generated/native/mT.h>
 #include <generated/native/imag.h>
+#include <generated/native/mT.h>
 #include <generated/native/movedim.h>
 #include <generated/native/narrow.h>
 #include <generated/native/permute.h>
@@ -63,8 +63,7 @@ namespace at::inline oploom_v1::native {
 
 Tensor view(const Tensor& self, IntArrayRef size) {
   const DimVector shape = c10::infer_size(size, self.numel(), "view");
-  const std::optional<DimVector> strides =
-      c10::computeStride(self.sizes(), self.strides(), shape);
+  const std::optional<DimVector> strides = c10::computeStride(self.sizes(), self.strides(), shape);
   OPLOOM_CHECK(strides.has_value(), "view(): shape ", self.sizes(), " with strides ",
                self.strides(), " cannot be seen as shape ", size,
                " without a copy; use reshape() instead");
@@ -208,8 +207,9 @@ Tensor permute(const Tensor& self, IntArrayRef dims) {
 }
 
 Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
-  OPLOOM_CHECK(source.size() == destination.size(), "movedim(): expected as many dims in source as ",
-               "in destination, got ", source, " and ", destination);
+  OPLOOM_CHECK(source.size() == destination.size(),
+               "movedim(): expected as many dims in source as ", "in destination, got ", source,
+               " and ", destination);
   const int64_t ndim = self.dim();
   const uint64_t moved = dim_list_to_mask("movedim", source, ndim);
   const uint64_t taken = dim_list_to_mask("movedim", destination, ndim);
@@ -281,12 +281,12 @@ Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
 }
 
 Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
-  OPLOOM_CHECK_INDEX(self.dim() >= 2, "diagonal(): expected an input of at least 2 dimensions, got ",
-                     self.dim());
+  OPLOOM_CHECK_INDEX(self.dim() >= 2,
+                     "diagonal(): expected an input of at least 2 dimensions, got ", self.dim());
   const int64_t row_dim = c10::wrap_dim("diagonal", dim1, self.dim());
   const int64_t column_dim = c10::wrap_dim("diagonal", dim2, self.dim());
-  OPLOOM_CHECK(row_dim != column_dim, "diagonal(): expected two different dims, got ", dim1, " and ",
-               dim2);
+  OPLOOM_CHECK(row_dim != column_dim, "diagonal(): expected two different dims, got ", dim1,
+               " and ", dim2);
   Geometry geometry(self);
   const int64_t rows = geometry.sizes[row_dim];
   const int64_t columns = geometry.sizes[column_dim];
@@ -368,8 +368,8 @@ namespace {
 
 void check_strided(const char* op, const Tensor& self, IntArrayRef size, IntArrayRef stride,
                    int64_t offset) {
-  OPLOOM_CHECK(size.size() == stride.size(), op, "(): expected size and stride of the same length, ",
-               "got ", size, " and ", stride);
+  OPLOOM_CHECK(size.size() == stride.size(), op,
+               "(): expected size and stride of the same length, ", "got ", size, " and ", stride);
   for (size_t i = 0; i < size.size(); ++i) {
     OPLOOM_CHECK(size[i] >= 0, op, "(): negative dimension ", size[i], " in shape ", size);
     OPLOOM_CHECK(stride[i] >= 0, op, "(): negative strides are not supported, got ", stride);
@@ -474,8 +474,9 @@ std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
   OPLOOM_CHECK_VALUE(split_size >= 0, "split(): expected a non-negative split_size, got ",
                      split_size);
   const int64_t size = self.sizes()[dim];
-  OPLOOM_CHECK_VALUE(split_size > 0 || size == 0, "split(): split_size can be 0 only if the size of ",
-                     "dim ", dim, " is 0, but it is ", size);
+  OPLOOM_CHECK_VALUE(split_size > 0 || size == 0,
+                     "split(): split_size can be 0 only if the size of ", "dim ", dim,
+                     " is 0, but it is ", size);
   const int64_t count =
       split_size == 0 ? 1 : std::max<int64_t>(1, size / split_size + (size % split_size != 0));
   std::vector<Tensor> parts;
@@ -500,8 +501,9 @@ std::vector<Tensor> split_with_sizes(const Tensor& self, IntArrayRef split_sizes
                        split_sizes);
     overflow |= c10::add_overflows(total, length, &total);
   }
-  OPLOOM_CHECK_VALUE(!overflow && total == size, "split_with_sizes(): expected sizes whose sum is the ",
-                     "size of dim ", dim, ", ", size, ", got ", split_sizes);
+  OPLOOM_CHECK_VALUE(!overflow && total == size,
+                     "split_with_sizes(): expected sizes whose sum is the ", "size of dim ", dim,
+                     ", ", size, ", got ", split_sizes);
   std::vector<Tensor> parts;
   parts.reserve(split_sizes.size());
   int64_t start = 0;
@@ -543,8 +545,8 @@ std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
 
 // ---- Gradients of views that leave elements out ----
 
-Tensor slice_backward(const Tensor& grad_output, IntArrayRef input_sizes, int64_t dim, int64_t start,
-                      int64_t end, int64_t step) {
+Tensor slice_backward(const Tensor& grad_output, IntArrayRef input_sizes, int64_t dim,
+                      int64_t start, int64_t end, int64_t step) {
   Tensor result = grad_output.new_zeros(input_sizes);
   native::slice(result, dim, start, end, step).copy_(grad_output);
   return result;

@@ -64,7 +64,8 @@ bool is_block(const Tensor& tensor, const Tensor& out) {
 // Joins contiguous tensors of out's dtype: out is `rows` rows, each of which holds one block of
 // every tensor, block_bytes(i) long.
 template <typename BlockBytes>
-void join_blocks(TensorList tensors, const Tensor& out, int64_t rows, const BlockBytes& block_bytes) {
+void join_blocks(TensorList tensors, const Tensor& out, int64_t rows,
+                 const BlockBytes& block_bytes) {
   char* data = static_cast<char*>(out.mutable_data_ptr());
   const int64_t row_bytes = static_cast<int64_t>(out.nbytes()) / rows;
   const int64_t count = static_cast<int64_t>(tensors.size());
@@ -127,7 +128,8 @@ OPLOOM_META_FUNC(cat)(TensorList tensors, int64_t dim) {
                    first->sizes(), " and ", tensor.sizes(), " for tensor ", i);
     }
     OPLOOM_CHECK_VALUE(!c10::add_overflows(sizes[dim], tensor.sizes()[dim], &sizes[dim]),
-                       "cat(): dim ", dim, " of the result has more positions than 64 bits can count");
+                       "cat(): dim ", dim,
+                       " of the result has more positions than 64 bits can count");
   }
   const TensorBase& given = maybe_get_output(0);
   const ScalarType dtype = output_dtype("cat", given, common_dtype(tensors));
@@ -228,8 +230,8 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
   for (int64_t d = 0; d < ndim; ++d) {
     OPLOOM_CHECK_VALUE(repeats[d] >= 0, "repeat(): expected non-negative repeats, got ", repeats);
     const int64_t size = d < added ? 1 : self.sizes()[d - added];
-    OPLOOM_CHECK_VALUE(!c10::mul_overflows(size, repeats[d], &sizes[d]),
-                       "repeat(): shape ", self.sizes(), " repeated ", repeats,
+    OPLOOM_CHECK_VALUE(!c10::mul_overflows(size, repeats[d], &sizes[d]), "repeat(): shape ",
+                       self.sizes(), " repeated ", repeats,
                        " times has more elements than 64 bits can count");
     split_sizes[2 * d] = repeats[d];
     split_sizes[2 * d + 1] = size;
@@ -266,24 +268,26 @@ Tensor flip(const Tensor& self, IntArrayRef dims) {
     using T = decltype(tag);
     const T* from = static_cast<const T*>(self.const_data_ptr()) + from_offset;
     T* to = static_cast<T*>(result.mutable_data_ptr());
-    at::parallel_for(0, self.numel() / columns, grain_for(columns), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const T* from_row = from;
-        T* to_row = to;
-        int64_t rest = row;
-        for (int64_t d = ndim - 2; d >= 0; --d) {
-          const int64_t position = rest % self.sizes()[d];
-          rest /= self.sizes()[d];
-          from_row += position * from_strides[d];
-          to_row += position * to_strides[d];
-        }
-        if (from_step == 1 && to_step == 1) {
-          std::memcpy(to_row, from_row, static_cast<size_t>(columns) * sizeof(T));
-        } else {
-          for (int64_t j = 0; j < columns; ++j) to_row[j * to_step] = from_row[j * from_step];
-        }
-      }
-    });
+    at::parallel_for(0, self.numel() / columns, grain_for(columns),
+                     [&](int64_t begin, int64_t end) {
+                       for (int64_t row = begin; row < end; ++row) {
+                         const T* from_row = from;
+                         T* to_row = to;
+                         int64_t rest = row;
+                         for (int64_t d = ndim - 2; d >= 0; --d) {
+                           const int64_t position = rest % self.sizes()[d];
+                           rest /= self.sizes()[d];
+                           from_row += position * from_strides[d];
+                           to_row += position * to_strides[d];
+                         }
+                         if (from_step == 1 && to_step == 1) {
+                           std::memcpy(to_row, from_row, static_cast<size_t>(columns) * sizeof(T));
+                         } else {
+                           for (int64_t j = 0; j < columns; ++j)
+                             to_row[j * to_step] = from_row[j * from_step];
+                         }
+                       }
+                     });
   });
   return result;
 }
@@ -320,8 +324,8 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
     }
     return result;
   }
-  OPLOOM_CHECK(shifts.size() == dims.size(), "roll(): expected as many shifts as dims, got ", shifts,
-               " and ", dims);
+  OPLOOM_CHECK(shifts.size() == dims.size(), "roll(): expected as many shifts as dims, got ",
+               shifts, " and ", dims);
   Tensor result = self;
   for (size_t i = 0; i < dims.size(); ++i) {
     OPLOOM_CHECK_INDEX(self.dim() > 0, "roll(): a 0-d input has no dimension to roll");

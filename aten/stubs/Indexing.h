@@ -13,8 +13,8 @@ namespace at::inline oploom_v1::native {
 // leaves the operands unchanged. The kernels check nothing.
 
 // Operands: output, self, index tensors (int64). self has stride 0 along the indexed dimensions;
-// the indices are added to its address, each multiplied by its stride. `sizes` and `strides` (bytes)
-// are those of the indexed dimensions; negative indices count from the end.
+// the indices are added to its address, each multiplied by its stride. `sizes` and `strides`
+// (bytes) are those of the indexed dimensions; negative indices count from the end.
 using index_fn = void (*)(TensorIteratorBase&, IntArrayRef sizes, IntArrayRef strides);
 OPLOOM_DECLARE_DISPATCH(index_fn, index_stub);
 

@@ -62,7 +62,9 @@ TEST(Copy, LargeOnSeveralThreads) {
 
 TEST(Copy, Overlap) {
   const Tensor t = counted({5});
-  EXPECT_THAT(message_of<c10::Error>([&] { t.expand({2, 5}).copy_(at::zeros({2, 5}, at::kLong)); }),
+  EXPECT_THAT(message_of<c10::Error>([&] {
+                t.expand({2, 5}).copy_(at::zeros({2, 5}, at::kLong));
+              }),
               testing::Not(testing::IsEmpty()));
   EXPECT_ANY_THROW(t.slice(0, 0, 4).copy_(t.slice(0, 1, 5)));
   EXPECT_EQ(ints(t), (Ints{0, 1, 2, 3, 4}));

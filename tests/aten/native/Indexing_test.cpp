@@ -20,7 +20,9 @@ TEST(IndexSelect, Values) {
   Tensor out = at::empty({0}, at::kLong);
   at::index_select_out(out, t, 0, at::tensor({1}));
   EXPECT_EQ(ints(out), (Ints{4, 5, 6, 7}));
-  EXPECT_THAT(message_of<c10::IndexError>([&] { t.index_select(0, at::tensor({0, 5})); }),
+  EXPECT_THAT(message_of<c10::IndexError>([&] {
+                t.index_select(0, at::tensor({0, 5}));
+              }),
               HasSubstr("index 5 is out of bounds for dimension 0 with size 3"));
   EXPECT_ANY_THROW(t.index_select(0, at::tensor({-1})));
   EXPECT_ANY_THROW(t.index_select(0, at::tensor({{0}})));
@@ -163,9 +165,13 @@ TEST(Index, Errors) {
   const Tensor t = counted({3, 4});
   EXPECT_THAT(message_of<c10::IndexError>([&] { t.index({at::tensor({5})}); }),
               HasSubstr("index 5 is out of bounds for dimension 0 with size 3"));
-  EXPECT_THAT(message_of<c10::IndexError>([&] { t.index({Slice(), at::tensor({-5})}); }),
+  EXPECT_THAT(message_of<c10::IndexError>([&] {
+                t.index({Slice(), at::tensor({-5})});
+              }),
               HasSubstr("index -5 is out of bounds for dimension 1 with size 4"));
-  EXPECT_THAT(message_of<c10::IndexError>([&] { t.index({at::tensor({true, false})}); }),
+  EXPECT_THAT(message_of<c10::IndexError>([&] {
+                t.index({at::tensor({true, false})});
+              }),
               HasSubstr("does not match the shape"));
   EXPECT_ANY_THROW(t.index({at::tensor({0, 1}), at::tensor({0, 1, 2})}));
   EXPECT_ANY_THROW(t.index({at::tensor({0.5})}));

@@ -130,7 +130,9 @@ TEST(Factories, EyeAndTriangles) {
 }
 
 TEST(Factories, WrongSizes) {
-  EXPECT_THAT(message_of<c10::ValueError>([] { at::zeros({2, -1}); }),
+  EXPECT_THAT(message_of<c10::ValueError>([] {
+                at::zeros({2, -1});
+              }),
               HasSubstr("negative dimension"));
   EXPECT_ANY_THROW(at::zeros({int64_t{1} << 40, int64_t{1} << 40}));
   EXPECT_ANY_THROW(at::empty({int64_t{1} << 61}, at::kDouble));
@@ -164,7 +166,9 @@ TEST(FromNumbers, DtypesAndShapes) {
   EXPECT_EQ(ints(at::tensor(std::vector<bool>{true, false})), (Ints{1, 0}));
   EXPECT_EQ(at::tensor(std::vector<int64_t>{}).numel(), 0);
   EXPECT_TRUE(at::tensor({1.0}, at::requires_grad()).requires_grad());
-  EXPECT_THAT(message_of<c10::ValueError>([] { at::tensor({{1, 2}, {3}}); }),
+  EXPECT_THAT(message_of<c10::ValueError>([] {
+                at::tensor({{1, 2}, {3}});
+              }),
               HasSubstr("same length"));
 }
 
@@ -218,9 +222,8 @@ TEST(Random, ThreadsAndLayoutDoNotMatter) {
   const auto draw = [](int count) {
     at::set_num_threads(count);
     c10::manual_seed(1);
-    return std::vector<Tensor>{at::rand({300, 301}), at::randn({100000}),
-                               at::randint(10, {100000}), at::randperm(5000),
-                               at::empty({70000}).bernoulli_(0.3)};
+    return std::vector<Tensor>{at::rand({300, 301}), at::randn({100000}), at::randint(10, {100000}),
+                               at::randperm(5000), at::empty({70000}).bernoulli_(0.3)};
   };
   const auto one = draw(1);
   const auto two = draw(2);

@@ -28,8 +28,7 @@ TEST(View, OfStridedTensors) {
   const Tensor t = counted({4, 6}).slice(1, 0, 4);  // strides 6, 1
   EXPECT_EQ(strides(t.view({2, 2, 2, 2})), (Ints{12, 6, 2, 1}));
   EXPECT_THAT(message_of<c10::Error>([&] { t.view({16}); }), HasSubstr("reshape"));
-  EXPECT_EQ(ints(t.reshape({16})),
-            (Ints{0, 1, 2, 3, 6, 7, 8, 9, 12, 13, 14, 15, 18, 19, 20, 21}));
+  EXPECT_EQ(ints(t.reshape({16})), (Ints{0, 1, 2, 3, 6, 7, 8, 9, 12, 13, 14, 15, 18, 19, 20, 21}));
   EXPECT_FALSE(t.reshape({16}).is_alias_of(t));
   EXPECT_TRUE(t.reshape({2, 2, 4}).is_alias_of(t));
   const Tensor turned = counted({2, 3}).t();
@@ -259,9 +258,13 @@ TEST(Cat, OutAndErrors) {
   EXPECT_ANY_THROW(at::cat_out(self, {self, a}));
   Tensor integer = at::empty({0}, at::kLong);
   EXPECT_ANY_THROW(at::cat_out(integer, {at::ones({2})}));
-  EXPECT_THAT(message_of<c10::Error>([&] { at::cat({a, at::ones({2, 3})}); }),
+  EXPECT_THAT(message_of<c10::Error>([&] {
+                at::cat({a, at::ones({2, 3})});
+              }),
               HasSubstr("Sizes of tensors must match"));
-  EXPECT_THAT(message_of<c10::Error>([&] { at::cat({a, at::ones({2})}); }),
+  EXPECT_THAT(message_of<c10::Error>([&] {
+                at::cat({a, at::ones({2})});
+              }),
               HasSubstr("same number of dimensions"));
   EXPECT_ANY_THROW(at::cat({at::ones({})}));
   EXPECT_ANY_THROW(at::cat(std::vector<Tensor>{}));
