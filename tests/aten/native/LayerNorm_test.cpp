@@ -1,0 +1,87 @@
+// layer_norm and its gradient.
+#include "Testing.h"
+
+#include <aten/autograd/GradCheck.h>
+
+#include <cmath>
+
+namespace {
+
+using namespace testing_native;  // NOLINT
+using at::Tensor;
+using testing::HasSubstr;
+
+const std::optional<Tensor> kNone;
+
+TEST(LayerNorm, AgreesWithItsFormula) {
+  at::manual_seed(1);
+  for (at::ScalarType dtype : {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf}) {
+    const double tolerance = dtype == at::kDouble ? 1e-12 : dtype == at::kFloat ? 1e-5 : 5e-2;
+    for (int64_t n : {1, 7, 64, 1000}) {
+      const Tensor x = at::randn({5, n}, at::kDouble).mul(2).add(3).to(dtype);
+      const Tensor w = at::randn({n}, at::kDouble).to(dtype), b = at::randn({n}, at::kDouble).to(dtype);
+      const Tensor x64 = x.to(at::kDouble);
+      const Tensor normal = (x64 - x64.mean({1}, true)) / (x64.var({1}, false, true) + 1e-5).sqrt();
+      const auto check = [&](const Tensor& got, const Tensor& expected) {
+        EXPECT_EQ(got.scalar_type(), dtype);
+        EXPECT_LT((got.to(at::kDouble) - expected).abs().max().item<double>(), tolerance * 4) << n;
+      };
+      check(at::layer_norm(x, {n}), normal);
+      check(at::layer_norm(x, {n}, w), normal * w.to(at::kDouble));
+      check(at::layer_norm(x, {n}, kNone, b), normal + b.to(at::kDouble));
+      check(at::layer_norm(x, {n}, w, b), normal * w.to(at::kDouble) + b.to(at::kDouble));
+      check(at::layer_norm(x.t().contiguous().t(), {n}, w, b),
+            normal * w.to(at::kDouble) + b.to(at::kDouble));
+    }
+  }
+}
+
+TEST(LayerNorm, Shapes) {
+  const Tensor x = at::randn({2, 3, 4});
+  EXPECT_EQ(sizes(at::layer_norm(x, {3, 4})), (Ints{2, 3, 4}));
+  const auto [out, mean, rstd] = at::native_layer_norm(x, {3, 4}, kNone, kNone, 1e-5);
+  EXPECT_EQ(sizes(mean), (Ints{2, 1, 1}));
+  EXPECT_EQ(sizes(rstd), (Ints{2, 1, 1}));
+  EXPECT_EQ(sizes(at::layer_norm(at::empty({0, 4}), {4})), (Ints{0, 4}));
+  EXPECT_EQ(sizes(at::layer_norm(at::empty({4, 0}), {0})), (Ints{4, 0}));
+  EXPECT_THAT(message_of<c10::Error>([&] { at::layer_norm(x, {3}); }),
+              HasSubstr("layer_norm(): expected input to end in normalized_shape [3], got input of "
+                        "shape [2, 3, 4]"));
+  EXPECT_THROW(at::layer_norm(x, {4}, at::ones({3})), c10::Error);
+  EXPECT_THROW(at::layer_norm(x, {}), c10::Error);
+  EXPECT_THROW(at::layer_norm(x.to(at::kLong), {4}), c10::NotImplementedError);
+}
+
+TEST(LayerNorm, Gradients) {
+  at::manual_seed(2);
+  const Tensor x = at::randn({3, 2, 4}, at::kDouble).requires_grad_();
+  const Tensor w = at::randn({2, 4}, at::kDouble).requires_grad_();
+  const Tensor b = at::randn({2, 4}, at::kDouble).requires_grad_();
+  const auto full = [](const std::vector<Tensor>& in) {
+    return std::vector<Tensor>{at::layer_norm(in[0], {2, 4}, in[1], in[2])};
+  };
+  const auto bare = [](const std::vector<Tensor>& in) {
+    return std::vector<Tensor>{at::layer_norm(in[0], {2, 4})};
+  };
+  EXPECT_TRUE(at::autograd::gradcheck(full, {x, w, b}));
+  EXPECT_TRUE(at::autograd::gradgradcheck(full, {x, w, b}));
+  EXPECT_TRUE(at::autograd::gradcheck(bare, {x}));
+  EXPECT_TRUE(at::autograd::gradgradcheck(bare, {x}));
+}
+
+TEST(LayerNorm, GradientsOfManyRowsDoNotDependOnThreads) {
+  at::manual_seed(3);
+  const Tensor x = at::randn({700, 30}, at::kDouble), g = at::randn({700, 30}, at::kDouble);
+  const Tensor w = at::randn({30}, at::kDouble);
+  const auto [out, mean, rstd] = at::native_layer_norm(x, {30}, w, kNone, 1e-5);
+  const auto [dx, dw, db] =
+      at::native_layer_norm_backward(g, x, {30}, mean, rstd, w, kNone, {true, true, true});
+  const Tensor h = (x - mean) * rstd;
+  EXPECT_LT((dw - (g * h).sum({0})).abs().max().item<double>(), 1e-10);
+  EXPECT_LT((db - g.sum({0})).abs().max().item<double>(), 1e-10);
+  const Tensor a = g * w;
+  const Tensor expected = rstd * (a - a.mean({1}, true) - h * (a * h).mean({1}, true));
+  EXPECT_LT((dx - expected).abs().max().item<double>(), 1e-10);
+}
+
+}  // namespace

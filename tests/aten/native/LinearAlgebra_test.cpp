@@ -1,0 +1,289 @@
+// Matrix products against plain loops in float64.
+#include "Testing.h"
+
+#include <cmath>
+#include <limits>
+
+namespace {
+
+using namespace testing_native;  // NOLINT
+using at::Tensor;
+using testing::HasSubstr;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+Doubles naive_mm(const Tensor& a, const Tensor& b) {
+  const int64_t n = a.size(0), k = a.size(1), m = b.size(1);
+  const Doubles x = doubles(a), y = doubles(b);
+  Doubles result(static_cast<size_t>(n * m), 0.0);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < m; ++j) {
+      for (int64_t p = 0; p < k; ++p) result[i * m + j] += x[i * k + p] * y[p * m + j];
+    }
+  }
+  return result;
+}
+
+void expect_close(const Tensor& actual, const Doubles& expected, double tolerance,
+                  const std::string& what = "") {
+  const Doubles got = doubles(actual);
+  ASSERT_EQ(got.size(), expected.size()) << what;
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_NEAR(got[i], expected[i], tolerance * (1 + std::abs(expected[i]))) << what << " at " << i;
+  }
+}
+
+double tolerance_of(at::ScalarType dtype) {
+  switch (dtype) {
+    case at::kHalf:
+      return 2e-3;
+    case at::kBFloat16:
+      return 1e-2;
+    case at::kFloat:
+    case at::kComplexFloat:
+      return 1e-5;
+    default:
+      return 1e-12;
+  }
+}
+
+Tensor random(at::IntArrayRef shape, at::ScalarType dtype) {
+  if (c10::isIntegralType(dtype, false)) {
+    return at::randint(dtype == at::kByte ? 0 : -5, 6, shape, at::kDouble).to(dtype);
+  }
+  return at::randn(shape, at::kDouble).to(dtype);
+}
+
+// Matrices [n, k] with the same shape and different strides.
+std::vector<Tensor> layouts(int64_t n, int64_t k, at::ScalarType dtype) {
+  return {random({n, k}, dtype),
+          random({k, n}, dtype).t(),
+          random({n, 2 * k}, dtype).slice(1, 0, 2 * k, 2),
+          random({n, k + 3}, dtype).slice(1, 1, k + 1),
+          random({2 * n, k}, dtype).slice(0, 0, 2 * n, 2).t().contiguous().t(),
+          random({1, k}, dtype).expand({n, k}),
+          random({n, 1}, dtype).expand({n, k})};
+}
+
+class MatrixProductTest : public testing::TestWithParam<at::ScalarType> {};
+
+TEST_P(MatrixProductTest, AgreesWithPlainLoopsForEveryLayout) {
+  const at::ScalarType dtype = GetParam();
+  at::manual_seed(5);
+  for (auto [n, k, m] : std::vector<std::array<int64_t, 3>>{
+           {1, 1, 1}, {3, 4, 5}, {1, 7, 3}, {7, 1, 3}, {5, 6, 1}, {40, 33, 21}}) {
+    for (const Tensor& a : layouts(n, k, dtype)) {
+      for (const Tensor& b : layouts(k, m, dtype)) {
+        const std::string what = c10::str(a.sizes(), a.strides(), b.sizes(), b.strides());
+        const Doubles expected = naive_mm(a, b);
+        expect_close(at::mm(a, b), expected, tolerance_of(dtype), what);
+        Tensor transposed = at::empty({m, n}, a.options()).t();
+        at::mm_out(transposed, a, b);
+        expect_close(transposed, expected, tolerance_of(dtype), what + " into columns");
+        Tensor strided = at::empty({n, 2 * m}, a.options()).slice(1, 0, 2 * m, 2);
+        at::mm_out(strided, a, b);
+        expect_close(strided, expected, tolerance_of(dtype), what + " into strides");
+      }
+    }
+  }
+}
+
+TEST_P(MatrixProductTest, Batches) {
+  const at::ScalarType dtype = GetParam();
+  at::manual_seed(6);
+  for (int64_t size : {3, 20}) {
+    const Tensor a = random({6, size, 4}, dtype);
+    const Tensor b = random({6, size, 4}, dtype).transpose(1, 2);
+    const Tensor product = at::bmm(a, b);
+    const Tensor c = random({6, size, size}, dtype);
+    const Tensor sum = at::baddbmm(c, a, b, 2, 3);
+    for (int64_t i = 0; i < 6; ++i) {
+      const Doubles expected = naive_mm(a[i], b[i]);
+      expect_close(product[i], expected, tolerance_of(dtype));
+      Doubles with_sum = doubles(c[i]);
+      for (size_t j = 0; j < with_sum.size(); ++j) with_sum[j] = 2 * with_sum[j] + 3 * expected[j];
+      if (dtype != at::kChar && dtype != at::kByte) {
+        expect_close(sum[i], with_sum, 4 * tolerance_of(dtype));
+      }
+    }
+    const Tensor shared = random({1, size, 4}, dtype).expand({6, size, 4});
+    expect_close(at::bmm(shared, b)[5], naive_mm(shared[0], b[5]), tolerance_of(dtype));
+  }
+}
+
+TEST_P(MatrixProductTest, VectorsAndNothing) {
+  const at::ScalarType dtype = GetParam();
+  at::manual_seed(7);
+  for (const Tensor& a : layouts(5, 9, dtype)) {
+    const Tensor v = random({18}, dtype).slice(0, 0, 18, 2);
+    const Doubles expected = naive_mm(a, v.unsqueeze(1));
+    expect_close(at::mv(a, v), expected, tolerance_of(dtype));
+    Tensor out = random({10}, dtype).slice(0, 0, 10, 2);
+    at::mv_out(out, a, v);
+    expect_close(out, expected, tolerance_of(dtype));
+  }
+  const Tensor x = random({50}, dtype), y = random({50}, dtype);
+  expect_close(at::dot(x, y), naive_mm(x.unsqueeze(0), y.unsqueeze(1)), 10 * tolerance_of(dtype));
+  const auto options = at::TensorOptions().dtype(dtype);
+  EXPECT_EQ(doubles(at::mm(at::empty({2, 0}, options), at::empty({0, 3}, options))), Doubles(6, 0));
+  EXPECT_EQ(sizes(at::mm(at::empty({0, 2}, options), at::empty({2, 3}, options))), (Ints{0, 3}));
+  EXPECT_EQ(doubles(at::bmm(at::empty({2, 1, 0}, options), at::empty({2, 0, 1}, options))), Doubles(2, 0));
+  EXPECT_EQ(doubles(at::mv(at::empty({2, 0}, options), at::empty({0}, options))), Doubles(2, 0));
+  EXPECT_EQ(doubles(at::dot(at::empty({0}, options), at::empty({0}, options))), Doubles(1, 0));
+  EXPECT_EQ(doubles(at::addmm(at::ones({3}, options), at::empty({2, 0}, options),
+                              at::empty({0, 3}, options), 2)),
+            Doubles(6, 2));
+}
+
+std::string dtype_name(const testing::TestParamInfo<at::ScalarType>& info) {
+  return c10::str(info.param);
+}
+INSTANTIATE_TEST_SUITE_P(Dtypes, MatrixProductTest,
+                         testing::Values(at::kDouble, at::kFloat, at::kBFloat16, at::kHalf, at::kLong,
+                                         at::kInt, at::kShort),
+                         dtype_name);
+
+TEST(MatrixProduct, Complex) {
+  at::manual_seed(8);
+  for (at::ScalarType dtype : {at::kComplexFloat, at::kComplexDouble}) {
+    const Tensor a = at::randn({4, 6}, dtype), b = at::randn({5, 6}, dtype).t();
+    const Tensor ar = at::real(a), ai = at::imag(a), br = at::real(b), bi = at::imag(b);
+    const Tensor product = at::mm(a, b);
+    expect_close(at::real(product), doubles(at::mm(ar, br).sub(at::mm(ai, bi))), 1e-5);
+    expect_close(at::imag(product), doubles(at::mm(ar, bi).add(at::mm(ai, br))), 1e-5);
+    expect_close(at::real(at::mv(a, b.select(1, 0))), doubles(at::real(product).select(1, 0)), 1e-5);
+    expect_close(at::real(at::dot(a[0], b.select(1, 1))), doubles(at::real(product)[0][1]), 1e-5);
+  }
+}
+
+TEST(MatrixProduct, BetaZeroDoesNotReadTheInput) {
+  for (at::ScalarType dtype : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16, at::kComplexFloat}) {
+    for (int64_t size : {3, 30}) {
+      const Tensor nan = at::full({size, size}, kNaN, dtype);
+      const Tensor a = at::ones({size, size}, dtype);
+      EXPECT_EQ(doubles(at::addmm(nan, a, a, 0)), Doubles(static_cast<size_t>(size * size), size));
+      EXPECT_EQ(doubles(nan.clone().addmm_(a, a, 0, 2)),
+                Doubles(static_cast<size_t>(size * size), 2.0 * static_cast<double>(size)));
+      EXPECT_EQ(doubles(at::addmv(nan[0], a, a[0], 0)), Doubles(static_cast<size_t>(size), size));
+      Tensor out = nan.clone();
+      at::mm_out(out, a, a);
+      EXPECT_EQ(doubles(out), Doubles(static_cast<size_t>(size * size), size));
+      Tensor vector = nan[0].clone();
+      at::mv_out(vector, a, a[0]);
+      EXPECT_EQ(doubles(vector), Doubles(static_cast<size_t>(size), size));
+    }
+  }
+}
+
+TEST(MatrixProduct, OutputMayBeAnInput) {
+  Tensor a = at::randn({6, 6}, at::kDouble);
+  const Doubles expected = naive_mm(a, a);
+  at::mm_out(a, a, a);
+  expect_close(a, expected, 1e-12);
+}
+
+TEST(MatrixProduct, AddedInputIsBroadcast) {
+  const Tensor a = at::ones({2, 3}, at::kDouble), b = at::ones({3, 4}, at::kDouble);
+  EXPECT_EQ(doubles(at::addmm(at::tensor({1., 2., 3., 4.}), a, b)), (Doubles{4, 5, 6, 7, 4, 5, 6, 7}));
+  EXPECT_EQ(doubles(at::addmm(at::tensor({{1.}, {2.}}), a, b, 10, 2)),
+            (Doubles{16, 16, 16, 16, 26, 26, 26, 26}));
+  EXPECT_THAT(message_of<c10::Error>([&] { at::addmm(at::ones({3, 4}, at::kDouble), a, b); }),
+              HasSubstr("addmm(): expected self to broadcast to the product's shape [2, 4]"));
+}
+
+TEST(Matmul, EveryCombinationOfDimensions) {
+  at::manual_seed(9);
+  const auto t = [](at::IntArrayRef shape) { return at::randn(shape, at::kDouble); };
+  EXPECT_EQ(sizes(at::matmul(t({4}), t({4}))), Ints{});
+  EXPECT_EQ(sizes(at::matmul(t({3, 4}), t({4}))), (Ints{3}));
+  EXPECT_EQ(sizes(at::matmul(t({4}), t({4, 5}))), (Ints{5}));
+  EXPECT_EQ(sizes(at::matmul(t({2, 3, 4}), t({4}))), (Ints{2, 3}));
+  EXPECT_EQ(sizes(at::matmul(t({4}), t({2, 4, 5}))), (Ints{2, 5}));
+  const Tensor a = t({2, 1, 3, 4}), b = t({5, 4, 6});
+  const Tensor product = at::matmul(a, b);
+  EXPECT_EQ(sizes(product), (Ints{2, 5, 3, 6}));
+  expect_close(product[1][3], naive_mm(a[1][0], b[3]), 1e-12);
+  const Tensor flat = t({2, 3, 4}), matrix = t({4, 5});
+  expect_close(at::matmul(flat, matrix)[1], naive_mm(flat[1], matrix), 1e-12);
+  expect_close(at::matmul(matrix.t(), t({2, 4, 3}).zero_().add(1))[0],
+               naive_mm(matrix.t(), at::ones({4, 3}, at::kDouble)), 1e-12);
+  EXPECT_EQ(sizes(at::matmul(t({0, 3, 4}), t({4, 5}))), (Ints{0, 3, 5}));
+  EXPECT_THROW(at::matmul(t({}), t({3})), c10::Error);
+  EXPECT_THAT(message_of<c10::Error>([&] { at::matmul(t({2, 3}), t({4, 2})); }),
+              HasSubstr("matmul(): expected the last dimension of self"));
+  EXPECT_THROW(at::matmul(t({2, 3, 4}), t({3, 4, 5})), c10::Error);
+}
+
+TEST(Linear, WithAndWithoutBias) {
+  at::manual_seed(10);
+  const Tensor weight = at::randn({5, 4}, at::kDouble), bias = at::randn({5}, at::kDouble);
+  for (at::IntArrayRef shape : {at::IntArrayRef({4}), at::IntArrayRef({3, 4}), at::IntArrayRef({2, 3, 4})}) {
+    const Tensor input = at::randn(shape, at::kDouble);
+    const Tensor flat = input.reshape({-1, 4});
+    Doubles expected = naive_mm(flat, weight.t());
+    expect_close(at::linear(input, weight), expected, 1e-12);
+    const Doubles b = doubles(bias);
+    for (size_t i = 0; i < expected.size(); ++i) expected[i] += b[i % 5];
+    expect_close(at::linear(input, weight, bias), expected, 1e-12);
+  }
+  EXPECT_THAT(message_of<c10::Error>([&] { at::linear(at::ones({2, 3}), at::ones({5, 4})); }),
+              HasSubstr("linear(): expected input of shape [..., in]"));
+}
+
+TEST(Einsum, Contractions) {
+  at::manual_seed(11);
+  const auto t = [](at::IntArrayRef shape) { return at::randn(shape, at::kDouble); };
+  const Tensor a = t({3, 4}), b = t({4, 5}), v = t({4}), square = t({3, 3}), batch = t({2, 3, 4});
+  expect_close(at::einsum("ij,jk->ik", {a, b}), naive_mm(a, b), 1e-12);
+  expect_close(at::einsum(" i j , j k -> k i ", {a, b}), doubles(at::mm(a, b).t()), 1e-12);
+  expect_close(at::einsum("ij,jk", {a, b}), naive_mm(a, b), 1e-12);
+  expect_close(at::einsum("ba", {a}), doubles(a.t()), 0);
+  expect_close(at::einsum("ii->i", {square}), doubles(square.diagonal()), 0);
+  expect_close(at::einsum("ii", {square}), doubles(square.diagonal().sum()), 1e-12);
+  expect_close(at::einsum("ij->", {a}), doubles(a.sum()), 1e-12);
+  expect_close(at::einsum("ij->j", {a}), doubles(a.sum({0})), 1e-12);
+  expect_close(at::einsum("i,j->ij", {v, v}), doubles(at::outer(v, v)), 1e-12);
+  expect_close(at::einsum("i,i->", {v, v}), doubles(at::dot(v, v)), 1e-12);
+  expect_close(at::einsum("bij,bkj->bik", {batch, batch}),
+               doubles(at::bmm(batch, batch.transpose(1, 2))), 1e-12);
+  expect_close(at::einsum("...j,jk->...k", {batch, b}), doubles(at::matmul(batch, b)), 1e-12);
+  expect_close(at::einsum("...i,...i->...", {batch, a}), doubles((batch * a).sum({-1})), 1e-12);
+  const Tensor c = t({5, 2});
+  const Tensor chain = at::mm(at::mm(a, b), c);
+  expect_close(at::einsum("ij,jk,kl->il", {a, b, c}), doubles(chain), 1e-12);
+  const int64_t path[] = {1, 2, 0, 1};
+  expect_close(at::einsum("ij,jk,kl->il", {a, b, c}, at::IntArrayRef(path)), doubles(chain), 1e-12);
+  expect_close(at::einsum("ij,ij,ij->", {a, a, a}), doubles((a * a * a).sum()), 1e-12);
+  EXPECT_EQ(ints(at::einsum("ij,jk->ik", {counted({2, 2}), counted({2, 2})})), (Ints{2, 3, 6, 11}));
+  EXPECT_THAT(message_of<c10::Error>([&] { at::einsum("ij,jk->ik", {a}); }),
+              HasSubstr("names 2 operands, got 1"));
+  EXPECT_THAT(message_of<c10::Error>([&] { at::einsum("ij,jk->ik", {a, a}); }),
+              HasSubstr("expected label 'j' to stand for one size"));
+  EXPECT_THROW(at::einsum("ij->k", {a}), c10::Error);
+  EXPECT_THROW(at::einsum("ij->ii", {a}), c10::Error);
+  EXPECT_THROW(at::einsum("i1->i", {a}), c10::Error);
+  EXPECT_THROW(at::einsum("ijk->i", {a}), c10::Error);
+  EXPECT_THROW(at::einsum("i..j->i", {a}), c10::Error);
+}
+
+TEST(MatrixProduct, WrongArguments) {
+  EXPECT_THAT(message_of<c10::Error>([] { at::mm(at::ones({2, 3}), at::ones({4, 5})); }),
+              HasSubstr("mm(): expected self of shape [n, k] and mat2 of shape [k, m], got [2, 3] "
+                        "and [4, 5]"));
+  EXPECT_THAT(message_of<c10::Error>([] { at::mm(at::ones({2, 3}), at::ones({3, 5}, at::kDouble)); }),
+              HasSubstr("mm(): expected operands of one dtype, got float32 and float64"));
+  EXPECT_THROW(at::bmm(at::ones({2, 3, 4}), at::ones({1, 4, 5})), c10::Error);
+  EXPECT_THROW(at::mv(at::ones({2, 3}), at::ones({2})), c10::Error);
+  EXPECT_THROW(at::dot(at::ones({2}), at::ones({3})), c10::Error);
+  EXPECT_THROW(at::outer(at::ones({2, 2}), at::ones({3})), c10::Error);
+  EXPECT_THROW(at::mm(at::ones({2, 2}, at::kBool), at::ones({2, 2}, at::kBool)),
+               c10::NotImplementedError);
+}
+
+TEST(MatrixProduct, MetaTensorsHaveShapesOnly) {
+  const auto meta = at::TensorOptions().device(at::kMeta);
+  EXPECT_EQ(sizes(at::mm(at::empty({2, 3}, meta), at::empty({3, 4}, meta))), (Ints{2, 4}));
+  EXPECT_EQ(sizes(at::matmul(at::empty({5, 2, 3}, meta), at::empty({3, 4}, meta))), (Ints{5, 2, 4}));
+}
+
+}  // namespace

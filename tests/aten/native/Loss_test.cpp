@@ -1,0 +1,153 @@
+// Losses and their gradients.
+#include "Testing.h"
+
+#include <aten/autograd/GradCheck.h>
+
+#include <cmath>
+
+namespace {
+
+using namespace testing_native;  // NOLINT
+using at::Tensor;
+using testing::HasSubstr;
+
+const std::optional<Tensor> kNoWeight;
+
+TEST(NllLoss, Reductions) {
+  const Tensor x = at::tensor({{-1., -2., -3.}, {-4., -5., -6.}, {-7., -8., -9.}});
+  const Tensor target = at::tensor({2, 0, 1});
+  const Tensor weight = at::tensor({1., 2., 4.});
+  EXPECT_EQ(doubles(at::nll_loss(x, target, kNoWeight, at::Reduction::None)), (Doubles{3, 4, 8}));
+  EXPECT_EQ(doubles(at::nll_loss(x, target, kNoWeight, at::Reduction::Sum)), (Doubles{15}));
+  EXPECT_EQ(doubles(at::nll_loss(x, target)), (Doubles{5}));
+  EXPECT_EQ(doubles(at::nll_loss(x, target, weight, at::Reduction::None)), (Doubles{12, 4, 16}));
+  EXPECT_DOUBLE_EQ(at::nll_loss(x, target, weight).item<double>(), 32.0 / 7);
+  EXPECT_EQ(doubles(at::nll_loss(x, target, kNoWeight, at::Reduction::None, 0)), (Doubles{3, 0, 8}));
+  EXPECT_DOUBLE_EQ(at::nll_loss(x, target, kNoWeight, at::Reduction::Mean, 0).item<double>(), 5.5);
+  EXPECT_TRUE(std::isnan(
+      at::nll_loss(x, at::full({3}, -100, at::kLong)).item<double>()));
+  EXPECT_EQ(doubles(at::nll_loss(x[0], at::tensor(1))), (Doubles{2}));
+  EXPECT_EQ(doubles(at::nll_loss(x.t().contiguous().t(), target)), (Doubles{5}));
+}
+
+TEST(NllLoss, MoreDimensions) {
+  const Tensor x = counted({2, 3, 4}, at::kDouble).neg();
+  const Tensor target = at::tensor({{0, 1, 2, 0}, {2, 2, 1, 0}});
+  // Element [n, c, i] is -(12 n + 4 c + i).
+  const Doubles expected = {0, 5, 10, 3, 20, 21, 18, 15};
+  EXPECT_EQ(doubles(at::nll_loss_nd(x, target, kNoWeight, at::Reduction::None)), expected);
+  EXPECT_EQ(doubles(at::nll_loss_nd(x.view({2, 3, 2, 2}), target.view({2, 2, 2}), kNoWeight, 0)), expected);
+  EXPECT_EQ(sizes(at::nll_loss_nd(x.view({2, 3, 2, 1, 2}), target.view({2, 2, 1, 2}), kNoWeight, 0)),
+            (Ints{2, 2, 1, 2}));
+  EXPECT_DOUBLE_EQ(at::nll_loss_nd(x, target).item<double>(), 92.0 / 8);
+}
+
+TEST(NllLoss, WrongTargetsAreFoundBeforeAnythingIsWritten) {
+  const Tensor x = at::zeros({3, 4});
+  Tensor out = at::full({3}, 7.0);
+  EXPECT_THAT(message_of<c10::IndexError>([&] {
+                at::nll_loss_out(out, x, at::tensor({0, 4, 1}), kNoWeight, at::Reduction::None);
+              }),
+              HasSubstr("expected every target in [0, 3] or ignore_index -100, got 4 at position 1"));
+  EXPECT_EQ(doubles(out), (Doubles{7, 7, 7}));
+  EXPECT_THROW(at::nll_loss(x, at::tensor({0, -1, 1})), c10::IndexError);
+  EXPECT_THAT(message_of<c10::Error>([&] { at::nll_loss(x, at::tensor({0, 1})); }),
+              HasSubstr("nll_loss(): expected target of shape [3] for input of shape [3, 4], got [2]"));
+  EXPECT_THROW(at::nll_loss(x, at::zeros({3})), c10::Error);
+  EXPECT_THROW(at::nll_loss(x, at::tensor({0, 1, 2}), at::ones({3})), c10::Error);
+  EXPECT_THROW(at::nll_loss(x, at::tensor({0, 1, 2}), kNoWeight, 3), c10::ValueError);
+}
+
+TEST(NllLoss, Gradients) {
+  at::manual_seed(3);
+  const Tensor x = at::randn({4, 3}, at::kDouble).requires_grad_();
+  const Tensor image = at::randn({2, 3, 2, 2}, at::kDouble).requires_grad_();
+  const Tensor target = at::tensor({2, 0, 1, 2});
+  const Tensor places = at::tensor({0, 1, 2, 0, 2, 2, 1, 0}).view({2, 2, 2});
+  const Tensor weight = at::tensor({0.5, 2.0, 1.5});
+  for (int64_t reduction : {0, 1, 2}) {
+    for (const auto& w : {kNoWeight, std::optional<Tensor>(weight)}) {
+      const auto rows = [&](const std::vector<Tensor>& in) {
+        return std::vector<Tensor>{at::nll_loss(in[0].tanh(), target, w, reduction, 0)};
+      };
+      const auto places_of = [&](const std::vector<Tensor>& in) {
+        return std::vector<Tensor>{at::nll_loss_nd(in[0].tanh(), places, w, reduction)};
+      };
+      EXPECT_TRUE(at::autograd::gradcheck(rows, {x}));
+      EXPECT_TRUE(at::autograd::gradgradcheck(rows, {x}));
+      EXPECT_TRUE(at::autograd::gradcheck(places_of, {image}));
+      EXPECT_TRUE(at::autograd::gradgradcheck(places_of, {image}));
+    }
+  }
+}
+
+TEST(CrossEntropy, ClassNumbersAndProbabilitiesAgree) {
+  at::manual_seed(4);
+  const Tensor x = at::randn({5, 3}, at::kDouble);
+  const Tensor target = at::tensor({2, 0, 1, 2, 1});
+  Tensor one_hot = at::zeros({5, 3}, at::kDouble);
+  one_hot.scatter_(1, target.unsqueeze(1), 1.0);
+  for (int64_t reduction : {0, 1, 2}) {
+    for (double smoothing : {0.0, 0.3}) {
+      const Doubles a = doubles(at::cross_entropy_loss(x, target, kNoWeight, reduction, -100, smoothing));
+      const Doubles b = doubles(at::cross_entropy_loss(x, one_hot, kNoWeight, reduction, -100, smoothing));
+      ASSERT_EQ(a.size(), b.size());
+      for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-12);
+    }
+  }
+  // By hand: log(1 + e) - 0 for two classes with logits 0 and 1, target 0.
+  EXPECT_NEAR(at::cross_entropy_loss(at::tensor({{0., 1.}}), at::tensor({0})).item<double>(),
+              std::log(1 + std::exp(1.0)), 1e-12);
+  // Half of the weight on each class.
+  EXPECT_NEAR(at::cross_entropy_loss(at::tensor({{0., 1.}}), at::tensor({0}), kNoWeight, 1, -100, 1.0)
+                  .item<double>(),
+              std::log(1 + std::exp(1.0)) - 0.5, 1e-12);
+  // Ignored rows count neither in the sum nor in the divisor.
+  const Tensor some = at::tensor({2, -100, 1, -100, 1});
+  const Tensor kept = at::tensor({0, 2, 4});
+  for (double smoothing : {0.0, 0.2}) {
+    for (const auto& w : {kNoWeight, std::optional<Tensor>(at::tensor({1., 2., 3.}))}) {
+      EXPECT_NEAR(at::cross_entropy_loss(x, some, w, 1, -100, smoothing).item<double>(),
+                  at::cross_entropy_loss(x.index_select(0, kept), some.index_select(0, kept), w, 1,
+                                         -100, smoothing).item<double>(),
+                  1e-12);
+    }
+  }
+}
+
+TEST(CrossEntropy, Gradients) {
+  at::manual_seed(5);
+  const Tensor x = at::randn({3, 4, 2}, at::kDouble).requires_grad_();
+  const Tensor target = at::tensor({{0, 1}, {3, 2}, {2, 2}});
+  const Tensor probabilities = at::rand({3, 4, 2}, at::kDouble).softmax(1).requires_grad_();
+  const auto classes = [&](const std::vector<Tensor>& in) {
+    return std::vector<Tensor>{at::cross_entropy_loss(in[0], target, at::tensor({1., 2., 3., 4.}), 1,
+                                                      -100, 0.1)};
+  };
+  const auto soft = [&](const std::vector<Tensor>& in) {
+    return std::vector<Tensor>{at::cross_entropy_loss(in[0], in[1])};
+  };
+  EXPECT_TRUE(at::autograd::gradcheck(classes, {x}));
+  EXPECT_TRUE(at::autograd::gradgradcheck(classes, {x}));
+  EXPECT_TRUE(at::autograd::gradcheck(soft, {x, probabilities}));
+}
+
+TEST(MseLoss, ValuesAndGradients) {
+  const Tensor a = at::tensor({1., 2., 4.}), b = at::tensor({0., 4., 1.});
+  EXPECT_EQ(doubles(at::mse_loss(a, b, at::Reduction::None)), (Doubles{1, 4, 9}));
+  EXPECT_EQ(doubles(at::mse_loss(a, b, at::Reduction::Sum)), (Doubles{14}));
+  EXPECT_DOUBLE_EQ(at::mse_loss(a, b).item<double>(), 14.0 / 3);
+  EXPECT_EQ(sizes(at::mse_loss(at::ones({2, 3}), at::ones({3}), 0)), (Ints{2, 3}));
+  EXPECT_THROW(at::mse_loss(at::ones({2}), at::ones({3})), c10::Error);
+  for (int64_t reduction : {0, 1, 2}) {
+    const auto loss = [reduction](const std::vector<Tensor>& in) {
+      return std::vector<Tensor>{at::mse_loss(in[0], in[1], reduction)};
+    };
+    const std::vector<Tensor> inputs = {at::randn({2, 3}, at::kDouble).requires_grad_(),
+                                        at::randn({2, 3}, at::kDouble).requires_grad_()};
+    EXPECT_TRUE(at::autograd::gradcheck(loss, inputs));
+    EXPECT_TRUE(at::autograd::gradgradcheck(loss, inputs));
+  }
+}
+
+}  // namespace

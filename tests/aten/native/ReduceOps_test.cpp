@@ -1,0 +1,355 @@
+// Reductions against plain loops in float64.
+#include "Testing.h"
+
+#include <aten/core/Parallel.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace {
+
+using namespace testing_native;  // NOLINT
+using at::Tensor;
+using testing::HasSubstr;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// Reduces each group of elements that differ in the masked dimensions only.
+Doubles reference(const Tensor& t, uint64_t mask, const std::function<double(const Doubles&)>& f) {
+  const Doubles all = doubles(t);
+  Ints kept_strides(static_cast<size_t>(t.dim()), 0);
+  int64_t outputs = 1;
+  for (int64_t d = t.dim() - 1; d >= 0; --d) {
+    if ((mask >> d) & 1) continue;
+    kept_strides[d] = outputs;
+    outputs *= t.size(d);
+  }
+  std::vector<Doubles> groups(static_cast<size_t>(outputs));
+  for (int64_t i = 0; i < t.numel(); ++i) {
+    int64_t rest = i, group = 0;
+    for (int64_t d = t.dim() - 1; d >= 0; --d) {
+      group += rest % t.size(d) * kept_strides[d];
+      rest /= t.size(d);
+    }
+    groups[group].push_back(all[i]);
+  }
+  Doubles result;
+  for (const Doubles& group : groups) result.push_back(f(group));
+  return result;
+}
+
+double naive_sum(const Doubles& x) {
+  double sum = 0;
+  for (double v : x) sum += v;
+  return sum;
+}
+double naive_mean(const Doubles& x) { return naive_sum(x) / static_cast<double>(x.size()); }
+double naive_var(const Doubles& x) {
+  const double mean = naive_mean(x);
+  double sum = 0;
+  for (double v : x) sum += (v - mean) * (v - mean);
+  return sum / static_cast<double>(x.size() - 1);
+}
+double naive_max(const Doubles& x) { return *std::max_element(x.begin(), x.end()); }
+double naive_min(const Doubles& x) { return *std::min_element(x.begin(), x.end()); }
+double naive_norm(const Doubles& x) {
+  double sum = 0;
+  for (double v : x) sum += v * v;
+  return std::sqrt(sum);
+}
+double naive_argmax(const Doubles& x) {
+  return static_cast<double>(std::max_element(x.begin(), x.end()) - x.begin());
+}
+double naive_argmin(const Doubles& x) {
+  return static_cast<double>(std::min_element(x.begin(), x.end()) - x.begin());
+}
+
+void expect_close(const Tensor& actual, const Doubles& expected, double tolerance,
+                  const std::string& what) {
+  const Doubles got = doubles(actual);
+  ASSERT_EQ(got.size(), expected.size()) << what;
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_NEAR(got[i], expected[i], tolerance * (1 + std::abs(expected[i]))) << what << " at " << i;
+  }
+}
+
+// Tensors that take every way through the engine: rows, columns, strides, few and many elements.
+std::vector<Tensor> samples(at::ScalarType dtype) {
+  std::vector<Tensor> result;
+  const auto random = [&](at::IntArrayRef shape) {
+    return at::randn(shape, at::kDouble).mul(3).to(dtype);
+  };
+  result.push_back(random({7}));
+  result.push_back(random({3, 4}));
+  result.push_back(random({2, 3, 70}));
+  result.push_back(random({40, 37}));
+  result.push_back(random({50, 9}));
+  result.push_back(random({9, 600}));
+  result.push_back(random({3000}));
+  result.push_back(random({5, 1, 9, 6}));
+  result.push_back(random({37, 40}).t());
+  result.push_back(random({20, 30}).slice(1, 0, 30, 2));
+  result.push_back(random({20, 30}).slice(0, 0, 20, 3));
+  result.push_back(random({6, 5, 4}).permute({1, 2, 0}));
+  result.push_back(random({6, 1, 4}).expand({6, 5, 4}));
+  result.push_back(random({1, 5}).expand({40, 5}));
+  return result;
+}
+
+class ReductionTest : public testing::TestWithParam<at::ScalarType> {};
+
+TEST_P(ReductionTest, AgreesWithPlainLoopsOverEverySetOfDimensions) {
+  const at::ScalarType dtype = GetParam();
+  at::manual_seed(3);
+  const bool floating = c10::isFloatingType(dtype);
+  const bool half = dtype == at::kHalf || dtype == at::kBFloat16;
+  const double tolerance = half ? 1e-2 : dtype == at::kFloat ? 1e-5 : 1e-12;
+  for (const Tensor& t : samples(dtype)) {
+    const uint64_t sets = uint64_t{1} << t.dim();
+    for (uint64_t mask = 1; mask < sets; ++mask) {
+      at::DimVector dims;
+      int64_t only = -1;
+      for (int64_t d = 0; d < t.dim(); ++d) {
+        if ((mask >> d) & 1) dims.push_back(only = d);
+      }
+      const std::string what = c10::str("shape ", t.sizes(), " strides ", t.strides(), " dims ", dims);
+      expect_close(t.sum(dims), reference(t, mask, naive_sum), tolerance, what + " sum");
+      expect_close(t.amax(dims, true), reference(t, mask, naive_max), 0, what + " amax");
+      expect_close(t.amin(dims), reference(t, mask, naive_min), 0, what + " amin");
+      if (floating) {
+        expect_close(t.mean(dims), reference(t, mask, naive_mean), tolerance, what + " mean");
+        expect_close(t.norm(2, dims), reference(t, mask, naive_norm), tolerance, what + " norm");
+        expect_close(at::var(t, dims, std::optional<at::Scalar>(), true),
+                     reference(t, mask, [](const Doubles& x) {
+                       return x.size() == 1 ? 0.0 : naive_var(x);
+                     }), t.numel() > 1 && naive_var({0, 1}) > 0 ? 10 * tolerance : 0, what + " var");
+      }
+      if (dims.size() == 1) {
+        const auto [values, indices] = t.max(only);
+        expect_close(values, reference(t, mask, naive_max), 0, what + " max");
+        expect_close(indices, reference(t, mask, naive_argmax), 0, what + " max indices");
+        expect_close(t.argmin(only, true), reference(t, mask, naive_argmin), 0, what + " argmin");
+      }
+    }
+    expect_close(t.sum(), reference(t, ~uint64_t{0}, naive_sum), tolerance, "sum of all");
+    expect_close(t.max(), reference(t, ~uint64_t{0}, naive_max), 0, "max of all");
+    expect_close(t.argmax(), reference(t, ~uint64_t{0}, naive_argmax), 0, "argmax of all");
+  }
+}
+
+std::string dtype_name(const testing::TestParamInfo<at::ScalarType>& info) {
+  return c10::str(info.param);
+}
+INSTANTIATE_TEST_SUITE_P(Dtypes, ReductionTest,
+                         testing::Values(at::kDouble, at::kFloat, at::kBFloat16, at::kHalf, at::kLong,
+                                         at::kInt, at::kShort, at::kChar),
+                         dtype_name);
+
+TEST(Reductions, ShapesOfResults) {
+  const Tensor t = counted({2, 3, 4}, at::kFloat);
+  EXPECT_EQ(sizes(t.sum()), Ints{});
+  EXPECT_EQ(sizes(t.sum(at::IntArrayRef{})), Ints{});
+  EXPECT_EQ(sizes(t.sum(at::OptionalIntArrayRef(), true)), (Ints{1, 1, 1}));
+  EXPECT_EQ(sizes(t.sum({0, -1})), (Ints{3}));
+  EXPECT_EQ(sizes(t.sum({1}, true)), (Ints{2, 1, 4}));
+  EXPECT_EQ(sizes(t.argmax()), Ints{});
+  EXPECT_EQ(sizes(t.argmax(std::nullopt, true)), (Ints{1, 1, 1}));
+  EXPECT_EQ(sizes(std::get<0>(t.max(1))), (Ints{2, 4}));
+  EXPECT_EQ(ints(at::tensor(5).sum(0)), (Ints{5}));
+  EXPECT_EQ(ints(std::get<1>(at::tensor(5).max(-1))), (Ints{0}));
+}
+
+TEST(Reductions, DtypesOfResults) {
+  for (at::ScalarType dtype : all_dtypes()) {
+    const Tensor t = at::ones({3, 4}, dtype);
+    const bool integral = c10::isIntegralType(dtype, true);
+    EXPECT_EQ(t.sum().scalar_type(), integral ? at::kLong : dtype);
+    EXPECT_EQ(t.prod().scalar_type(), integral ? at::kLong : dtype);
+    EXPECT_EQ(t.cumsum(0).scalar_type(), integral ? at::kLong : dtype);
+    EXPECT_EQ(t.all().scalar_type(), dtype == at::kByte ? at::kByte : at::kBool);
+    EXPECT_EQ(doubles(t.sum({0})), (Doubles{3, 3, 3, 3}));
+    EXPECT_EQ(doubles(t.sum(at::kDouble)), (Doubles{12}));
+    EXPECT_EQ(doubles(t.all(0)), (Doubles{1, 1, 1, 1}));
+    if (!c10::isComplexType(dtype)) {
+      EXPECT_EQ(t.max().scalar_type(), dtype);
+      EXPECT_EQ(doubles(t.max()), (Doubles{1}));
+      EXPECT_EQ(std::get<1>(t.min(0)).scalar_type(), at::kLong);
+    } else {
+      EXPECT_THROW(t.max(), c10::NotImplementedError);
+      EXPECT_EQ(t.norm().scalar_type(), c10::toRealValueType(dtype));
+      EXPECT_EQ(t.var().scalar_type(), c10::toRealValueType(dtype));
+    }
+  }
+  EXPECT_EQ(ints(at::full({300}, 1, at::kByte).sum(at::kByte)), (Ints{300 % 256}));
+  EXPECT_EQ(at::ones({2}, at::kInt).sum(at::kInt).scalar_type(), at::kInt);
+  Tensor out = at::empty({0}, at::kDouble);
+  at::sum_out(out, at::ones({2, 3}, at::kInt), {1});
+  EXPECT_EQ(doubles(out), (Doubles{3, 3}));
+}
+
+TEST(Reductions, NoElements) {
+  const Tensor t = at::empty({2, 0, 3}, at::kFloat);
+  EXPECT_EQ(doubles(t.sum()), (Doubles{0}));
+  EXPECT_EQ(doubles(t.sum({1})), Doubles(6, 0));
+  EXPECT_EQ(doubles(t.prod(1)), Doubles(6, 1));
+  EXPECT_EQ(sizes(t.sum({0})), (Ints{0, 3}));
+  EXPECT_TRUE(std::isnan(t.mean().item<double>()));
+  EXPECT_TRUE(std::isnan(t.var().item<double>()));
+  EXPECT_EQ(doubles(t.norm()), (Doubles{0}));
+  EXPECT_EQ(ints(t.all()), (Ints{1}));
+  EXPECT_EQ(ints(t.any(1)), Ints(6, 0));
+  EXPECT_EQ(sizes(std::get<0>(t.max(0))), (Ints{0, 3}));
+  EXPECT_EQ(doubles(t.logsumexp({1})), Doubles(6, -kInf));
+  EXPECT_THAT(message_of<c10::Error>([&] { t.max(); }),
+              HasSubstr("max(): expected at least one element, got an input of shape [2, 0, 3]"));
+  EXPECT_THAT(message_of<c10::IndexError>([&] { t.max(1); }),
+              HasSubstr("max(): expected dimension 1 to have at least one element"));
+  EXPECT_THAT(message_of<c10::IndexError>([&] { t.amin({1, 2}); }), HasSubstr("amin(): expected"));
+  EXPECT_THROW(t.argmax(), c10::Error);
+}
+
+TEST(Reductions, NaNsAreKept) {
+  for (int64_t where : {0, 1, 63, 64, 500, 2047}) {
+    std::vector<double> data(2048, 1.0);
+    data[where] = kNaN;
+    data[2047 - where] = where == 500 ? kInf : data[2047 - where];
+    const Tensor t = at::tensor(data);
+    EXPECT_TRUE(std::isnan(t.max().item<double>()));
+    EXPECT_TRUE(std::isnan(t.amin().item<double>()));
+    EXPECT_TRUE(std::isnan(t.sum().item<double>()));
+    EXPECT_EQ(t.argmax().item<int64_t>(), where);
+    EXPECT_EQ(t.argmin().item<int64_t>(), where);
+    const Tensor columns = t.to(at::kFloat).view({2048, 1}).expand({2048, 40}).contiguous();
+    EXPECT_EQ(ints(columns.argmax(0)), Ints(40, where));
+    EXPECT_TRUE(std::isnan(std::get<0>(columns.min(0))[7].item<double>()));
+    EXPECT_TRUE(std::isnan(columns.amax({0})[39].item<double>()));
+  }
+  EXPECT_EQ(ints(at::tensor({1.0, kNaN, kNaN, 2.0}).argmax()), (Ints{1}));
+  EXPECT_EQ(ints(at::tensor({3.0, 5.0, 5.0}).argmax()), (Ints{1}));
+}
+
+TEST(Reductions, LongSumsKeepTheirDigits) {
+  const Tensor t = at::full({10'000'000}, 0.1, at::kFloat);
+  EXPECT_NEAR(t.sum().item<double>(), 1e6, 1.0);
+  EXPECT_NEAR(t.mean().item<double>(), 0.1, 1e-7);
+  EXPECT_NEAR(t.view({2'500'000, 4}).sum({0})[2].item<double>(), 250'000, 0.5);
+  EXPECT_NEAR(t.view({100'000, 100}).sum({0})[2].item<double>(), 10'000, 0.02);
+  // In float16 itself the sum would stop at 2048.
+  EXPECT_EQ(at::ones({4096}, at::kHalf).sum().item<double>(), 4096);
+  EXPECT_EQ(at::ones({4096, 2}, at::kBFloat16).sum({0})[1].item<double>(), 4096);
+  // Far from zero the variance must not drown in the squares.
+  const Tensor shifted = at::randn({100'000}, at::kDouble).add(1e4);
+  EXPECT_NEAR(shifted.to(at::kFloat).var().item<double>(), shifted.var().item<double>(), 1e-2);
+  EXPECT_EQ(at::full({70'000}, 3.25, at::kFloat).var().item<double>(), 0);
+}
+
+TEST(Reductions, SameBitsWithAnyNumberOfThreads) {
+  const Tensor t = at::randn({300'000});
+  const Tensor m = t.view({3000, 100});
+  const int threads = at::get_num_threads();
+  const auto run = [&](int count) {
+    at::set_num_threads(count);
+    return std::vector<Doubles>{doubles(t.sum()), doubles(m.sum({0})), doubles(m.var({1})),
+                                doubles(t.norm()), doubles(m.t().sum({0}))};
+  };
+  const auto one = run(1), four = run(4);
+  at::set_num_threads(threads);
+  EXPECT_EQ(one, four);
+}
+
+TEST(Reductions, ProductsAndTruth) {
+  EXPECT_EQ(doubles(at::tensor({{1., 2.}, {3., 4.}}).prod(0)), (Doubles{3, 8}));
+  EXPECT_EQ(doubles(at::tensor({{1., 2.}, {3., 4.}}).prod()), (Doubles{24}));
+  EXPECT_EQ(ints(at::tensor({{1, 0}, {1, 1}}).all(0)), (Ints{1, 0}));
+  EXPECT_EQ(ints(at::tensor({{1, 0}, {0, 0}}).any(1)), (Ints{1, 0}));
+  EXPECT_EQ(ints(at::tensor({kNaN}).all()), (Ints{1}));
+  std::vector<double> zeros(3000, 0.0);
+  zeros[2999] = 1e-300;
+  EXPECT_EQ(ints(at::tensor(zeros).any()), (Ints{1}));
+}
+
+TEST(Reductions, VarianceAndDeviation) {
+  const Tensor t = at::tensor({1., 2., 3., 4.});
+  EXPECT_DOUBLE_EQ(t.var().item<double>(), 5.0 / 3);
+  EXPECT_DOUBLE_EQ(t.var(false).item<double>(), 1.25);
+  EXPECT_DOUBLE_EQ(t.std(false).item<double>(), std::sqrt(1.25));
+  EXPECT_DOUBLE_EQ(at::var(t, {0}, std::optional<at::Scalar>(2), true).item<double>(), 2.5);
+  EXPECT_EQ(at::var(t, {0}, std::optional<at::Scalar>(5), true).item<double>(), kInf);
+  EXPECT_TRUE(std::isnan(at::tensor({1.}).var().item<double>()));
+  const Tensor z = t * at::Scalar(c10::complex<double>(1, 2));
+  EXPECT_DOUBLE_EQ(z.var().item<double>(), 5.0 / 3 * 5);
+  EXPECT_THAT(message_of<c10::Error>([&] { t.to(at::kInt).var(); }),
+              HasSubstr("var(): expected a floating-point or complex dtype, got int32"));
+}
+
+TEST(Reductions, Norms) {
+  const Tensor t = at::tensor({3., -4., 0.});
+  EXPECT_DOUBLE_EQ(t.norm().item<double>(), 5);
+  EXPECT_DOUBLE_EQ(t.norm(1).item<double>(), 7);
+  EXPECT_DOUBLE_EQ(t.norm(0).item<double>(), 2);
+  EXPECT_DOUBLE_EQ(t.norm(kInf).item<double>(), 4);
+  EXPECT_DOUBLE_EQ(t.norm(-kInf).item<double>(), 0);
+  EXPECT_NEAR(t.norm(3).item<double>(), std::cbrt(27 + 64), 1e-12);
+  EXPECT_EQ(at::norm(t.to(at::kFloat), std::optional<at::Scalar>(2), at::kDouble).scalar_type(),
+            at::kDouble);
+  const Tensor z = t * at::Scalar(c10::complex<double>(1, 1));
+  EXPECT_NEAR(z.norm().item<double>(), std::sqrt(50.0), 1e-12);
+  EXPECT_NEAR(z.norm(1).item<double>(), 7 * std::sqrt(2.0), 1e-12);
+}
+
+TEST(Reductions, LogSumExp) {
+  EXPECT_NEAR(at::tensor({1000., 1000.}).logsumexp({0}).item<double>(), 1000 + std::log(2.0), 1e-9);
+  EXPECT_EQ(at::tensor({-kInf, -kInf}).logsumexp({0}).item<double>(), -kInf);
+  EXPECT_EQ(at::tensor({kInf, 1.0}).logsumexp({0}).item<double>(), kInf);
+  EXPECT_EQ(sizes(at::ones({2, 3, 4}).logsumexp({0, 2}, true)), (Ints{1, 3, 1}));
+}
+
+TEST(Reductions, RunningSumsAndProducts) {
+  const Tensor t = counted({3, 4});
+  EXPECT_EQ(ints(t.cumsum(1)), (Ints{0, 1, 3, 6, 4, 9, 15, 22, 8, 17, 27, 38}));
+  EXPECT_EQ(ints(t.cumsum(0)), (Ints{0, 1, 2, 3, 4, 6, 8, 10, 12, 15, 18, 21}));
+  EXPECT_EQ(ints(t.t().cumsum(0)), ints(t.cumsum(1).t()));
+  EXPECT_EQ(ints(t.to(at::kInt).add(1).cumprod(0)), (Ints{1, 2, 3, 4, 5, 12, 21, 32, 45, 120, 231, 384}));
+  EXPECT_EQ(ints(at::full({3}, 200, at::kByte).cumsum(0, at::kByte)), (Ints{200, 144, 88}));
+  EXPECT_EQ(ints(at::tensor(3).cumsum(0)), (Ints{3}));
+  Tensor in_place = t.to(at::kFloat).clone();
+  in_place.cumsum_(0);
+  EXPECT_EQ(ints(in_place), ints(t.cumsum(0)));
+  const Tensor wide = at::randn({5, 600, 3}, at::kDouble);
+  const Doubles got = doubles(wide.cumsum(1)), x = doubles(wide);
+  double sum = 0;
+  for (int64_t i = 0; i < 600; ++i) {
+    sum += x[(2 * 600 + i) * 3 + 1];
+    ASSERT_NEAR(got[(2 * 600 + i) * 3 + 1], sum, 1e-12);
+  }
+  const Tensor columns = at::ones({100, 300});
+  EXPECT_EQ(doubles(columns.cumsum(0)[99]), Doubles(300, 100));
+}
+
+TEST(Reductions, WrongArguments) {
+  const Tensor t = at::ones({2, 3});
+  EXPECT_THAT(message_of<c10::IndexError>([&] { t.sum({2}); }),
+              HasSubstr("sum(): expected dim in [-2, 1] for a 2-d input, got 2"));
+  EXPECT_THAT(message_of<c10::Error>([&] { t.sum({0, -2}); }), HasSubstr("appears more than once"));
+  EXPECT_THAT(message_of<c10::Error>([&] { t.to(at::kLong).mean(); }),
+              HasSubstr("mean(): expected a floating-point or complex dtype, got int64"));
+  EXPECT_THROW(t.cumsum(2), c10::IndexError);
+  EXPECT_THROW(t.prod(5), c10::IndexError);
+  EXPECT_THROW(t.argmax(-3), c10::IndexError);
+  EXPECT_THROW(t.logsumexp({2}), c10::IndexError);
+  Tensor out = at::empty({3}, at::kInt);
+  EXPECT_ANY_THROW(at::mean_out(out, t, {0}));
+}
+
+TEST(Reductions, MetaTensorsHaveShapesOnly) {
+  const Tensor t = at::empty({2, 3, 4}, at::TensorOptions().device(at::kMeta));
+  EXPECT_EQ(sizes(t.sum({1})), (Ints{2, 4}));
+  EXPECT_EQ(sizes(t.var({0, 2}, true, true)), (Ints{1, 3, 1}));
+  EXPECT_EQ(sizes(std::get<1>(t.max(2))), (Ints{2, 3}));
+  EXPECT_EQ(t.to(at::kInt).sum().scalar_type(), at::kLong);
+  EXPECT_EQ(sizes(t.norm()), Ints{});
+}
+
+}  // namespace

@@ -1,0 +1,91 @@
+// softmax, log_softmax and their gradients.
+#include "Testing.h"
+
+#include <aten/autograd/GradCheck.h>
+
+#include <cmath>
+#include <limits>
+
+namespace {
+
+using namespace testing_native;  // NOLINT
+using at::Tensor;
+using testing::HasSubstr;
+
+// In float64, along dim 1 of [outer, n, inner].
+Doubles naive_softmax(const Tensor& t, bool log) {
+  const int64_t outer = t.size(0), n = t.size(1), inner = t.size(2);
+  Doubles x = doubles(t);
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t j = 0; j < inner; ++j) {
+      const auto at = [&](int64_t k) -> double& { return x[(o * n + k) * inner + j]; };
+      double max = at(0), sum = 0;
+      for (int64_t k = 0; k < n; ++k) max = std::max(max, at(k));
+      for (int64_t k = 0; k < n; ++k) sum += std::exp(at(k) - max);
+      for (int64_t k = 0; k < n; ++k) {
+        at(k) = log ? at(k) - max - std::log(sum) : std::exp(at(k) - max) / sum;
+      }
+    }
+  }
+  return x;
+}
+
+TEST(SoftMax, AgreesWithPlainLoops) {
+  at::manual_seed(1);
+  for (at::ScalarType dtype : {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf}) {
+    const double tolerance = dtype == at::kDouble ? 1e-13 : dtype == at::kFloat ? 2e-6 : 2e-2;
+    for (auto [outer, n, inner] : std::vector<std::array<int64_t, 3>>{
+             {3, 4, 1}, {2, 100, 1}, {1, 5000, 1}, {2, 5, 3}, {3, 40, 200}, {2, 1, 7}}) {
+      const Tensor t = at::randn({outer, n, inner}, at::kDouble).mul(4).to(dtype);
+      for (bool log : {false, true}) {
+        const Doubles expected = naive_softmax(t, log);
+        const Doubles got = doubles(log ? t.log_softmax(1) : t.softmax(1));
+        const Tensor strided = t.transpose(0, 2).contiguous().transpose(0, 2);
+        const Doubles from_strided = doubles(log ? strided.log_softmax(-2) : strided.softmax(-2));
+        for (size_t i = 0; i < got.size(); ++i) {
+          ASSERT_NEAR(got[i], expected[i], tolerance * (1 + std::abs(expected[i])));
+          ASSERT_EQ(got[i], from_strided[i]);
+        }
+      }
+    }
+  }
+}
+
+TEST(SoftMax, SpecialValues) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(doubles(at::tensor({-inf, 0.0}).softmax(0)), (Doubles{0, 1}));
+  EXPECT_EQ(doubles(at::tensor({1000.0, 1000.0}).softmax(0)), (Doubles{0.5, 0.5}));
+  EXPECT_NEAR(at::tensor({-1000.0, 0.0}).log_softmax(0)[0].item<double>(), -1000, 1e-9);
+  EXPECT_TRUE(std::isnan(at::tensor({inf, 0.0}).softmax(0)[0].item<double>()));
+  EXPECT_EQ(doubles(at::tensor(3.0).softmax(0)), (Doubles{1}));
+  EXPECT_EQ(doubles(at::tensor(3.0).log_softmax(-1)), (Doubles{0}));
+  EXPECT_EQ(sizes(at::empty({0, 3}).softmax(1)), (Ints{0, 3}));
+  EXPECT_EQ(sizes(at::empty({3, 0}).softmax(1)), (Ints{3, 0}));
+  EXPECT_EQ(at::ones({3}, at::kInt).softmax(0, at::kDouble).scalar_type(), at::kDouble);
+  EXPECT_EQ(at::ones({3}).softmax(0, at::kDouble).scalar_type(), at::kDouble);
+}
+
+TEST(SoftMax, WrongArguments) {
+  EXPECT_THAT(message_of<c10::IndexError>([] { at::ones({3, 4}).softmax(5); }),
+              HasSubstr("softmax(): expected dim in [-2, 1] for a 2-d input, got 5"));
+  EXPECT_THROW(at::ones({3}, at::kLong).softmax(0), c10::NotImplementedError);
+}
+
+TEST(SoftMax, Gradients) {
+  at::manual_seed(2);
+  for (int64_t dim : {0, 1}) {
+    const Tensor x = at::randn({3, 4}, at::kDouble).requires_grad_();
+    const auto softmax = [dim](const std::vector<Tensor>& in) {
+      return std::vector<Tensor>{in[0].softmax(dim)};
+    };
+    const auto log_softmax = [dim](const std::vector<Tensor>& in) {
+      return std::vector<Tensor>{in[0].log_softmax(dim)};
+    };
+    EXPECT_TRUE(at::autograd::gradcheck(softmax, {x}));
+    EXPECT_TRUE(at::autograd::gradgradcheck(softmax, {x}));
+    EXPECT_TRUE(at::autograd::gradcheck(log_softmax, {x}));
+    EXPECT_TRUE(at::autograd::gradgradcheck(log_softmax, {x}));
+  }
+}
+
+}  // namespace

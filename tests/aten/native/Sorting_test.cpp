@@ -1,0 +1,127 @@
+// sort, argsort, topk.
+#include "Testing.h"
+
+#include <aten/autograd/GradCheck.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace {
+
+using namespace testing_native;  // NOLINT
+using at::Tensor;
+using testing::HasSubstr;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// The stable order of a row, NaN last or, descending, first.
+Ints naive_order(const Doubles& x, bool descending) {
+  Ints order(x.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto less = [](double a, double b) { return !std::isnan(a) && (std::isnan(b) || a < b); };
+  std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
+    return descending ? less(x[j], x[i]) : less(x[i], x[j]);
+  });
+  return order;
+}
+
+TEST(Sort, EveryDtypeAndLength) {
+  at::manual_seed(1);
+  for (at::ScalarType dtype : all_dtypes()) {
+    if (c10::isComplexType(dtype)) continue;
+    for (int64_t n : {1, 2, 10, 17, 200, 256, 5000}) {
+      // Few different values, so that equal ones are common; negative ones where there are any.
+      const Tensor t = at::randint(dtype == at::kByte || dtype == at::kBool ? 0 : -60, 60, {n}, at::kDouble)
+                           .mul(c10::isFloatingType(dtype) ? 0.25 : 1.0).to(dtype);
+      for (bool descending : {false, true}) {
+        const auto [values, indices] = t.sort(0, descending);
+        const Doubles x = doubles(t);
+        const Ints order = naive_order(x, descending);
+        ASSERT_EQ(ints(indices), order) << dtype << " " << n;
+        Doubles expected;
+        for (int64_t i : order) expected.push_back(x[i]);
+        ASSERT_EQ(doubles(values), expected) << dtype << " " << n;
+      }
+    }
+  }
+}
+
+TEST(Sort, SpecialValues) {
+  const Tensor t = at::tensor({0.0, kNaN, -0.0, kInf, -kInf, 1.0, -kNaN, -1.0});
+  EXPECT_EQ(ints(t.argsort()), (Ints{4, 7, 0, 2, 5, 3, 1, 6}));
+  EXPECT_EQ(ints(t.argsort(0, true)), (Ints{1, 6, 3, 5, 0, 2, 7, 4}));
+  EXPECT_EQ(ints(at::tensor({std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min(),
+                             int64_t{0}}).argsort()),
+            (Ints{1, 2, 0}));
+  const Tensor long_row = at::cat({t.repeat({50}), at::tensor({-5.0})});
+  EXPECT_EQ(ints(long_row.argsort()), naive_order(doubles(long_row), false));
+}
+
+TEST(Sort, DimensionsAndStrides) {
+  at::manual_seed(2);
+  const Tensor t = at::randn({4, 30, 3}, at::kDouble);
+  const auto [values, indices] = t.sort(1);
+  EXPECT_EQ(doubles(values), doubles(t.gather(1, indices)));
+  for (int64_t i = 0; i < 4; ++i) {
+    for (int64_t j = 0; j < 3; ++j) {
+      const Doubles column = doubles(values[i].select(1, j));
+      EXPECT_TRUE(std::is_sorted(column.begin(), column.end()));
+    }
+  }
+  EXPECT_EQ(doubles(std::get<0>(t.transpose(0, 1).sort(0))), doubles(values.transpose(0, 1)));
+  EXPECT_EQ(doubles(std::get<0>(at::tensor(3.0).sort())), (Doubles{3}));
+  EXPECT_EQ(sizes(std::get<1>(at::empty({3, 0}).sort(1))), (Ints{3, 0}));
+  Tensor out_values = at::empty({0}, at::kDouble), out_indices = at::empty({0}, at::kLong);
+  at::sort_out(out_values, out_indices, t, 1);
+  EXPECT_EQ(doubles(out_values), doubles(values));
+  EXPECT_EQ(ints(out_indices), ints(indices));
+  EXPECT_EQ(ints(std::get<1>(t.sort(/*stable=*/true, 1, false))), ints(indices));
+}
+
+TEST(Topk, LargestAndSmallest) {
+  at::manual_seed(3);
+  for (int64_t n : {5, 300, 5000}) {
+    const Tensor t = at::randint(0, 100, {2, n}, at::kDouble);
+    for (int64_t k : {int64_t{0}, int64_t{1}, int64_t{3}, n / 2, n}) {
+      for (bool largest : {false, true}) {
+        const auto [values, indices] = t.topk(k, 1, largest);
+        const auto [all, order] = t.sort(1, largest);
+        ASSERT_EQ(doubles(values), doubles(all.narrow(1, 0, k))) << n << " " << k;
+        ASSERT_EQ(ints(indices), ints(order.narrow(1, 0, k))) << n << " " << k;
+        Tensor unsorted = std::get<0>(t.topk(k, 1, largest, false));
+        ASSERT_EQ(doubles(std::get<0>(unsorted.sort(1, largest))), doubles(values));
+      }
+    }
+  }
+  EXPECT_EQ(ints(std::get<1>(at::tensor({1.0, kNaN, 2.0}).topk(2))), (Ints{1, 2}));
+  EXPECT_EQ(sizes(std::get<0>(at::ones({3, 4}).topk(2, 0))), (Ints{2, 4}));
+  EXPECT_EQ(doubles(std::get<0>(at::tensor(4.0).topk(1))), (Doubles{4}));
+}
+
+TEST(Sort, WrongArguments) {
+  EXPECT_THROW(at::ones({3}).sort(1), c10::IndexError);
+  EXPECT_THROW(at::ones({3}, at::kComplexFloat).sort(0), c10::NotImplementedError);
+  EXPECT_THAT(message_of<c10::Error>([] { at::ones({3, 4}).topk(5); }),
+              HasSubstr("topk(): expected k in [0, 4] for dimension 1"));
+  EXPECT_THROW(at::ones({3}).topk(-1), c10::Error);
+}
+
+TEST(Sort, Gradients) {
+  at::manual_seed(4);
+  const Tensor x = at::randn({3, 5}, at::kDouble).requires_grad_();
+  const auto sorted = [](const std::vector<Tensor>& in) {
+    return std::vector<Tensor>{std::get<0>(in[0].sort(0, true)).tanh()};
+  };
+  const auto top = [](const std::vector<Tensor>& in) {
+    return std::vector<Tensor>{std::get<0>(in[0].topk(2)).tanh()};
+  };
+  EXPECT_TRUE(at::autograd::gradcheck(sorted, {x}));
+  EXPECT_TRUE(at::autograd::gradgradcheck(sorted, {x}));
+  EXPECT_TRUE(at::autograd::gradcheck(top, {x}));
+  EXPECT_TRUE(at::autograd::gradgradcheck(top, {x}));
+}
+
+}  // namespace
