@@ -30,6 +30,16 @@ inline constexpr int kVecBytes = 64;
 inline constexpr int kVecBytes = 32;
 #endif
 
+// The numbers in a Vec of the form below. For DEFAULT it is one: the functions are then what a reader
+// would write for one number, and a compiler need not unroll them.
+#if defined(CPU_CAPABILITY_DEFAULT)
+template <typename T>
+inline constexpr int kLanes = 1;
+#else
+template <typename T>
+inline constexpr int kLanes = kVecBytes / static_cast<int>(sizeof(T));
+#endif
+
 // Arithmetic that wraps around for integers, where C++ would leave the result undefined.
 #define OPLOOM_WRAPPING(name, op)                                      \
   template <typename T>                                                \
@@ -61,10 +71,10 @@ template <typename T>
 class Vec {
  public:
   using value_type = T;
-  static constexpr int size() { return kVecBytes / static_cast<int>(sizeof(T)); }
+  static constexpr int size() { return kLanes<T>; }
 
   struct Mask {
-    std::array<bool, kVecBytes / sizeof(T)> values;
+    std::array<bool, kLanes<T>> values;
   };
 
   Vec() = default;
@@ -72,7 +82,7 @@ class Vec {
 
   static Vec loadu(const void* source) {
     Vec result;
-    std::memcpy(result.values_.data(), source, kVecBytes);
+    std::memcpy(result.values_.data(), source, sizeof result.values_);
     return result;
   }
   // The first `count` numbers; the others are 0.
@@ -82,7 +92,7 @@ class Vec {
     for (int64_t i = 0; i < count; ++i) result.values_[i] = from[i];
     return result;
   }
-  void storeu(void* target) const { std::memcpy(target, values_.data(), kVecBytes); }
+  void storeu(void* target) const { std::memcpy(target, values_.data(), sizeof values_); }
   void storeu(void* target, int64_t count) const {
     T* to = static_cast<T*>(target);
     for (int64_t i = 0; i < count; ++i) to[i] = values_[i];
@@ -214,7 +224,7 @@ class Vec {
 
   // The sum of all numbers, first halves together, then quarters, and so on.
   T reduce_add() const {
-    std::array<T, kVecBytes / sizeof(T)> rest = values_;
+    std::array<T, kLanes<T>> rest = values_;
     for (int half = size() / 2; half > 0; half /= 2) {
       for (int i = 0; i < half; ++i) rest[i] = wrap_add(rest[i], rest[i + half]);
     }
@@ -222,7 +232,7 @@ class Vec {
   }
 
  private:
-  std::array<T, kVecBytes / sizeof(T)> values_;
+  std::array<T, kLanes<T>> values_;
 };
 
 // Bounds as in clamp(): NaN in x or a bound gives NaN, max wins over min.
