@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <ostream>
@@ -26,7 +27,8 @@ Commands:
   generate   write the generated code: runs `python3 -m codegen.backend` on the model
 
 Options:
-  --tags FILE   the tags that operators may carry
+  --tags FILE   the tags that operators may carry; without it, tags.yaml beside the operators, if
+                there is one
   --helpers H   a C++ header whose functions formulas may call; may be given several times. Without
                 it, aten/autograd/FunctionsManual.h and its like are read where they lie beside the
                 operators
@@ -39,6 +41,8 @@ Options:
   -h, --help    this text
 
 Without files, native_functions.yaml and derivatives.yaml of the working directory are read.
+
+`generate` runs the Python named by the environment variable OPLOOM_PYTHON, else python3.
 
 Exit codes:
   0  all is well
@@ -146,8 +150,13 @@ class Session {
       files[i] = read(options_.files[i]);
       if (!files[i]) return kFailure;
     }
-    if (!options_.tags.empty()) {
-      const SourceFile* tags = read(options_.tags);
+    std::string tags_path = options_.tags;
+    if (tags_path.empty()) {
+      const auto beside = std::filesystem::path(options_.files[0]).replace_filename("tags.yaml");
+      if (std::filesystem::exists(beside)) tags_path = beside.string();
+    }
+    if (!tags_path.empty()) {
+      const SourceFile* tags = read(tags_path);
       if (!tags) return kFailure;
       load_tags(*tags, model_, diagnostics_);
     }
@@ -217,7 +226,8 @@ int run_backend(const Options& options, const std::string& model, std::ostream& 
     return kFailure;
   }
   close(file);
-  std::vector<std::string> words = {"python3", "-m", "codegen.backend", "--model", path,
+  const char* python = std::getenv("OPLOOM_PYTHON");
+  std::vector<std::string> words = {python && *python ? python : "python3", "-m", "codegen.backend", "--model", path,
                                     "--out",   options.out};
   if (options.check) words.emplace_back("--check");
   std::vector<char*> argv;
@@ -233,7 +243,7 @@ int run_backend(const Options& options, const std::string& model, std::ostream& 
   const bool waited = child > 0 && waitpid(child, &status, 0) == child;
   std::filesystem::remove(path);
   if (!waited || !WIFEXITED(status) || WEXITSTATUS(status) == 127) {
-    err << "oploom: cannot run python3\n";
+    err << "oploom: cannot run '" << words[0] << "'\n";
     return kFailure;
   }
   const int code = WEXITSTATUS(status);
