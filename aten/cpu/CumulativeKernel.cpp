@@ -28,7 +28,8 @@ void scan_rows(const char* const* in, char* const* out, int64_t length, int64_t 
   for (int64_t r = 0; r < N; ++r) acc[r] = F::template identity<Acc>();
   for (int64_t i = 0; i < length; ++i) {
     for (int64_t r = 0; r < N; ++r) {
-      acc[r] = F::apply(acc[r], static_cast<Acc>(*reinterpret_cast<const T*>(in[r] + i * in_stride)));
+      acc[r] =
+          F::apply(acc[r], static_cast<Acc>(*reinterpret_cast<const T*>(in[r] + i * in_stride)));
       *reinterpret_cast<T*>(out[r] + i * out_stride) = static_cast<T>(acc[r]);
     }
   }
@@ -83,7 +84,8 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
   // Neighbouring rows side by side.
   constexpr int64_t kWidth = 256;
   const int64_t blocks = (kept[0].size + kWidth - 1) / kWidth;
-  const int64_t grain = std::max<int64_t>(1, kReduceGrain / (std::min(kWidth, kept[0].size) * length));
+  const int64_t grain =
+      std::max<int64_t>(1, kReduceGrain / (std::min(kWidth, kept[0].size) * length));
   at::parallel_for(0, rows / kept[0].size * blocks, grain, [&](int64_t begin, int64_t end) {
     Walker walker(kept.data() + 1, kept.size() - 1, begin / blocks);
     int64_t block = begin % blocks;

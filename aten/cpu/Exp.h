@@ -12,10 +12,10 @@ inline namespace CPU_CAPABILITY {
 
 // Note [Branchless exp]
 // x = n ln 2 + r with |r| <= ln(2)/2; exp(x) = 2^n exp(r). Adding 1.5 * 2^(bits of the mantissa)
-// rounds to an integer, which is then found in the low bits. ln 2 is split into a part with few bits,
-// so that n times it is exact, and the rest. 2^n is applied as two factors, because one would not
-// reach subnormal results. exp(r) is the approximation of the Cephes library. The error is below
-// 1.5 units in the last place. NaN gives NaN, minus infinity 0, infinity infinity.
+// rounds to an integer, which is then found in the low bits. ln 2 is split into a part with few
+// bits, so that n times it is exact, and the rest. 2^n is applied as two factors, because one would
+// not reach subnormal results. exp(r) is the approximation of the Cephes library. The error is
+// below 1.5 units in the last place. NaN gives NaN, minus infinity 0, infinity infinity.
 
 OPLOOM_ALWAYS_INLINE float branchless_exp(float x) {
   x = x < -105.0f ? -105.0f : x;
@@ -49,7 +49,9 @@ OPLOOM_ALWAYS_INLINE double branchless_exp(double x) {
   const double p = r * ((1.26177193074810590878e-4 * rr + 3.02994407707441961300e-2) * rr +
                         9.99999999999999999910e-1);
   const double q = ((3.00198505138664455042e-6 * rr + 2.52448340349684104192e-3) * rr +
-                    2.27265548208155028766e-1) * rr + 2.00000000000000000009e0;
+                    2.27265548208155028766e-1) *
+                       rr +
+                   2.00000000000000000009e0;
   const double y = 1.0 + 2.0 * (p / (q - p));
   const int64_t power = std::bit_cast<int64_t>(rounded) - std::bit_cast<int64_t>(kRound);
   // Shifts of 64-bit integers keep the sign only with AVX-512; division by two of a shifted value
@@ -60,5 +62,5 @@ OPLOOM_ALWAYS_INLINE double branchless_exp(double x) {
   return y * a * b;
 }
 
-}  // inline namespace CPU_CAPABILITY
+}  // namespace CPU_CAPABILITY
 }  // namespace at::inline oploom_v1::native

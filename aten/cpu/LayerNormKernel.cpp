@@ -79,83 +79,83 @@ void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const T
   });
 }
 
-// With h = (x - mean) * rstd: the weight's gradient is the sum over rows of g * h, the bias's that of
-// g, and with a = g * w the input's is rstd * (a - mean(a) - h * mean(a * h)).
+// With h = (x - mean) * rstd: the weight's gradient is the sum over rows of g * h, the bias's that
+// of g, and with a = g * w the input's is rstd * (a - mean(a) - h * mean(a * h)).
 void layer_norm_backward_kernel(const TensorBase& grad_input, const TensorBase& grad_weight,
                                 const TensorBase& grad_bias, const TensorBase& grad_output,
                                 const TensorBase& input, const TensorBase& mean,
                                 const TensorBase& rstd, const TensorBase& weight, int64_t m,
                                 int64_t n) {
-  OPLOOM_DISPATCH(input.scalar_type(), "native_layer_norm_backward",
-                  (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    using T = wide_t<scalar_t>;
-    const auto* g = grad_output.const_data_ptr<scalar_t>();
-    const auto* x = input.const_data_ptr<scalar_t>();
-    const auto* means = mean.const_data_ptr<scalar_t>();
-    const auto* rstds = rstd.const_data_ptr<scalar_t>();
-    auto* dx = mutable_data_or_null<scalar_t>(grad_input);
-    const bool columns = grad_weight.defined() || grad_bias.defined();
-    std::vector<T> w;
-    if (weight.defined()) {
-      w.resize(n);
-      row_as(weight.const_data_ptr<scalar_t>(), n, w.data());
-      if constexpr (std::is_same_v<T, scalar_t>) {
-        std::copy_n(weight.const_data_ptr<scalar_t>(), n, w.data());
-      }
-    }
-    // The rows are cut into parts by their number alone, so that sums over rows do not depend on the
-    // number of threads.
-    const int64_t step = std::max<int64_t>((m + 31) / 32, std::max<int64_t>(1, kGrain / n));
-    const int64_t parts = (m + step - 1) / step;
-    std::vector<T> sums(columns ? static_cast<size_t>(2 * parts * n) : 0);
-    at::parallel_for(0, parts, 1, [&](int64_t begin, int64_t end) {
-      std::unique_ptr<T[]> buffer(new T[2 * n]);
-      for (int64_t part = begin; part < end; ++part) {
-        T* dw = columns ? sums.data() + 2 * part * n : nullptr;
-        T* db = columns ? dw + n : nullptr;
-        for (int64_t i = part * step; i < std::min(m, (part + 1) * step); ++i) {
-          const T* grad = row_as(g + i * n, n, buffer.get());
-          const T* row = row_as(x + i * n, n, buffer.get() + n);
-          const T center = static_cast<T>(means[i]);
-          const T scale = static_cast<T>(rstds[i]);
-          if (columns) {
-            for (int64_t j = 0; j < n; ++j) {
-              dw[j] += grad[j] * ((row[j] - center) * scale);
-              db[j] += grad[j];
-            }
-          }
-          if (dx == nullptr) continue;
-          scalar_t* out = dx + i * n;
-          auto backward = [&](const auto& a) {
-            const T sum = sum_of<T>(n, [&](int64_t j) { return a(j); }) / static_cast<T>(n);
-            const T dot =
-                sum_of<T>(n, [&](int64_t j) { return a(j) * ((row[j] - center) * scale); }) /
-                static_cast<T>(n);
-            for (int64_t j = 0; j < n; ++j) {
-              out[j] = static_cast<scalar_t>(scale *
-                                             (a(j) - sum - (row[j] - center) * scale * dot));
-            }
-          };
-          if (w.empty()) {
-            backward([&](int64_t j) { return grad[j]; });
-          } else {
-            const T* weights = w.data();
-            backward([&](int64_t j) { return grad[j] * weights[j]; });
+  OPLOOM_DISPATCH(
+      input.scalar_type(), "native_layer_norm_backward", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+        using T = wide_t<scalar_t>;
+        const auto* g = grad_output.const_data_ptr<scalar_t>();
+        const auto* x = input.const_data_ptr<scalar_t>();
+        const auto* means = mean.const_data_ptr<scalar_t>();
+        const auto* rstds = rstd.const_data_ptr<scalar_t>();
+        auto* dx = mutable_data_or_null<scalar_t>(grad_input);
+        const bool columns = grad_weight.defined() || grad_bias.defined();
+        std::vector<T> w;
+        if (weight.defined()) {
+          w.resize(n);
+          row_as(weight.const_data_ptr<scalar_t>(), n, w.data());
+          if constexpr (std::is_same_v<T, scalar_t>) {
+            std::copy_n(weight.const_data_ptr<scalar_t>(), n, w.data());
           }
         }
-      }
-    });
-    if (!columns) return;
-    auto* dw = mutable_data_or_null<scalar_t>(grad_weight);
-    auto* db = mutable_data_or_null<scalar_t>(grad_bias);
-    for (int64_t part = 1; part < parts; ++part) {
-      for (int64_t j = 0; j < 2 * n; ++j) sums[j] += sums[2 * part * n + j];
-    }
-    for (int64_t j = 0; j < n; ++j) {
-      if (dw != nullptr) dw[j] = static_cast<scalar_t>(sums[j]);
-      if (db != nullptr) db[j] = static_cast<scalar_t>(sums[n + j]);
-    }
-  });
+        // The rows are cut into parts by their number alone, so that sums over rows do not depend
+        // on the number of threads.
+        const int64_t step = std::max<int64_t>((m + 31) / 32, std::max<int64_t>(1, kGrain / n));
+        const int64_t parts = (m + step - 1) / step;
+        std::vector<T> sums(columns ? static_cast<size_t>(2 * parts * n) : 0);
+        at::parallel_for(0, parts, 1, [&](int64_t begin, int64_t end) {
+          std::unique_ptr<T[]> buffer(new T[2 * n]);
+          for (int64_t part = begin; part < end; ++part) {
+            T* dw = columns ? sums.data() + 2 * part * n : nullptr;
+            T* db = columns ? dw + n : nullptr;
+            for (int64_t i = part * step; i < std::min(m, (part + 1) * step); ++i) {
+              const T* grad = row_as(g + i * n, n, buffer.get());
+              const T* row = row_as(x + i * n, n, buffer.get() + n);
+              const T center = static_cast<T>(means[i]);
+              const T scale = static_cast<T>(rstds[i]);
+              if (columns) {
+                for (int64_t j = 0; j < n; ++j) {
+                  dw[j] += grad[j] * ((row[j] - center) * scale);
+                  db[j] += grad[j];
+                }
+              }
+              if (dx == nullptr) continue;
+              scalar_t* out = dx + i * n;
+              auto backward = [&](const auto& a) {
+                const T sum = sum_of<T>(n, [&](int64_t j) { return a(j); }) / static_cast<T>(n);
+                const T dot =
+                    sum_of<T>(n, [&](int64_t j) { return a(j) * ((row[j] - center) * scale); }) /
+                    static_cast<T>(n);
+                for (int64_t j = 0; j < n; ++j) {
+                  out[j] =
+                      static_cast<scalar_t>(scale * (a(j) - sum - (row[j] - center) * scale * dot));
+                }
+              };
+              if (w.empty()) {
+                backward([&](int64_t j) { return grad[j]; });
+              } else {
+                const T* weights = w.data();
+                backward([&](int64_t j) { return grad[j] * weights[j]; });
+              }
+            }
+          }
+        });
+        if (!columns) return;
+        auto* dw = mutable_data_or_null<scalar_t>(grad_weight);
+        auto* db = mutable_data_or_null<scalar_t>(grad_bias);
+        for (int64_t part = 1; part < parts; ++part) {
+          for (int64_t j = 0; j < 2 * n; ++j) sums[j] += sums[2 * part * n + j];
+        }
+        for (int64_t j = 0; j < n; ++j) {
+          if (dw != nullptr) dw[j] = static_cast<scalar_t>(sums[j]);
+          if (db != nullptr) db[j] = static_cast<scalar_t>(sums[n + j]);
+        }
+      });
 }
 
 }  // namespace

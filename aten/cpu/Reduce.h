@@ -23,8 +23,8 @@ inline namespace CPU_CAPABILITY {
 
 // Note [Reduction operations]
 // The engine knows nothing about dtypes: it moves bytes and calls the functions of a Reduction, so
-// that it is compiled once and not for each operation and dtype. make_reduction<Op>() makes them from
-// a struct of static functions that are written with types:
+// that it is compiled once and not for each operation and dtype. make_reduction<Op>() makes them
+// from a struct of static functions that are written with types:
 //   Elem, Acc                   what it works on; the state of a reduction
 //   Acc identity()
 //   Acc chunk(const Elem*, n)   reduces n >= 1 elements that lie side by side
@@ -34,8 +34,8 @@ inline namespace CPU_CAPABILITY {
 // int8 input, say, needs no more than a function that turns it into Elem.
 //
 // Note [Order of a reduction]
-// How elements are grouped depends on sizes and strides alone, and within a group on fixed widths, so
-// a result has the same bits for every number of threads and every instruction set. Groups are
+// How elements are grouped depends on sizes and strides alone, and within a group on fixed widths,
+// so a result has the same bits for every number of threads and every instruction set. Groups are
 // combined pairwise: the rounding error of a sum grows with the logarithm of its length.
 
 // Elements that are reduced at once; their converted copy fits into the first-level cache.
@@ -53,7 +53,8 @@ inline void simplify(WalkDims& dims) {
     return d.in == 0 ? std::numeric_limits<int64_t>::max() : std::abs(d.in);
   };
   for (size_t i = 1; i < dims.size(); ++i) {
-    for (size_t j = i; j > 0 && key(dims[j]) < key(dims[j - 1]); --j) std::swap(dims[j], dims[j - 1]);
+    for (size_t j = i; j > 0 && key(dims[j]) < key(dims[j - 1]); --j)
+      std::swap(dims[j], dims[j - 1]);
   }
   size_t last = 0;
   for (size_t i = 1; i < dims.size(); ++i) {
@@ -92,8 +93,8 @@ struct ReducePlan {
     simplify(reduced);
     if (reduced.empty()) reduced.push_back({1, in_size, 0});
     simplify(kept);
-    // Neighbouring outputs are reduced side by side where they lie closer together than the elements
-    // of one, or where one has few of them.
+    // Neighbouring outputs are reduced side by side where they lie closer together than the
+    // elements of one, or where one has few of them.
     if (!kept.empty()) {
       const int64_t width = kept[0].size;
       by_columns = std::abs(reduced[0].in) > std::abs(kept[0].in) && kept[0].in != 0
@@ -308,8 +309,8 @@ inline void reduce_columns(const Reduction& r, const WalkDims& reduced, int64_t 
 }
 
 // Computes the states of all outputs and hands each to sink(state, the output's offset).
-inline void reduce_all_outputs(const Reduction& r, const ReducePlan& plan,
-                               const WalkDims& reduced, int64_t count, const char* in,
+inline void reduce_all_outputs(const Reduction& r, const ReducePlan& plan, const WalkDims& reduced,
+                               int64_t count, const char* in,
                                c10::function_ref<void(const ReduceState&, int64_t)> sink) {
   if (!plan.by_columns) {
     const int64_t grain = std::max<int64_t>(1, kReduceGrain / count);
@@ -414,5 +415,5 @@ inline void reduce(const Reduction& r, const TensorBase& result, const TensorBas
   }
 }
 
-}  // inline namespace CPU_CAPABILITY
+}  // namespace CPU_CAPABILITY
 }  // namespace at::inline oploom_v1::native

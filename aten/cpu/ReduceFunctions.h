@@ -17,9 +17,8 @@ inline namespace CPU_CAPABILITY {
 
 // The dtype that elements are summed in.
 template <typename T>
-using wide_t = std::conditional_t<
-    std::is_same_v<T, c10::Half> || std::is_same_v<T, c10::BFloat16>, float,
-    std::conditional_t<std::is_integral_v<T>, int64_t, T>>;
+using wide_t = std::conditional_t<std::is_same_v<T, c10::Half> || std::is_same_v<T, c10::BFloat16>,
+                                  float, std::conditional_t<std::is_integral_v<T>, int64_t, T>>;
 
 template <typename T>
 struct real_part {
@@ -127,6 +126,20 @@ struct Min {
   }
 };
 
+// Turns n elements, `stride` bytes apart, into Elem; the last argument is not used.
+template <typename In, typename Elem>
+void load_row(const char* in, int64_t stride, int64_t n, void* elements, double) {
+  auto* out = static_cast<Elem*>(elements);
+  if (stride == sizeof(In)) {
+    const In* p = reinterpret_cast<const In*>(in);
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Elem>(p[i]);
+  } else {
+    for (int64_t i = 0; i < n; ++i) {
+      out[i] = static_cast<Elem>(*reinterpret_cast<const In*>(in + i * stride));
+    }
+  }
+}
+
 // Sum of f(i) for i in [0, n), in an order that does not depend on the instruction set.
 template <typename T, typename F>
 OPLOOM_ALWAYS_INLINE T sum_of(int64_t n, const F& f) {
@@ -145,5 +158,5 @@ OPLOOM_ALWAYS_INLINE T sum_of(int64_t n, const F& f) {
   return sum;
 }
 
-}  // inline namespace CPU_CAPABILITY
+}  // namespace CPU_CAPABILITY
 }  // namespace at::inline oploom_v1::native

@@ -17,7 +17,8 @@ struct Best {
   int64_t index = -1;
 };
 
-// Whether x replaces `best`: NaN beats everything but an earlier NaN, equal elements do not replace.
+// Whether x replaces `best`: NaN beats everything but an earlier NaN, equal elements do not
+// replace.
 template <typename F, typename T>
 bool beats(T x, T best) {
   if (best != best) return false;
@@ -95,9 +96,23 @@ Shape make_shape(const TensorBase& values, const TensorBase& indices, const Tens
   return shape;
 }
 
-template <typename F, typename In, typename T>
+// How elements of the input become T and a T an element of `values`.
+template <typename T>
+struct Conversion {
+  void (*load)(const char* in, int64_t stride, int64_t n, void* out, double);
+  void (*store)(T value, char* out);
+  // The input's dtype is T.
+  bool direct;
+};
+
+template <typename T, typename Out>
+void store_value(T value, char* out) {
+  *reinterpret_cast<Out*>(out) = static_cast<Out>(value);
+}
+
+template <typename F, typename T>
 void select_extreme(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
-                    int64_t dim) {
+                    int64_t dim, const Conversion<T>& conversion) {
   const Shape shape = make_shape(values, indices, self, dim);
   if (shape.outputs == 0) return;
   const char* in = static_cast<const char*>(self.const_data_ptr());
@@ -105,9 +120,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   char* value_out = values.defined() ? static_cast<char*>(values.mutable_data_ptr()) : nullptr;
   auto store = [&](const Best<T>& best, int64_t index_offset, int64_t value_offset) {
     *reinterpret_cast<int64_t*>(index_out + index_offset) = best.index;
-    if (value_out != nullptr) {
-      *reinterpret_cast<In*>(value_out + value_offset) = static_cast<In>(best.value);
-    }
+    if (value_out != nullptr) conversion.store(best.value, value_out + value_offset);
   };
   const int64_t length = shape.length;
   const int64_t stride = shape.stride;
@@ -118,12 +131,10 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
     for (int64_t i = begin; i < end; i += kChunk) {
       const int64_t n = std::min(kChunk, end - i);
       const char* p = row + i * stride;
-      if (std::is_same_v<In, T> && stride == sizeof(T)) {
+      if (conversion.direct && stride == sizeof(T)) {
         advance<F>(best, reinterpret_cast<const T*>(p), n, i);
       } else {
-        for (int64_t j = 0; j < n; ++j) {
-          buffer[j] = static_cast<T>(*reinterpret_cast<const In*>(p + j * stride));
-        }
+        conversion.load(p, stride, n, buffer, 0);
         advance<F>(best, buffer, n, i);
       }
     }
@@ -147,7 +158,8 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   }
 
   const WalkDim& inner = shape.kept[0];
-  if (inner.size < 8 || inner.in != sizeof(In) || (stride == sizeof(In) && length >= 16)) {
+  const auto itemsize = static_cast<int64_t>(self.itemsize());
+  if (inner.size < 8 || inner.in != itemsize || (stride == itemsize && length >= 16)) {
     const int64_t grain = std::max<int64_t>(1, kReduceGrain / length);
     at::parallel_for(0, shape.outputs, grain, [&](int64_t begin, int64_t end) {
       Walker walker(shape.kept.data(), shape.kept.size(), begin);
@@ -164,32 +176,38 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
   OPLOOM_CHECK(sizeof(Index) == 8 || length <= std::numeric_limits<int32_t>::max(),
                "max(), min(), argmax(), argmin(): expected a dimension of less than 2^31 elements, "
-               "got ", length);
+               "got ",
+               length);
   constexpr int64_t kWidth = 256;
   const int64_t blocks = (inner.size + kWidth - 1) / kWidth;
-  const int64_t grain = std::max<int64_t>(1, kReduceGrain / (std::min(kWidth, inner.size) * length));
+  const int64_t grain =
+      std::max<int64_t>(1, kReduceGrain / (std::min(kWidth, inner.size) * length));
   at::parallel_for(0, shape.outputs / inner.size * blocks, grain, [&](int64_t begin, int64_t end) {
     Walker walker(shape.kept.data() + 1, shape.kept.size() - 1, begin / blocks);
     Walker value_walker(shape.kept_values.data() + 1, shape.kept.size() - 1, begin / blocks);
     int64_t block = begin % blocks;
     T value[kWidth];
+    T buffer[kWidth];
     Index index[kWidth];
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = block * kWidth;
       const int64_t n = std::min(kWidth, inner.size - first);
       const char* rows = in + walker.in + first * inner.in;
-      for (int64_t j = 0; j < n; ++j) {
-        value[j] = static_cast<T>(reinterpret_cast<const In*>(rows)[j]);
-        index[j] = 0;
-      }
+      conversion.load(rows, itemsize, n, value, 0);
+      std::fill(index, index + n, Index(0));
       for (int64_t k = 1; k < length; ++k) {
-        const In* row = reinterpret_cast<const In*>(rows + k * stride);
+        const T* row = reinterpret_cast<const T*>(rows + k * stride);
+        if (!conversion.direct) {
+          conversion.load(rows + k * stride, itemsize, n, buffer, 0);
+          row = buffer;
+        }
         const auto at_row = static_cast<Index>(k);
         for (int64_t j = 0; j < n; ++j) {
-          const T x = static_cast<T>(row[j]);
+          const T x = row[j];
           const T old = value[j];
           // beats() without branches.
-          const bool better = (std::is_same_v<F, Max> ? x > old : x < old) | ((x != x) & (old == old));
+          const bool better =
+              (std::is_same_v<F, Max> ? x > old : x < old) | ((x != x) & (old == old));
           value[j] = better ? x : old;
           index[j] = better ? at_row : index[j];
         }
@@ -210,12 +228,17 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
 template <typename F>
 void select_extreme_kernel(const char* name, const TensorBase& values, const TensorBase& indices,
                            const TensorBase& self, int64_t dim) {
-  OPLOOM_DISPATCH(self.scalar_type(), name,
-                  (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    using In = std::conditional_t<std::is_same_v<scalar_t, bool>, uint8_t, scalar_t>;
-    using T = std::conditional_t<std::is_integral_v<In>, In, wide_t<In>>;
-    select_extreme<F, In, T>(values, indices, self, dim);
-  });
+  OPLOOM_DISPATCH(
+      self.scalar_type(), name, (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED),
+      [&] {
+        using In = std::conditional_t<std::is_same_v<scalar_t, bool>, uint8_t, scalar_t>;
+        // Narrow integers are compared as int32.
+        using T =
+            std::conditional_t<std::is_integral_v<In>,
+                               std::conditional_t<sizeof(In) == 8, int64_t, int32_t>, wide_t<In>>;
+        select_extreme<F, T>(values, indices, self, dim,
+                             {&load_row<In, T>, &store_value<T, In>, std::is_same_v<In, T>});
+      });
 }
 
 void argmax_kernel(const TensorBase& values, const TensorBase& indices, const TensorBase& self,

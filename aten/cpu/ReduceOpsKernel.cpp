@@ -43,19 +43,6 @@ struct SimpleOp {
 };
 
 // Loaders.
-template <typename In, typename Elem>
-void load_row(const char* in, int64_t stride, int64_t n, void* elements, double) {
-  auto* out = static_cast<Elem*>(elements);
-  if (stride == sizeof(In)) {
-    const In* p = reinterpret_cast<const In*>(in);
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Elem>(p[i]);
-  } else {
-    for (int64_t i = 0; i < n; ++i) {
-      out[i] = static_cast<Elem>(*reinterpret_cast<const In*>(in + i * stride));
-    }
-  }
-}
-
 template <typename In>
 void load_truth(const char* in, int64_t stride, int64_t n, void* elements, double) {
   auto* out = static_cast<uint8_t*>(elements);
@@ -119,12 +106,12 @@ void store_sqrt(const ReduceState& state, int64_t, char* out, double) {
 
 template <typename Acc, typename Out>
 void store_root(const ReduceState& state, int64_t, char* out, double p) {
-  *reinterpret_cast<Out*>(out) = static_cast<Out>(std::pow(as<Acc>(state), static_cast<Acc>(1.0 / p)));
+  *reinterpret_cast<Out*>(out) =
+      static_cast<Out>(std::pow(as<Acc>(state), static_cast<Acc>(1.0 / p)));
 }
 
 template <typename F>
-void fold_kernel(const char* name, const TensorBase& result, const TensorBase& self,
-                 DimMask mask) {
+void fold_kernel(const char* name, const TensorBase& result, const TensorBase& self, DimMask mask) {
   OPLOOM_DISPATCH(self.scalar_type(), name, (OPLOOM_ALL), [&] {
     using T = wide_t<scalar_t>;
     using Out = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, scalar_t>;
@@ -143,12 +130,13 @@ void prod_kernel(const TensorBase& result, const TensorBase& self, DimMask mask)
 }
 
 void mean_kernel(const TensorBase& result, const TensorBase& self, DimMask mask) {
-  OPLOOM_DISPATCH(self.scalar_type(), "mean", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
-    using T = wide_t<scalar_t>;
-    reduce(make_reduction<SimpleOp<Add, T>>(&load_row<scalar_t, T>, &store_mean<T, scalar_t>,
-                                            std::is_same_v<scalar_t, T>),
-           result, self, mask);
-  });
+  OPLOOM_DISPATCH(
+      self.scalar_type(), "mean", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+        using T = wide_t<scalar_t>;
+        reduce(make_reduction<SimpleOp<Add, T>>(&load_row<scalar_t, T>, &store_mean<T, scalar_t>,
+                                                std::is_same_v<scalar_t, T>),
+               result, self, mask);
+      });
 }
 
 template <typename F>
@@ -156,13 +144,14 @@ void extreme_kernel(const char* name, const TensorBase& result, const TensorBase
                     DimMask mask) {
   OPLOOM_DISPATCH(self.scalar_type(), name,
                   (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    // A bool is 0 or 1 in a byte.
-    using In = std::conditional_t<std::is_same_v<scalar_t, bool>, uint8_t, scalar_t>;
-    using T = std::conditional_t<std::is_integral_v<In>, In, wide_t<In>>;
-    reduce(make_reduction<SimpleOp<F, T>>(&load_row<In, T>, &store_state<T, In>,
-                                          std::is_same_v<In, T>),
-           result, self, mask);
-  });
+                    // A bool is 0 or 1 in a byte.
+                    using In =
+                        std::conditional_t<std::is_same_v<scalar_t, bool>, uint8_t, scalar_t>;
+                    using T = std::conditional_t<std::is_integral_v<In>, In, wide_t<In>>;
+                    reduce(make_reduction<SimpleOp<F, T>>(&load_row<In, T>, &store_state<T, In>,
+                                                          std::is_same_v<In, T>),
+                           result, self, mask);
+                  });
 }
 
 void max_values_kernel(const TensorBase& result, const TensorBase& self, DimMask mask) {
@@ -191,9 +180,10 @@ template <typename F>
 void truth_kernel(const char* name, const TensorBase& result, const TensorBase& self,
                   DimMask mask) {
   OPLOOM_DISPATCH(self.scalar_type(), name, (OPLOOM_ALL), [&] {
-    reduce(make_reduction<SimpleOp<F, uint8_t>>(&load_truth<scalar_t>, &store_state<uint8_t, uint8_t>,
-                                                std::is_same_v<scalar_t, bool>),
-           result, self, mask);
+    reduce(
+        make_reduction<SimpleOp<F, uint8_t>>(&load_truth<scalar_t>, &store_state<uint8_t, uint8_t>,
+                                             std::is_same_v<scalar_t, bool>),
+        result, self, mask);
   });
 }
 
@@ -281,50 +271,52 @@ struct VarOp {
 template <typename T, typename Out>
 void store_var(const ReduceState& state, int64_t count, char* out, double correction) {
   const double divisor = std::max(0.0, static_cast<double>(count) - correction);
-  *reinterpret_cast<Out*>(out) = static_cast<Out>(as<typename VarOp<T>::Acc>(state).squares / static_cast<T>(divisor));
+  *reinterpret_cast<Out*>(out) =
+      static_cast<Out>(as<typename VarOp<T>::Acc>(state).squares / static_cast<T>(divisor));
 }
 
 template <typename T, typename Out>
 void store_std(const ReduceState& state, int64_t count, char* out, double correction) {
   const double divisor = std::max(0.0, static_cast<double>(count) - correction);
-  *reinterpret_cast<Out*>(out) =
-      static_cast<Out>(std::sqrt(as<typename VarOp<T>::Acc>(state).squares / static_cast<T>(divisor)));
+  *reinterpret_cast<Out*>(out) = static_cast<Out>(
+      std::sqrt(as<typename VarOp<T>::Acc>(state).squares / static_cast<T>(divisor)));
 }
 
 void var_kernel(const TensorBase& result, const TensorBase& self, DimMask mask, double correction,
                 bool take_sqrt) {
-  OPLOOM_DISPATCH(self.scalar_type(), take_sqrt ? "std" : "var", (OPLOOM_FLOATING, OPLOOM_REDUCED),
-                  [&] {
-    using T = wide_t<scalar_t>;
-    const auto store = take_sqrt ? &store_std<T, scalar_t> : &store_var<T, scalar_t>;
-    reduce(make_reduction<VarOp<T>>(&load_row<scalar_t, T>, store, std::is_same_v<scalar_t, T>,
-                                    correction),
-           result, self, mask);
-  });
+  OPLOOM_DISPATCH(
+      self.scalar_type(), take_sqrt ? "std" : "var", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+        using T = wide_t<scalar_t>;
+        const auto store = take_sqrt ? &store_std<T, scalar_t> : &store_var<T, scalar_t>;
+        reduce(make_reduction<VarOp<T>>(&load_row<scalar_t, T>, store, std::is_same_v<scalar_t, T>,
+                                        correction),
+               result, self, mask);
+      });
 }
 
 void norm_kernel(const TensorBase& result, const TensorBase& self, DimMask mask, double p) {
-  OPLOOM_DISPATCH(self.scalar_type(), "norm", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
-    using Out = real_part_t<scalar_t>;
-    using T = wide_t<Out>;
-    const auto sum = [&](decltype(Reduction::load) load, decltype(Reduction::store) store) {
-      reduce(make_reduction<SimpleOp<Add, T>>(load, store, false, p), result, self, mask);
-    };
-    if (std::isinf(p)) {
-      const auto load = &load_for_norm<scalar_t, T, NormKind::Sum>;
-      reduce(p > 0 ? make_reduction<SimpleOp<Max, T>>(load, &store_state<T, Out>, false)
-                   : make_reduction<SimpleOp<Min, T>>(load, &store_state<T, Out>, false),
-             result, self, mask);
-    } else if (p == 0) {
-      sum(&load_for_norm<scalar_t, T, NormKind::Count>, &store_state<T, Out>);
-    } else if (p == 1) {
-      sum(&load_for_norm<scalar_t, T, NormKind::Sum>, &store_state<T, Out>);
-    } else if (p == 2) {
-      sum(&load_for_norm<scalar_t, T, NormKind::Squares>, &store_sqrt<T, Out>);
-    } else {
-      sum(&load_for_norm<scalar_t, T, NormKind::Powers>, &store_root<T, Out>);
-    }
-  });
+  OPLOOM_DISPATCH(
+      self.scalar_type(), "norm", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+        using Out = real_part_t<scalar_t>;
+        using T = wide_t<Out>;
+        const auto sum = [&](decltype(Reduction::load) load, decltype(Reduction::store) store) {
+          reduce(make_reduction<SimpleOp<Add, T>>(load, store, false, p), result, self, mask);
+        };
+        if (std::isinf(p)) {
+          const auto load = &load_for_norm<scalar_t, T, NormKind::Sum>;
+          reduce(p > 0 ? make_reduction<SimpleOp<Max, T>>(load, &store_state<T, Out>, false)
+                       : make_reduction<SimpleOp<Min, T>>(load, &store_state<T, Out>, false),
+                 result, self, mask);
+        } else if (p == 0) {
+          sum(&load_for_norm<scalar_t, T, NormKind::Count>, &store_state<T, Out>);
+        } else if (p == 1) {
+          sum(&load_for_norm<scalar_t, T, NormKind::Sum>, &store_state<T, Out>);
+        } else if (p == 2) {
+          sum(&load_for_norm<scalar_t, T, NormKind::Squares>, &store_sqrt<T, Out>);
+        } else {
+          sum(&load_for_norm<scalar_t, T, NormKind::Powers>, &store_root<T, Out>);
+        }
+      });
 }
 
 }  // namespace

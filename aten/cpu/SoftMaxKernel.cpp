@@ -127,70 +127,74 @@ template <bool log>
 void forward_kernel(const TensorBase& result, const TensorBase& self, int64_t dim) {
   OPLOOM_DISPATCH(self.scalar_type(), log ? "log_softmax" : "softmax",
                   (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    using T = wide_t<scalar_t>;
-    const Blocks b(self, dim);
-    if (self.numel() == 0) return;
-    const auto* x = self.const_data_ptr<scalar_t>();
-    auto* y = result.mutable_data_ptr<scalar_t>();
-    const int64_t n = b.length;
-    if constexpr (!std::is_same_v<T, scalar_t>) {
-      for_each_tile(b, [&](int64_t offset, int64_t width) {
-        std::unique_ptr<T[]> buffer(new T[n * width]);
-        convert(x + offset, b.inner, buffer.get(), width, n, width);
-        if (b.inner == 1) {
-          softmax_row<log>(buffer.get(), buffer.get(), n);
-        } else {
-          softmax_columns<log>(buffer.get(), width, buffer.get(), width, n, width);
-        }
-        convert(buffer.get(), width, y + offset, b.inner, n, width);
-      });
-    } else if (b.inner == 1) {
-      at::parallel_for(0, b.outer, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) softmax_row<log>(x + i * n, y + i * n, n);
-      });
-    } else {
-      for_each_tile(b, [&](int64_t offset, int64_t width) {
-        softmax_columns<log>(x + offset, b.inner, y + offset, b.inner, n, width);
-      });
-    }
-  });
+                    using T = wide_t<scalar_t>;
+                    const Blocks b(self, dim);
+                    if (self.numel() == 0) return;
+                    const auto* x = self.const_data_ptr<scalar_t>();
+                    auto* y = result.mutable_data_ptr<scalar_t>();
+                    const int64_t n = b.length;
+                    if constexpr (!std::is_same_v<T, scalar_t>) {
+                      for_each_tile(b, [&](int64_t offset, int64_t width) {
+                        std::unique_ptr<T[]> buffer(new T[n * width]);
+                        convert(x + offset, b.inner, buffer.get(), width, n, width);
+                        if (b.inner == 1) {
+                          softmax_row<log>(buffer.get(), buffer.get(), n);
+                        } else {
+                          softmax_columns<log>(buffer.get(), width, buffer.get(), width, n, width);
+                        }
+                        convert(buffer.get(), width, y + offset, b.inner, n, width);
+                      });
+                    } else if (b.inner == 1) {
+                      at::parallel_for(0, b.outer, std::max<int64_t>(1, kGrain / n),
+                                       [&](int64_t begin, int64_t end) {
+                                         for (int64_t i = begin; i < end; ++i)
+                                           softmax_row<log>(x + i * n, y + i * n, n);
+                                       });
+                    } else {
+                      for_each_tile(b, [&](int64_t offset, int64_t width) {
+                        softmax_columns<log>(x + offset, b.inner, y + offset, b.inner, n, width);
+                      });
+                    }
+                  });
 }
 
 template <bool log>
 void backward_kernel(const TensorBase& grad_input, const TensorBase& grad_output,
                      const TensorBase& output, int64_t dim) {
-  OPLOOM_DISPATCH(output.scalar_type(), log ? "_log_softmax_backward_data" : "_softmax_backward_data",
-                  (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    using T = wide_t<scalar_t>;
-    const Blocks b(output, dim);
-    if (output.numel() == 0) return;
-    const auto* g = grad_output.const_data_ptr<scalar_t>();
-    const auto* y = output.const_data_ptr<scalar_t>();
-    auto* out = grad_input.mutable_data_ptr<scalar_t>();
-    const int64_t n = b.length;
-    if constexpr (!std::is_same_v<T, scalar_t>) {
-      for_each_tile(b, [&](int64_t offset, int64_t width) {
-        std::unique_ptr<T[]> buffer(new T[2 * n * width]);
-        T* grad = buffer.get();
-        T* value = grad + n * width;
-        convert(g + offset, b.inner, grad, width, n, width);
-        convert(y + offset, b.inner, value, width, n, width);
-        softmax_backward_columns<log>(grad, value, grad, width, width, n, width);
-        convert(grad, width, out + offset, b.inner, n, width);
-      });
-    } else if (b.inner == 1) {
-      at::parallel_for(0, b.outer, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          softmax_backward_row<log>(g + i * n, y + i * n, out + i * n, n);
+  OPLOOM_DISPATCH(
+      output.scalar_type(), log ? "_log_softmax_backward_data" : "_softmax_backward_data",
+      (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+        using T = wide_t<scalar_t>;
+        const Blocks b(output, dim);
+        if (output.numel() == 0) return;
+        const auto* g = grad_output.const_data_ptr<scalar_t>();
+        const auto* y = output.const_data_ptr<scalar_t>();
+        auto* out = grad_input.mutable_data_ptr<scalar_t>();
+        const int64_t n = b.length;
+        if constexpr (!std::is_same_v<T, scalar_t>) {
+          for_each_tile(b, [&](int64_t offset, int64_t width) {
+            std::unique_ptr<T[]> buffer(new T[2 * n * width]);
+            T* grad = buffer.get();
+            T* value = grad + n * width;
+            convert(g + offset, b.inner, grad, width, n, width);
+            convert(y + offset, b.inner, value, width, n, width);
+            softmax_backward_columns<log>(grad, value, grad, width, width, n, width);
+            convert(grad, width, out + offset, b.inner, n, width);
+          });
+        } else if (b.inner == 1) {
+          at::parallel_for(0, b.outer, std::max<int64_t>(1, kGrain / n),
+                           [&](int64_t begin, int64_t end) {
+                             for (int64_t i = begin; i < end; ++i) {
+                               softmax_backward_row<log>(g + i * n, y + i * n, out + i * n, n);
+                             }
+                           });
+        } else {
+          for_each_tile(b, [&](int64_t offset, int64_t width) {
+            softmax_backward_columns<log>(g + offset, y + offset, out + offset, b.inner, b.inner, n,
+                                          width);
+          });
         }
       });
-    } else {
-      for_each_tile(b, [&](int64_t offset, int64_t width) {
-        softmax_backward_columns<log>(g + offset, y + offset, out + offset, b.inner, b.inner, n,
-                                      width);
-      });
-    }
-  });
 }
 
 }  // namespace

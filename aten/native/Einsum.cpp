@@ -22,18 +22,17 @@ namespace at::inline oploom_v1::native {
 namespace {
 
 // Note [Labels of einsum]
-// A label is a letter, A to Z then a to z as 0 to 51; kEllipsis stands for "...". While operands are
-// contracted all have the same dimensions: one for each output label in the output's order, then one
-// for each label that is summed. A label that an operand does not have is a dimension of size 1.
+// A label is a letter, A to Z then a to z as 0 to 51; kEllipsis stands for "...". While operands
+// are contracted all have the same dimensions: one for each output label in the output's order,
+// then one for each label that is summed. A label that an operand does not have is a dimension of
+// size 1.
 constexpr int kLabels = 52;
 constexpr int kEllipsis = kLabels;
 using Labels = std::vector<int>;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-char letter_of(int label) {
-  return static_cast<char>(label < 26 ? 'A' + label : 'a' + label - 26);
-}
+char letter_of(int label) { return static_cast<char>(label < 26 ? 'A' + label : 'a' + label - 26); }
 
 Labels parse_labels(std::string_view text, std::string_view equation) {
   Labels labels;
@@ -42,9 +41,10 @@ Labels parse_labels(std::string_view text, std::string_view equation) {
     const char c = text[i];
     if (c == ' ') continue;
     if (c == '.') {
-      OPLOOM_CHECK(text.substr(i, 3) == "..." && !has_ellipsis,
-                   "einsum(): expected '.' only as part of one ellipsis '...' in each operand, got '",
-                   equation, "'");
+      OPLOOM_CHECK(
+          text.substr(i, 3) == "..." && !has_ellipsis,
+          "einsum(): expected '.' only as part of one ellipsis '...' in each operand, got '",
+          equation, "'");
       labels.push_back(kEllipsis);
       has_ellipsis = true;
       i += 2;
@@ -204,8 +204,7 @@ Tensor einsum(std::string_view equation, TensorList tensors, OptionalIntArrayRef
       if (size != 1) sizes[where] = size;
       dim_at[where] = d++;
     };
-    const int64_t here =
-        operand.dim() - static_cast<int64_t>(parsed.operands[i].size()) + 1;
+    const int64_t here = operand.dim() - static_cast<int64_t>(parsed.operands[i].size()) + 1;
     for (int label : parsed.operands[i]) {
       if (label == kEllipsis) {
         for (int64_t e = 0; e < here; ++e) place(position[label] + ellipsis - here + e, label);

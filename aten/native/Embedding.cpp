@@ -83,24 +83,25 @@ OPLOOM_IMPL_FUNC(embedding_dense_backward_out)
   // Threads share out the weights' rows, so each row is summed in the order of the indices.
   OPLOOM_DISPATCH(out.scalar_type(), "embedding_dense_backward",
                   (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
-    const auto* from = grad.const_data_ptr<scalar_t>();
-    auto* to = out.mutable_data_ptr<scalar_t>();
-    const int64_t grain = grain_for(std::max<int64_t>(1, count * width / std::max<int64_t>(1, num_weights)));
-    at::parallel_for(0, num_weights, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t row = rows[i];
-        if (row < begin || row >= end || row == padding_idx) continue;
-        const scalar_t* x = from + i * width;
-        scalar_t* y = to + row * width;
-        if (scale_grad_by_freq) {
-          const auto scale = scalar_t(1.0f / static_cast<float>(uses[row]));
-          for (int64_t j = 0; j < width; ++j) y[j] = y[j] + x[j] * scale;
-        } else {
-          for (int64_t j = 0; j < width; ++j) y[j] = y[j] + x[j];
-        }
-      }
-    });
-  });
+                    const auto* from = grad.const_data_ptr<scalar_t>();
+                    auto* to = out.mutable_data_ptr<scalar_t>();
+                    const int64_t grain = grain_for(
+                        std::max<int64_t>(1, count * width / std::max<int64_t>(1, num_weights)));
+                    at::parallel_for(0, num_weights, grain, [&](int64_t begin, int64_t end) {
+                      for (int64_t i = 0; i < count; ++i) {
+                        const int64_t row = rows[i];
+                        if (row < begin || row >= end || row == padding_idx) continue;
+                        const scalar_t* x = from + i * width;
+                        scalar_t* y = to + row * width;
+                        if (scale_grad_by_freq) {
+                          const auto scale = scalar_t(1.0f / static_cast<float>(uses[row]));
+                          for (int64_t j = 0; j < width; ++j) y[j] = y[j] + x[j] * scale;
+                        } else {
+                          for (int64_t j = 0; j < width; ++j) y[j] = y[j] + x[j];
+                        }
+                      }
+                    });
+                  });
 }
 
 }  // namespace at::inline oploom_v1::native

@@ -73,10 +73,12 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape,
   return std::get<0>(at::native_layer_norm(input, normalized_shape, weight, bias, eps));
 }
 
-std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(
-    const Tensor& grad_out, const Tensor& input, IntArrayRef normalized_shape, const Tensor& mean,
-    const Tensor& rstd, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
-    std::array<bool, 3> output_mask) {
+std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& grad_out, const Tensor& input,
+                                                       IntArrayRef normalized_shape,
+                                                       const Tensor& mean, const Tensor& rstd,
+                                                       const std::optional<Tensor>& weight,
+                                                       const std::optional<Tensor>& bias,
+                                                       std::array<bool, 3> output_mask) {
   const Rows rows =
       check_layer_norm("native_layer_norm_backward", input, normalized_shape, weight, bias);
   OPLOOM_CHECK(grad_out.sizes() == input.sizes() && grad_out.scalar_type() == input.scalar_type(),

@@ -43,17 +43,17 @@ void check_same_dtype(const char* op, const Tensor& a, const Tensor& b) {
 void check_matrices(const char* op, const char* a_name, const char* b_name, const Tensor& a,
                     const Tensor& b) {
   OPLOOM_CHECK(a.dim() == 2 && b.dim() == 2 && a.sizes()[1] == b.sizes()[0], op, "(): expected ",
-               a_name, " of shape [n, k] and ", b_name, " of shape [k, m], got ", a.sizes(), " and ",
-               b.sizes());
+               a_name, " of shape [n, k] and ", b_name, " of shape [k, m], got ", a.sizes(),
+               " and ", b.sizes());
   check_same_dtype(op, a, b);
 }
 
 void check_batches(const char* op, const char* a_name, const char* b_name, const Tensor& a,
                    const Tensor& b) {
-  OPLOOM_CHECK(a.dim() == 3 && b.dim() == 3 && a.sizes()[0] == b.sizes()[0] &&
-                   a.sizes()[2] == b.sizes()[1],
-               op, "(): expected ", a_name, " of shape [b, n, k] and ", b_name,
-               " of shape [b, k, m], got ", a.sizes(), " and ", b.sizes());
+  OPLOOM_CHECK(
+      a.dim() == 3 && b.dim() == 3 && a.sizes()[0] == b.sizes()[0] && a.sizes()[2] == b.sizes()[1],
+      op, "(): expected ", a_name, " of shape [b, n, k] and ", b_name, " of shape [b, k, m], got ",
+      a.sizes(), " and ", b.sizes());
   check_same_dtype(op, a, b);
 }
 
@@ -69,7 +69,8 @@ void check_matrix_and_vector(const char* op, const char* matrix_name, const Tens
 void check_addend(const char* op, const Tensor& self, const Tensor& factor, IntArrayRef shape) {
   check_same_dtype(op, self, factor);
   OPLOOM_CHECK(c10::are_expandable(self.sizes(), shape), op,
-               "(): expected self to broadcast to the product's shape ", shape, ", got ", self.sizes());
+               "(): expected self to broadcast to the product's shape ", shape, ", got ",
+               self.sizes());
 }
 
 }  // namespace
@@ -177,7 +178,8 @@ void multiply(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar
   int64_t m = out.sizes()[d - 2], n = out.sizes()[d - 1];
   const int64_t k = a.sizes()[d - 1];
   Matrix first = matrix_of(left), second = matrix_of(right);
-  int64_t first_step = d == 3 ? left.strides()[0] : 0, second_step = d == 3 ? right.strides()[0] : 0;
+  int64_t first_step = d == 3 ? left.strides()[0] : 0,
+          second_step = d == 3 ? right.strides()[0] : 0;
   int64_t ldc = out.strides()[d - 2];
   if (order == Order::Columns) {
     // The transposed product: out^T = b^T a^T.
@@ -306,7 +308,8 @@ Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Ten
   OPLOOM_CHECK(input.dim() >= 1 && (weight.dim() == 1 || weight.dim() == 2) &&
                    input.size(-1) == weight.size(-1),
                "linear(): expected input of shape [..., in] and weight of shape [out, in] or [in], "
-               "got ", input.sizes(), " and ", weight.sizes());
+               "got ",
+               input.sizes(), " and ", weight.sizes());
   if (weight.dim() == 1) {
     const Tensor product = at::matmul(input, weight);
     return has_bias ? product + *bias : product;

@@ -48,8 +48,8 @@ void check_reduction(const char* op, int64_t reduction) {
                      "(): expected reduction 0 (none), 1 (mean) or 2 (sum), got ", reduction);
 }
 
-// Checks the arguments of nll_loss for `self` of these sizes, whose dimension 1 (0 if it is the only
-// one) is that of the classes; `shape` is what target must have.
+// Checks the arguments of nll_loss for `self` of these sizes, whose dimension 1 (0 if it is the
+// only one) is that of the classes; `shape` is what target must have.
 void check_nll(const char* op, const Tensor& self, const Tensor& target,
                const std::optional<Tensor>& weight, int64_t reduction, IntArrayRef shape) {
   check_reduction(op, reduction);
@@ -162,8 +162,8 @@ namespace at::inline oploom_v1::native {
 namespace {
 
 // Note [Layout of nll_loss]
-// The input is contiguous, [n, classes, places]; one row or one image has places of its own. There is
-// one target for each n and place. The classes of one place lie `places` apart.
+// The input is contiguous, [n, classes, places]; one row or one image has places of its own. There
+// is one target for each n and place. The classes of one place lie `places` apart.
 struct NllShape {
   NllShape(const Tensor& self, const Tensor& target) {
     if (self.dim() == 1) {
@@ -337,8 +337,9 @@ Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const std::optional
   int64_t places = 1;
   for (int64_t d = 2; d < self.dim(); ++d) places *= self.sizes()[d];
   const int64_t n = self.sizes()[0];
-  const Tensor loss = at::nll_loss2d(self.reshape({n, self.sizes()[1], 1, places}),
-                                     target.reshape({n, 1, places}), weight, reduction, ignore_index);
+  const Tensor loss =
+      at::nll_loss2d(self.reshape({n, self.sizes()[1], 1, places}), target.reshape({n, 1, places}),
+                     weight, reduction, ignore_index);
   return reduction == Reduction::None ? loss.reshape(shape) : loss;
 }
 
@@ -376,8 +377,7 @@ Tensor smoothed_cross_entropy(const Tensor& self, const Tensor& target,
   const int64_t classes = self.sizes()[class_dim];
   const bool weighted = weight.has_value() && weight->defined();
   const Tensor log_probabilities = at::log_softmax(self, class_dim, self.scalar_type());
-  const Tensor loss =
-      at::nll_loss_nd(log_probabilities, target, weight, reduction, ignore_index);
+  const Tensor loss = at::nll_loss_nd(log_probabilities, target, weight, reduction, ignore_index);
   Tensor spread = log_probabilities;
   if (weighted) {
     DimVector shape(static_cast<size_t>(self.dim()), 1);
@@ -407,8 +407,9 @@ Tensor smoothed_cross_entropy(const Tensor& self, const Tensor& target,
 Tensor cross_entropy_loss(const Tensor& self, const Tensor& target,
                           const std::optional<Tensor>& weight, int64_t reduction,
                           int64_t ignore_index, double label_smoothing) {
-  OPLOOM_CHECK(self.dim() >= 1,
-               "cross_entropy_loss(): expected input of at least one dimension, got a 0-dim tensor");
+  OPLOOM_CHECK(
+      self.dim() >= 1,
+      "cross_entropy_loss(): expected input of at least one dimension, got a 0-dim tensor");
   OPLOOM_CHECK(label_smoothing >= 0 && label_smoothing <= 1,
                "cross_entropy_loss(): expected label_smoothing in [0, 1], got ", label_smoothing);
   if (self.sizes() == target.sizes()) {
@@ -419,9 +420,10 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target,
                  "cross_entropy_loss(): ignore_index goes with class numbers, not probabilities");
     return cross_entropy_of_probabilities(self, target, weight, reduction, label_smoothing);
   }
-  OPLOOM_CHECK(!target.is_floating_point(), "cross_entropy_loss(): expected target to hold class "
-               "numbers of dtype int64, or probabilities in the input's shape ", self.sizes(),
-               ", got ", target.scalar_type(), " of shape ", target.sizes());
+  OPLOOM_CHECK(!target.is_floating_point(),
+               "cross_entropy_loss(): expected target to hold class "
+               "numbers of dtype int64, or probabilities in the input's shape ",
+               self.sizes(), ", got ", target.scalar_type(), " of shape ", target.sizes());
   if (label_smoothing > 0) {
     return smoothed_cross_entropy(self, target, weight, reduction, ignore_index, label_smoothing);
   }
@@ -439,9 +441,8 @@ OPLOOM_IMPL_FUNC(mse_loss_out)
 Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
                          int64_t reduction) {
   const Tensor difference = self - target;
-  const double scale = reduction == Reduction::Mean
-                           ? 2.0 / static_cast<double>(difference.numel())
-                           : 2.0;
+  const double scale =
+      reduction == Reduction::Mean ? 2.0 / static_cast<double>(difference.numel()) : 2.0;
   return difference * scale * grad_output;
 }
 

@@ -208,8 +208,8 @@ void mean_into(const Tensor& self, DimMask mask, const Tensor& out) {
 
 // max and min along a dimension, of which 0-dim input has none to pass on.
 template <typename Stub>
-void select_into(const Stub& stub, const char* op, const TensorBase& values,
-                 const Tensor& indices, const Tensor& self, int64_t dim) {
+void select_into(const Stub& stub, const char* op, const TensorBase& values, const Tensor& indices,
+                 const Tensor& self, int64_t dim) {
   stub(self.device().type(), values, indices, self, c10::wrap_dim(op, dim, self.dim()));
 }
 

@@ -82,9 +82,8 @@ void declare_cumulative(impl::MetaBase& meta, const Tensor& self, int64_t dim,
                         std::optional<ScalarType> dtype) {
   c10::wrap_dim(meta.op_name(), dim, self.dim());
   const TensorBase& out = meta.maybe_get_output();
-  const ScalarType natural = c10::isIntegralType(self.scalar_type(), /*includeBool=*/true)
-                                 ? kLong
-                                 : self.scalar_type();
+  const ScalarType natural =
+      c10::isIntegralType(self.scalar_type(), /*includeBool=*/true) ? kLong : self.scalar_type();
   const ScalarType result = dtype.value_or(out.defined() ? out.scalar_type() : natural);
   meta.set_output_contiguous(0, self.sizes(), self.options().dtype(result));
 }

@@ -30,8 +30,8 @@ void declare_backward(impl::MetaBase& meta, const char* op, const Tensor& grad,
                       const Tensor& output, int64_t dim, ScalarType input_dtype) {
   c10::wrap_dim(op, dim, grad.dim());
   OPLOOM_CHECK(grad.sizes() == output.sizes() && grad.scalar_type() == output.scalar_type(), op,
-               "(): expected grad_output and output of one shape and dtype, got ", grad.sizes(), " ",
-               grad.scalar_type(), " and ", output.sizes(), " ", output.scalar_type());
+               "(): expected grad_output and output of one shape and dtype, got ", grad.sizes(),
+               " ", grad.scalar_type(), " and ", output.sizes(), " ", output.scalar_type());
   OPLOOM_CHECK(input_dtype == grad.scalar_type(), op, "(): expected input_dtype ",
                grad.scalar_type(), ", that of grad_output, got ", input_dtype);
   meta.set_output_contiguous(0, grad.sizes(), grad.options());
@@ -61,9 +61,7 @@ namespace at::inline oploom_v1::native {
 namespace {
 
 // A 0-dim tensor counts as one with a single dimension of size 1.
-Tensor at_least_1d(const Tensor& t) {
-  return t.dim() > 0 ? t : make_alias(t, {1}, {1});
-}
+Tensor at_least_1d(const Tensor& t) { return t.dim() > 0 ? t : make_alias(t, {1}, {1}); }
 
 template <typename Stub>
 void softmax_into(const Stub& stub, const Tensor& self, int64_t dim, const Tensor& out) {

@@ -1,5 +1,5 @@
-// The loops of sort and topk. They move and compare single elements, for which vector instructions do
-// nothing: they are compiled once, not for each instruction set.
+// The loops of sort and topk. They move and compare single elements, for which vector instructions
+// do nothing: they are compiled once, not for each instruction set.
 #include <aten/core/Dispatch.h>
 #include <aten/core/Parallel.h>
 #include <aten/core/TensorBase.h>
@@ -19,10 +19,10 @@ namespace at::inline oploom_v1::native {
 namespace {
 
 // Note [Sort keys]
-// Elements are sorted by unsigned integers that are ordered as the elements are: signed integers with
-// the sign bit flipped; floating-point numbers with all bits flipped if negative and the sign bit if
-// not. Both zeros get one key, so do all NaNs, which come last. For a descending order all bits are
-// flipped once more, so that equal elements keep their order in that direction too.
+// Elements are sorted by unsigned integers that are ordered as the elements are: signed integers
+// with the sign bit flipped; floating-point numbers with all bits flipped if negative and the sign
+// bit if not. Both zeros get one key, so do all NaNs, which come last. For a descending order all
+// bits are flipped once more, so that equal elements keep their order in that direction too.
 
 template <size_t size>
 struct unsigned_of;
@@ -79,8 +79,8 @@ struct LongItem {
   uint64_t index;
 };
 
-// The row length from which on distributing by bytes is faster than comparing: 256 counters for each
-// byte have to be paid for (found by measuring float rows on one core).
+// The row length from which on distributing by bytes is faster than comparing: 256 counters for
+// each byte have to be paid for (found by measuring float rows on one core).
 constexpr int64_t kRadixLength = 256;
 
 // Sorts n items by key, stably; returns where they are, which is `a` or `b`.
@@ -132,8 +132,8 @@ struct Rows {
       count *= self.sizes()[d];
     }
   }
-  // Strides count elements here; `out` strides in `in` are those of the values, in `out` those of the
-  // indices.
+  // Strides count elements here; `out` strides in `in` are those of the values, in `out` those of
+  // the indices.
   WalkDims in;
   WalkDims out;
   int64_t in_stride;
@@ -216,26 +216,25 @@ void topk_rows(const TensorBase& values, const TensorBase& indices, const Tensor
 }  // namespace
 
 void sort_loops(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
-                 int64_t dim, bool descending) {
+                int64_t dim, bool descending) {
   if (self.numel() == 0) return;
   OPLOOM_DISPATCH(self.scalar_type(), "sort",
                   (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    using K = Key<scalar_t>;
-    if (self.sizes()[dim] <= int64_t{std::numeric_limits<uint32_t>::max()}) {
-      sort_rows<Item<K>, scalar_t>(values, indices, self, dim, descending);
-    } else {
-      sort_rows<LongItem<K>, scalar_t>(values, indices, self, dim, descending);
-    }
-  });
+                    using K = Key<scalar_t>;
+                    if (self.sizes()[dim] <= int64_t{std::numeric_limits<uint32_t>::max()}) {
+                      sort_rows<Item<K>, scalar_t>(values, indices, self, dim, descending);
+                    } else {
+                      sort_rows<LongItem<K>, scalar_t>(values, indices, self, dim, descending);
+                    }
+                  });
 }
 
 void topk_loops(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
-                 int64_t k, int64_t dim, bool largest, bool sorted) {
+                int64_t k, int64_t dim, bool largest, bool sorted) {
   if (self.numel() == 0 || k == 0) return;
   OPLOOM_DISPATCH(self.scalar_type(), "topk",
-                  (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    topk_rows<scalar_t>(values, indices, self, k, dim, largest, sorted);
-  });
+                  (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED),
+                  [&] { topk_rows<scalar_t>(values, indices, self, k, dim, largest, sorted); });
 }
 
 }  // namespace at::inline oploom_v1::native

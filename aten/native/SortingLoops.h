@@ -5,8 +5,8 @@
 
 namespace at::inline oploom_v1::native {
 
-// Sorts along `dim`, stably; NaN counts as the largest value. `values` and `indices` (int64) have the
-// shape of `self` and any strides; `self` has at least one dimension.
+// Sorts along `dim`, stably; NaN counts as the largest value. `values` and `indices` (int64) have
+// the shape of `self` and any strides; `self` has at least one dimension.
 void sort_loops(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
                 int64_t dim, bool descending);
 

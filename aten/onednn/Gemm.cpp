@@ -1,4 +1,5 @@
-// Matrix products of plain arrays: the one place that chooses between oneDNN, OpenBLAS and own loops.
+// Matrix products of plain arrays: the one place that chooses between oneDNN, OpenBLAS and own
+// loops.
 #include <aten/core/Dispatch.h>
 #include <aten/core/Parallel.h>
 #include <aten/onednn/Gemm.h>
@@ -34,8 +35,8 @@ struct Layout {
 };
 
 Layout layout_of(const Matrix& x, int64_t rows, int64_t columns) {
-  const bool by_rows = (x.column_stride == 1 || columns == 1) &&
-                       (x.row_stride >= columns || rows == 1);
+  const bool by_rows =
+      (x.column_stride == 1 || columns == 1) && (x.row_stride >= columns || rows == 1);
   if (by_rows) return {false, std::max(x.row_stride, std::max<int64_t>(columns, 1))};
   return {true, std::max(x.column_stride, std::max<int64_t>(rows, 1))};
 }
@@ -46,10 +47,9 @@ bool fits_blas(int64_t a, int64_t b, int64_t c) {
 
 void gemm_by_loops(ScalarType dtype, int64_t m, int64_t n, int64_t k, const Scalar& alpha,
                    const Matrix& a, const Matrix& b, const Scalar& beta, void* c, int64_t ldc) {
-  const native::GemmArguments arguments{m,      n,           k,
-                                        a.data, a.row_stride, a.column_stride,
-                                        b.data, b.row_stride, b.column_stride,
-                                        c,      ldc};
+  const native::GemmArguments arguments{
+      m, n,  k, a.data, a.row_stride, a.column_stride, b.data, b.row_stride, b.column_stride,
+      c, ldc};
   native::gemm_stub(kCPU, dtype, arguments, alpha, beta);
 }
 
@@ -74,9 +74,11 @@ void gemm_by_blas(int64_t m, int64_t n, int64_t k, const Scalar& alpha, const Ma
              ik = static_cast<blasint>(k), lda = static_cast<blasint>(la.ld),
              ldb = static_cast<blasint>(lb.ld), il = static_cast<blasint>(ldc);
   if constexpr (std::is_same_v<T, float>) {
-    cblas_sgemm(CblasRowMajor, ta, tb, im, in, ik, alpha_value, pa, lda, pb, ldb, beta_value, pc, il);
+    cblas_sgemm(CblasRowMajor, ta, tb, im, in, ik, alpha_value, pa, lda, pb, ldb, beta_value, pc,
+                il);
   } else if constexpr (std::is_same_v<T, double>) {
-    cblas_dgemm(CblasRowMajor, ta, tb, im, in, ik, alpha_value, pa, lda, pb, ldb, beta_value, pc, il);
+    cblas_dgemm(CblasRowMajor, ta, tb, im, in, ik, alpha_value, pa, lda, pb, ldb, beta_value, pc,
+                il);
   } else if constexpr (std::is_same_v<T, complex<float>>) {
     cblas_cgemm(CblasRowMajor, ta, tb, im, in, ik, &alpha_value, pa, lda, pb, ldb, &beta_value, pc,
                 il);
@@ -94,15 +96,16 @@ void gemm_float(int64_t m, int64_t n, int64_t k, const Scalar& alpha, const Matr
   }
   const Layout la = layout_of(a, m, k);
   const Layout lb = layout_of(b, k, n);
-  const dnnl_status_t status = dnnl_sgemm(
-      la.transposed ? 'T' : 'N', lb.transposed ? 'T' : 'N', m, n, k, alpha.to<float>(),
-      static_cast<const float*>(a.data), la.ld, static_cast<const float*>(b.data), lb.ld,
-      beta.to<float>(), static_cast<float*>(c), ldc);
+  const dnnl_status_t status =
+      dnnl_sgemm(la.transposed ? 'T' : 'N', lb.transposed ? 'T' : 'N', m, n, k, alpha.to<float>(),
+                 static_cast<const float*>(a.data), la.ld, static_cast<const float*>(b.data), lb.ld,
+                 beta.to<float>(), static_cast<float*>(c), ldc);
   OPLOOM_INTERNAL_ASSERT(status == dnnl_success, "oneDNN refused a product of ", m, " x ", k,
                          " and ", k, " x ", n, " (status ", static_cast<int>(status), ")");
 }
 
-// Converts a matrix, element (i, j) at i * row + j * column, to one with neighbouring columns or back.
+// Converts a matrix, element (i, j) at i * row + j * column, to one with neighbouring columns or
+// back.
 void convert_rows(ScalarType to, ScalarType from, int64_t rows, int64_t columns, void* out,
                   int64_t out_row, int64_t out_column, const void* in, int64_t in_row,
                   int64_t in_column) {
@@ -147,8 +150,8 @@ bool takes_bfloat16(ScalarType dtype, int64_t k, const Scalar& alpha, const Scal
 }
 
 Matrix moved(const Matrix& x, int64_t elements, size_t itemsize) {
-  return {static_cast<const char*>(x.data) + elements * static_cast<int64_t>(itemsize), x.row_stride,
-          x.column_stride};
+  return {static_cast<const char*>(x.data) + elements * static_cast<int64_t>(itemsize),
+          x.row_stride, x.column_stride};
 }
 
 }  // namespace
@@ -187,8 +190,8 @@ void gemm_batched(ScalarType dtype, int64_t batch, int64_t m, int64_t n, int64_t
   const size_t itemsize = c10::elementSize(dtype);
   auto run = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      gemm(dtype, m, n, k, alpha, moved(a, i * a_step, itemsize), moved(b, i * b_step, itemsize), beta,
-           static_cast<char*>(c) + i * c_step * static_cast<int64_t>(itemsize), ldc);
+      gemm(dtype, m, n, k, alpha, moved(a, i * a_step, itemsize), moved(b, i * b_step, itemsize),
+           beta, static_cast<char*>(c) + i * c_step * static_cast<int64_t>(itemsize), ldc);
     }
   };
   const int64_t work = m * n * std::max<int64_t>(k, 1);
@@ -203,91 +206,99 @@ void dot(ScalarType dtype, int64_t n, const void* x, int64_t x_stride, const voi
          int64_t y_stride, void* result) {
   // BLAS counts in int32 and takes strides of 0 and below to mean something else.
   const bool blas = fits_blas(n, x_stride, y_stride) && x_stride > 0 && y_stride > 0;
-  OPLOOM_DISPATCH(dtype, "dot", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
-    const auto* px = static_cast<const scalar_t*>(x);
-    const auto* py = static_cast<const scalar_t*>(y);
-    auto* out = static_cast<scalar_t*>(result);
-    const auto in = static_cast<blasint>(n), ix = static_cast<blasint>(x_stride),
-               iy = static_cast<blasint>(y_stride);
-    if constexpr (std::is_same_v<scalar_t, float>) {
-      if (blas) return void(*out = cblas_sdot(in, px, ix, py, iy));
-    } else if constexpr (std::is_same_v<scalar_t, double>) {
-      if (blas) return void(*out = cblas_ddot(in, px, ix, py, iy));
-    } else if constexpr (std::is_same_v<scalar_t, complex<float>>) {
-      if (blas) return cblas_cdotu_sub(in, px, ix, py, iy, out);
-    } else if constexpr (std::is_same_v<scalar_t, complex<double>>) {
-      if (blas) return cblas_zdotu_sub(in, px, ix, py, iy, out);
-    }
-    using Acc = std::conditional_t<c10::is_reduced_floating_point_v<scalar_t>, float,
-                                   std::conditional_t<std::is_integral_v<scalar_t>, uint64_t, scalar_t>>;
-    Acc sum(0);
-    for (int64_t i = 0; i < n; ++i) {
-      sum = sum + static_cast<Acc>(px[i * x_stride]) * static_cast<Acc>(py[i * y_stride]);
-    }
-    *out = static_cast<scalar_t>(sum);
-  });
+  OPLOOM_DISPATCH(
+      dtype, "dot", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+        const auto* px = static_cast<const scalar_t*>(x);
+        const auto* py = static_cast<const scalar_t*>(y);
+        auto* out = static_cast<scalar_t*>(result);
+        const auto in = static_cast<blasint>(n), ix = static_cast<blasint>(x_stride),
+                   iy = static_cast<blasint>(y_stride);
+        if constexpr (std::is_same_v<scalar_t, float>) {
+          if (blas) return void(*out = cblas_sdot(in, px, ix, py, iy));
+        } else if constexpr (std::is_same_v<scalar_t, double>) {
+          if (blas) return void(*out = cblas_ddot(in, px, ix, py, iy));
+        } else if constexpr (std::is_same_v<scalar_t, complex<float>>) {
+          if (blas) return cblas_cdotu_sub(in, px, ix, py, iy, out);
+        } else if constexpr (std::is_same_v<scalar_t, complex<double>>) {
+          if (blas) return cblas_zdotu_sub(in, px, ix, py, iy, out);
+        }
+        using Acc = std::conditional_t<
+            c10::is_reduced_floating_point_v<scalar_t>, float,
+            std::conditional_t<std::is_integral_v<scalar_t>, uint64_t, scalar_t>>;
+        Acc sum(0);
+        for (int64_t i = 0; i < n; ++i) {
+          sum = sum + static_cast<Acc>(px[i * x_stride]) * static_cast<Acc>(py[i * y_stride]);
+        }
+        *out = static_cast<scalar_t>(sum);
+      });
 }
 
 void gemv(ScalarType dtype, int64_t m, int64_t n, const Scalar& alpha, const Matrix& a,
           const void* x, int64_t x_stride, const Scalar& beta, void* y, int64_t y_stride) {
   const Layout la = layout_of(a, m, n);
-  const bool blas = fits_blas(std::max(m, n), std::max(x_stride, y_stride), la.ld) && x_stride > 0 &&
-                    y_stride > 0 && n > 0;
-  OPLOOM_DISPATCH(dtype, "mv", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
-    const auto* pa = static_cast<const scalar_t*>(a.data);
-    const auto* px = static_cast<const scalar_t*>(x);
-    auto* py = static_cast<scalar_t*>(y);
-    const auto beta_value = beta.to<scalar_t>();
-    if constexpr (std::is_same_v<scalar_t, float> || std::is_same_v<scalar_t, double> ||
-                  c10::is_complex_v<scalar_t>) {
-      if (blas) {
-        const auto alpha_value = alpha.to<scalar_t>();
-        // Versions of OpenBLAS differ in whether 0 times NaN is 0 here.
-        scalar_t one(1);
-        const bool clear = beta_value == scalar_t(0);
-        if (clear) {
-          for (int64_t i = 0; i < m; ++i) py[i * y_stride] = scalar_t(0);
+  const bool blas = fits_blas(std::max(m, n), std::max(x_stride, y_stride), la.ld) &&
+                    x_stride > 0 && y_stride > 0 && n > 0;
+  OPLOOM_DISPATCH(
+      dtype, "mv", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+        const auto* pa = static_cast<const scalar_t*>(a.data);
+        const auto* px = static_cast<const scalar_t*>(x);
+        auto* py = static_cast<scalar_t*>(y);
+        const auto beta_value = beta.to<scalar_t>();
+        if constexpr (std::is_same_v<scalar_t, float> || std::is_same_v<scalar_t, double> ||
+                      c10::is_complex_v<scalar_t>) {
+          if (blas) {
+            const auto alpha_value = alpha.to<scalar_t>();
+            // Versions of OpenBLAS differ in whether 0 times NaN is 0 here.
+            scalar_t one(1);
+            const bool clear = beta_value == scalar_t(0);
+            if (clear) {
+              for (int64_t i = 0; i < m; ++i) py[i * y_stride] = scalar_t(0);
+            }
+            const scalar_t scale = clear ? one : beta_value;
+            // A transposed matrix is given to BLAS as the n x m one that it is in memory.
+            const CBLAS_TRANSPOSE trans = la.transposed ? CblasTrans : CblasNoTrans;
+            const auto rows = static_cast<blasint>(la.transposed ? n : m);
+            const auto columns = static_cast<blasint>(la.transposed ? m : n);
+            const auto ld = static_cast<blasint>(la.ld), ix = static_cast<blasint>(x_stride),
+                       iy = static_cast<blasint>(y_stride);
+            if constexpr (std::is_same_v<scalar_t, float>) {
+              cblas_sgemv(CblasRowMajor, trans, rows, columns, alpha_value, pa, ld, px, ix, scale,
+                          py, iy);
+            } else if constexpr (std::is_same_v<scalar_t, double>) {
+              cblas_dgemv(CblasRowMajor, trans, rows, columns, alpha_value, pa, ld, px, ix, scale,
+                          py, iy);
+            } else if constexpr (std::is_same_v<scalar_t, complex<float>>) {
+              cblas_cgemv(CblasRowMajor, trans, rows, columns, &alpha_value, pa, ld, px, ix, &scale,
+                          py, iy);
+            } else {
+              cblas_zgemv(CblasRowMajor, trans, rows, columns, &alpha_value, pa, ld, px, ix, &scale,
+                          py, iy);
+            }
+            return;
+          }
         }
-        const scalar_t scale = clear ? one : beta_value;
-        // A transposed matrix is given to BLAS as the n x m one that it is in memory.
-        const CBLAS_TRANSPOSE trans = la.transposed ? CblasTrans : CblasNoTrans;
-        const auto rows = static_cast<blasint>(la.transposed ? n : m);
-        const auto columns = static_cast<blasint>(la.transposed ? m : n);
-        const auto ld = static_cast<blasint>(la.ld), ix = static_cast<blasint>(x_stride),
-                   iy = static_cast<blasint>(y_stride);
-        if constexpr (std::is_same_v<scalar_t, float>) {
-          cblas_sgemv(CblasRowMajor, trans, rows, columns, alpha_value, pa, ld, px, ix, scale, py, iy);
-        } else if constexpr (std::is_same_v<scalar_t, double>) {
-          cblas_dgemv(CblasRowMajor, trans, rows, columns, alpha_value, pa, ld, px, ix, scale, py, iy);
-        } else if constexpr (std::is_same_v<scalar_t, complex<float>>) {
-          cblas_cgemv(CblasRowMajor, trans, rows, columns, &alpha_value, pa, ld, px, ix, &scale, py,
-                      iy);
-        } else {
-          cblas_zgemv(CblasRowMajor, trans, rows, columns, &alpha_value, pa, ld, px, ix, &scale, py,
-                      iy);
-        }
-        return;
-      }
-    }
-    using Acc = std::conditional_t<c10::is_reduced_floating_point_v<scalar_t>, float,
-                                   std::conditional_t<std::is_integral_v<scalar_t>, uint64_t, scalar_t>>;
-    const Acc alpha_value = static_cast<Acc>(alpha.to<scalar_t>());
-    at::parallel_for(0, m, std::max<int64_t>(1, 32768 / std::max<int64_t>(1, n)),
-                     [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        Acc sum(0);
-        const scalar_t* row = pa + i * a.row_stride;
-        for (int64_t j = 0; j < n; ++j) {
-          sum = sum + static_cast<Acc>(row[j * a.column_stride]) * static_cast<Acc>(px[j * x_stride]);
-        }
-        sum = sum * alpha_value;
-        if (beta_value != scalar_t(0)) {
-          sum = sum + static_cast<Acc>(beta_value) * static_cast<Acc>(py[i * y_stride]);
-        }
-        py[i * y_stride] = static_cast<scalar_t>(sum);
-      }
-    });
-  });
+        using Acc = std::conditional_t<
+            c10::is_reduced_floating_point_v<scalar_t>, float,
+            std::conditional_t<std::is_integral_v<scalar_t>, uint64_t, scalar_t>>;
+        const Acc alpha_value = static_cast<Acc>(alpha.to<scalar_t>());
+        at::parallel_for(0, m, std::max<int64_t>(1, 32768 / std::max<int64_t>(1, n)),
+                         [&](int64_t begin, int64_t end) {
+                           for (int64_t i = begin; i < end; ++i) {
+                             Acc sum(0);
+                             const scalar_t* row = pa + i * a.row_stride;
+                             for (int64_t j = 0; j < n; ++j) {
+                               sum = sum + static_cast<Acc>(row[j * a.column_stride]) *
+                                               static_cast<Acc>(px[j * x_stride]);
+                             }
+                             sum = sum * alpha_value;
+                             if (beta_value != scalar_t(0)) {
+                               sum = sum + static_cast<Acc>(beta_value) *
+                                               static_cast<Acc>(py[i * y_stride]);
+                             }
+                             py[i * y_stride] = static_cast<scalar_t>(sum);
+                           }
+                         });
+      });
 }
 
 }  // namespace at::inline oploom_v1::onednn

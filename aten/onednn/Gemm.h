@@ -1,4 +1,5 @@
-// Matrix products of plain arrays: the one place that chooses between oneDNN, OpenBLAS and own loops.
+// Matrix products of plain arrays: the one place that chooses between oneDNN, OpenBLAS and own
+// loops.
 #pragma once
 
 #include <aten/core/Namespace.h>
@@ -9,9 +10,9 @@
 
 namespace at::inline oploom_v1::onednn {
 
-// A matrix whose element (i, j) is at data[i * row_stride + j * column_stride] (strides in elements).
-// One of the strides is 1; the other is at least the length of a row or column, but for matrices of
-// one row or column.
+// A matrix whose element (i, j) is at data[i * row_stride + j * column_stride] (strides in
+// elements). One of the strides is 1; the other is at least the length of a row or column, but for
+// matrices of one row or column.
 struct Matrix {
   const void* data;
   int64_t row_stride;
@@ -24,8 +25,8 @@ struct Matrix {
 void gemm(ScalarType dtype, int64_t m, int64_t n, int64_t k, const Scalar& alpha, const Matrix& a,
           const Matrix& b, const Scalar& beta, void* c, int64_t ldc);
 
-// The same for `batch` products, whose matrices lie a_step, b_step and c_step elements apart. Runs on
-// several threads.
+// The same for `batch` products, whose matrices lie a_step, b_step and c_step elements apart. Runs
+// on several threads.
 void gemm_batched(ScalarType dtype, int64_t batch, int64_t m, int64_t n, int64_t k,
                   const Scalar& alpha, const Matrix& a, int64_t a_step, const Matrix& b,
                   int64_t b_step, const Scalar& beta, void* c, int64_t ldc, int64_t c_step);
@@ -35,13 +36,13 @@ inline bool has_blas_strides(int64_t rows, int64_t columns, int64_t row_stride,
                              int64_t column_stride) {
   const bool by_rows = (column_stride == 1 || columns == 1) &&
                        (row_stride >= (columns > 1 ? columns : 1) || rows == 1);
-  const bool by_columns = (row_stride == 1 || rows == 1) &&
-                          (column_stride >= (rows > 1 ? rows : 1) || columns == 1);
+  const bool by_columns =
+      (row_stride == 1 || rows == 1) && (column_stride >= (rows > 1 ? rows : 1) || columns == 1);
   return by_rows || by_columns;
 }
 
-// The sum of x[i] y[i], and y = beta y + alpha a x for a of m x n; any strides, except that those of
-// `a` are as gemm() wants them.
+// The sum of x[i] y[i], and y = beta y + alpha a x for a of m x n; any strides, except that those
+// of `a` are as gemm() wants them.
 void dot(ScalarType dtype, int64_t n, const void* x, int64_t x_stride, const void* y,
          int64_t y_stride, void* result);
 void gemv(ScalarType dtype, int64_t m, int64_t n, const Scalar& alpha, const Matrix& a,

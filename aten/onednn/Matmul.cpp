@@ -11,9 +11,9 @@ namespace {
 // Sizes, strides and the mode determine a primitive.
 using Key = std::array<int64_t, 13>;
 
-// Making a primitive takes microseconds, and milliseconds where code is generated. Each thread keeps
-// its own, because a primitive must not run twice at a time with one scratchpad; the number is bounded
-// for programs whose shapes keep changing.
+// Making a primitive takes microseconds, and milliseconds where code is generated. Each thread
+// keeps its own, because a primitive must not run twice at a time with one scratchpad; the number
+// is bounded for programs whose shapes keep changing.
 constexpr size_t kMaxPrimitives = 256;
 
 struct Cached {
@@ -26,7 +26,8 @@ Cached& primitive_for(const Key& key) {
   auto found = cache.find(key);
   if (found != cache.end()) return found->second;
   if (cache.size() >= kMaxPrimitives) cache.clear();
-  const auto [batch, m, n, k, a_row, a_column, a_step, b_row, b_column, b_step, ldc, c_step, add] = key;
+  const auto [batch, m, n, k, a_row, a_column, a_step, b_row, b_column, b_step, ldc, c_step, add] =
+      key;
   using Desc = dnnl::memory::desc;
   constexpr auto kType = dnnl::memory::data_type::bf16;
   dnnl::primitive_attr attributes;
@@ -56,9 +57,9 @@ bool has_fast_bfloat16() {
 void matmul_bfloat16(int64_t batch, int64_t m, int64_t n, int64_t k, const Matrix& a,
                      int64_t a_step, const Matrix& b, int64_t b_step, bool accumulate, void* c,
                      int64_t ldc, int64_t c_step) {
-  Cached& cached = primitive_for({batch, m, n, k, a.row_stride, a.column_stride, a_step,
-                                  b.row_stride, b.column_stride, b_step, ldc, c_step,
-                                  accumulate ? 1 : 0});
+  Cached& cached =
+      primitive_for({batch, m, n, k, a.row_stride, a.column_stride, a_step, b.row_stride,
+                     b.column_stride, b_step, ldc, c_step, accumulate ? 1 : 0});
   const auto memory = [](const dnnl::memory::desc& desc, const void* data) {
     return dnnl::memory(desc, cpu_engine(), const_cast<void*>(data));
   };

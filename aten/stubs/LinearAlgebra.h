@@ -8,9 +8,9 @@
 
 namespace at::inline oploom_v1::native {
 
-// c = beta * c + alpha * a b for integers, wrapping around, or any other dtype but the reduced ones.
-// Element (i, j) of a is at a[i * a_row + j * a_column], and so on; strides count elements. Rows of c
-// lie `ldc` apart. With beta 0, c is only written.
+// c = beta * c + alpha * a b for integers, wrapping around, or any other dtype but the reduced
+// ones. Element (i, j) of a is at a[i * a_row + j * a_column], and so on; strides count elements.
+// Rows of c lie `ldc` apart. With beta 0, c is only written.
 struct GemmArguments {
   int64_t m, n, k;
   const void* a;

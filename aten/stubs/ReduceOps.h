@@ -43,8 +43,8 @@ using select_extreme_fn = void (*)(const TensorBase& values, const TensorBase& i
 OPLOOM_DECLARE_DISPATCH(select_extreme_fn, argmax_stub);
 OPLOOM_DECLARE_DISPATCH(select_extreme_fn, argmin_stub);
 
-// Running sums and products along `dim`; both tensors have one shape and one dtype, int64, floating or
-// complex, and may be the same tensor.
+// Running sums and products along `dim`; both tensors have one shape and one dtype, int64, floating
+// or complex, and may be the same tensor.
 using cumulative_fn = void (*)(const TensorBase& result, const TensorBase& self, int64_t dim);
 OPLOOM_DECLARE_DISPATCH(cumulative_fn, cumsum_stub);
 OPLOOM_DECLARE_DISPATCH(cumulative_fn, cumprod_stub);

@@ -19,7 +19,8 @@ TEST(LayerNorm, AgreesWithItsFormula) {
     const double tolerance = dtype == at::kDouble ? 1e-12 : dtype == at::kFloat ? 1e-5 : 5e-2;
     for (int64_t n : {1, 7, 64, 1000}) {
       const Tensor x = at::randn({5, n}, at::kDouble).mul(2).add(3).to(dtype);
-      const Tensor w = at::randn({n}, at::kDouble).to(dtype), b = at::randn({n}, at::kDouble).to(dtype);
+      const Tensor w = at::randn({n}, at::kDouble).to(dtype),
+                   b = at::randn({n}, at::kDouble).to(dtype);
       const Tensor x64 = x.to(at::kDouble);
       const Tensor normal = (x64 - x64.mean({1}, true)) / (x64.var({1}, false, true) + 1e-5).sqrt();
       const auto check = [&](const Tensor& got, const Tensor& expected) {

@@ -29,7 +29,8 @@ void expect_close(const Tensor& actual, const Doubles& expected, double toleranc
   const Doubles got = doubles(actual);
   ASSERT_EQ(got.size(), expected.size()) << what;
   for (size_t i = 0; i < got.size(); ++i) {
-    ASSERT_NEAR(got[i], expected[i], tolerance * (1 + std::abs(expected[i]))) << what << " at " << i;
+    ASSERT_NEAR(got[i], expected[i], tolerance * (1 + std::abs(expected[i])))
+        << what << " at " << i;
   }
 }
 
@@ -127,7 +128,8 @@ TEST_P(MatrixProductTest, VectorsAndNothing) {
   const auto options = at::TensorOptions().dtype(dtype);
   EXPECT_EQ(doubles(at::mm(at::empty({2, 0}, options), at::empty({0, 3}, options))), Doubles(6, 0));
   EXPECT_EQ(sizes(at::mm(at::empty({0, 2}, options), at::empty({2, 3}, options))), (Ints{0, 3}));
-  EXPECT_EQ(doubles(at::bmm(at::empty({2, 1, 0}, options), at::empty({2, 0, 1}, options))), Doubles(2, 0));
+  EXPECT_EQ(doubles(at::bmm(at::empty({2, 1, 0}, options), at::empty({2, 0, 1}, options))),
+            Doubles(2, 0));
   EXPECT_EQ(doubles(at::mv(at::empty({2, 0}, options), at::empty({0}, options))), Doubles(2, 0));
   EXPECT_EQ(doubles(at::dot(at::empty({0}, options), at::empty({0}, options))), Doubles(1, 0));
   EXPECT_EQ(doubles(at::addmm(at::ones({3}, options), at::empty({2, 0}, options),
@@ -139,8 +141,8 @@ std::string dtype_name(const testing::TestParamInfo<at::ScalarType>& info) {
   return c10::str(info.param);
 }
 INSTANTIATE_TEST_SUITE_P(Dtypes, MatrixProductTest,
-                         testing::Values(at::kDouble, at::kFloat, at::kBFloat16, at::kHalf, at::kLong,
-                                         at::kInt, at::kShort),
+                         testing::Values(at::kDouble, at::kFloat, at::kBFloat16, at::kHalf,
+                                         at::kLong, at::kInt, at::kShort),
                          dtype_name);
 
 TEST(MatrixProduct, Complex) {
@@ -151,13 +153,15 @@ TEST(MatrixProduct, Complex) {
     const Tensor product = at::mm(a, b);
     expect_close(at::real(product), doubles(at::mm(ar, br).sub(at::mm(ai, bi))), 1e-5);
     expect_close(at::imag(product), doubles(at::mm(ar, bi).add(at::mm(ai, br))), 1e-5);
-    expect_close(at::real(at::mv(a, b.select(1, 0))), doubles(at::real(product).select(1, 0)), 1e-5);
+    expect_close(at::real(at::mv(a, b.select(1, 0))), doubles(at::real(product).select(1, 0)),
+                 1e-5);
     expect_close(at::real(at::dot(a[0], b.select(1, 1))), doubles(at::real(product)[0][1]), 1e-5);
   }
 }
 
 TEST(MatrixProduct, BetaZeroDoesNotReadTheInput) {
-  for (at::ScalarType dtype : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16, at::kComplexFloat}) {
+  for (at::ScalarType dtype :
+       {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16, at::kComplexFloat}) {
     for (int64_t size : {3, 30}) {
       const Tensor nan = at::full({size, size}, kNaN, dtype);
       const Tensor a = at::ones({size, size}, dtype);
@@ -184,10 +188,13 @@ TEST(MatrixProduct, OutputMayBeAnInput) {
 
 TEST(MatrixProduct, AddedInputIsBroadcast) {
   const Tensor a = at::ones({2, 3}, at::kDouble), b = at::ones({3, 4}, at::kDouble);
-  EXPECT_EQ(doubles(at::addmm(at::tensor({1., 2., 3., 4.}), a, b)), (Doubles{4, 5, 6, 7, 4, 5, 6, 7}));
+  EXPECT_EQ(doubles(at::addmm(at::tensor({1., 2., 3., 4.}), a, b)),
+            (Doubles{4, 5, 6, 7, 4, 5, 6, 7}));
   EXPECT_EQ(doubles(at::addmm(at::tensor({{1.}, {2.}}), a, b, 10, 2)),
             (Doubles{16, 16, 16, 16, 26, 26, 26, 26}));
-  EXPECT_THAT(message_of<c10::Error>([&] { at::addmm(at::ones({3, 4}, at::kDouble), a, b); }),
+  EXPECT_THAT(message_of<c10::Error>([&] {
+                at::addmm(at::ones({3, 4}, at::kDouble), a, b);
+              }),
               HasSubstr("addmm(): expected self to broadcast to the product's shape [2, 4]"));
 }
 
@@ -209,7 +216,9 @@ TEST(Matmul, EveryCombinationOfDimensions) {
                naive_mm(matrix.t(), at::ones({4, 3}, at::kDouble)), 1e-12);
   EXPECT_EQ(sizes(at::matmul(t({0, 3, 4}), t({4, 5}))), (Ints{0, 3, 5}));
   EXPECT_THROW(at::matmul(t({}), t({3})), c10::Error);
-  EXPECT_THAT(message_of<c10::Error>([&] { at::matmul(t({2, 3}), t({4, 2})); }),
+  EXPECT_THAT(message_of<c10::Error>([&] {
+                at::matmul(t({2, 3}), t({4, 2}));
+              }),
               HasSubstr("matmul(): expected the last dimension of self"));
   EXPECT_THROW(at::matmul(t({2, 3, 4}), t({3, 4, 5})), c10::Error);
 }
@@ -217,7 +226,8 @@ TEST(Matmul, EveryCombinationOfDimensions) {
 TEST(Linear, WithAndWithoutBias) {
   at::manual_seed(10);
   const Tensor weight = at::randn({5, 4}, at::kDouble), bias = at::randn({5}, at::kDouble);
-  for (at::IntArrayRef shape : {at::IntArrayRef({4}), at::IntArrayRef({3, 4}), at::IntArrayRef({2, 3, 4})}) {
+  for (at::IntArrayRef shape :
+       {at::IntArrayRef({4}), at::IntArrayRef({3, 4}), at::IntArrayRef({2, 3, 4})}) {
     const Tensor input = at::randn(shape, at::kDouble);
     const Tensor flat = input.reshape({-1, 4});
     Doubles expected = naive_mm(flat, weight.t());
@@ -226,7 +236,9 @@ TEST(Linear, WithAndWithoutBias) {
     for (size_t i = 0; i < expected.size(); ++i) expected[i] += b[i % 5];
     expect_close(at::linear(input, weight, bias), expected, 1e-12);
   }
-  EXPECT_THAT(message_of<c10::Error>([&] { at::linear(at::ones({2, 3}), at::ones({5, 4})); }),
+  EXPECT_THAT(message_of<c10::Error>([&] {
+                at::linear(at::ones({2, 3}), at::ones({5, 4}));
+              }),
               HasSubstr("linear(): expected input of shape [..., in]"));
 }
 
@@ -257,7 +269,9 @@ TEST(Einsum, Contractions) {
   EXPECT_EQ(ints(at::einsum("ij,jk->ik", {counted({2, 2}), counted({2, 2})})), (Ints{2, 3, 6, 11}));
   EXPECT_THAT(message_of<c10::Error>([&] { at::einsum("ij,jk->ik", {a}); }),
               HasSubstr("names 2 operands, got 1"));
-  EXPECT_THAT(message_of<c10::Error>([&] { at::einsum("ij,jk->ik", {a, a}); }),
+  EXPECT_THAT(message_of<c10::Error>([&] {
+                at::einsum("ij,jk->ik", {a, a});
+              }),
               HasSubstr("expected label 'j' to stand for one size"));
   EXPECT_THROW(at::einsum("ij->k", {a}), c10::Error);
   EXPECT_THROW(at::einsum("ij->ii", {a}), c10::Error);
@@ -267,10 +281,14 @@ TEST(Einsum, Contractions) {
 }
 
 TEST(MatrixProduct, WrongArguments) {
-  EXPECT_THAT(message_of<c10::Error>([] { at::mm(at::ones({2, 3}), at::ones({4, 5})); }),
+  EXPECT_THAT(message_of<c10::Error>([] {
+                at::mm(at::ones({2, 3}), at::ones({4, 5}));
+              }),
               HasSubstr("mm(): expected self of shape [n, k] and mat2 of shape [k, m], got [2, 3] "
                         "and [4, 5]"));
-  EXPECT_THAT(message_of<c10::Error>([] { at::mm(at::ones({2, 3}), at::ones({3, 5}, at::kDouble)); }),
+  EXPECT_THAT(message_of<c10::Error>([] {
+                at::mm(at::ones({2, 3}), at::ones({3, 5}, at::kDouble));
+              }),
               HasSubstr("mm(): expected operands of one dtype, got float32 and float64"));
   EXPECT_THROW(at::bmm(at::ones({2, 3, 4}), at::ones({1, 4, 5})), c10::Error);
   EXPECT_THROW(at::mv(at::ones({2, 3}), at::ones({2})), c10::Error);
@@ -283,7 +301,8 @@ TEST(MatrixProduct, WrongArguments) {
 TEST(MatrixProduct, MetaTensorsHaveShapesOnly) {
   const auto meta = at::TensorOptions().device(at::kMeta);
   EXPECT_EQ(sizes(at::mm(at::empty({2, 3}, meta), at::empty({3, 4}, meta))), (Ints{2, 4}));
-  EXPECT_EQ(sizes(at::matmul(at::empty({5, 2, 3}, meta), at::empty({3, 4}, meta))), (Ints{5, 2, 4}));
+  EXPECT_EQ(sizes(at::matmul(at::empty({5, 2, 3}, meta), at::empty({3, 4}, meta))),
+            (Ints{5, 2, 4}));
 }
 
 }  // namespace

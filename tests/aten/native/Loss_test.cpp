@@ -22,10 +22,10 @@ TEST(NllLoss, Reductions) {
   EXPECT_EQ(doubles(at::nll_loss(x, target)), (Doubles{5}));
   EXPECT_EQ(doubles(at::nll_loss(x, target, weight, at::Reduction::None)), (Doubles{12, 4, 16}));
   EXPECT_DOUBLE_EQ(at::nll_loss(x, target, weight).item<double>(), 32.0 / 7);
-  EXPECT_EQ(doubles(at::nll_loss(x, target, kNoWeight, at::Reduction::None, 0)), (Doubles{3, 0, 8}));
+  EXPECT_EQ(doubles(at::nll_loss(x, target, kNoWeight, at::Reduction::None, 0)),
+            (Doubles{3, 0, 8}));
   EXPECT_DOUBLE_EQ(at::nll_loss(x, target, kNoWeight, at::Reduction::Mean, 0).item<double>(), 5.5);
-  EXPECT_TRUE(std::isnan(
-      at::nll_loss(x, at::full({3}, -100, at::kLong)).item<double>()));
+  EXPECT_TRUE(std::isnan(at::nll_loss(x, at::full({3}, -100, at::kLong)).item<double>()));
   EXPECT_EQ(doubles(at::nll_loss(x[0], at::tensor(1))), (Doubles{2}));
   EXPECT_EQ(doubles(at::nll_loss(x.t().contiguous().t(), target)), (Doubles{5}));
 }
@@ -36,23 +36,29 @@ TEST(NllLoss, MoreDimensions) {
   // Element [n, c, i] is -(12 n + 4 c + i).
   const Doubles expected = {0, 5, 10, 3, 20, 21, 18, 15};
   EXPECT_EQ(doubles(at::nll_loss_nd(x, target, kNoWeight, at::Reduction::None)), expected);
-  EXPECT_EQ(doubles(at::nll_loss_nd(x.view({2, 3, 2, 2}), target.view({2, 2, 2}), kNoWeight, 0)), expected);
-  EXPECT_EQ(sizes(at::nll_loss_nd(x.view({2, 3, 2, 1, 2}), target.view({2, 2, 1, 2}), kNoWeight, 0)),
-            (Ints{2, 2, 1, 2}));
+  EXPECT_EQ(doubles(at::nll_loss_nd(x.view({2, 3, 2, 2}), target.view({2, 2, 2}), kNoWeight, 0)),
+            expected);
+  EXPECT_EQ(
+      sizes(at::nll_loss_nd(x.view({2, 3, 2, 1, 2}), target.view({2, 2, 1, 2}), kNoWeight, 0)),
+      (Ints{2, 2, 1, 2}));
   EXPECT_DOUBLE_EQ(at::nll_loss_nd(x, target).item<double>(), 92.0 / 8);
 }
 
 TEST(NllLoss, WrongTargetsAreFoundBeforeAnythingIsWritten) {
   const Tensor x = at::zeros({3, 4});
   Tensor out = at::full({3}, 7.0);
-  EXPECT_THAT(message_of<c10::IndexError>([&] {
-                at::nll_loss_out(out, x, at::tensor({0, 4, 1}), kNoWeight, at::Reduction::None);
-              }),
-              HasSubstr("expected every target in [0, 3] or ignore_index -100, got 4 at position 1"));
+  EXPECT_THAT(
+      message_of<c10::IndexError>([&] {
+        at::nll_loss_out(out, x, at::tensor({0, 4, 1}), kNoWeight, at::Reduction::None);
+      }),
+      HasSubstr("expected every target in [0, 3] or ignore_index -100, got 4 at position 1"));
   EXPECT_EQ(doubles(out), (Doubles{7, 7, 7}));
   EXPECT_THROW(at::nll_loss(x, at::tensor({0, -1, 1})), c10::IndexError);
-  EXPECT_THAT(message_of<c10::Error>([&] { at::nll_loss(x, at::tensor({0, 1})); }),
-              HasSubstr("nll_loss(): expected target of shape [3] for input of shape [3, 4], got [2]"));
+  EXPECT_THAT(
+      message_of<c10::Error>([&] {
+        at::nll_loss(x, at::tensor({0, 1}));
+      }),
+      HasSubstr("nll_loss(): expected target of shape [3] for input of shape [3, 4], got [2]"));
   EXPECT_THROW(at::nll_loss(x, at::zeros({3})), c10::Error);
   EXPECT_THROW(at::nll_loss(x, at::tensor({0, 1, 2}), at::ones({3})), c10::Error);
   EXPECT_THROW(at::nll_loss(x, at::tensor({0, 1, 2}), kNoWeight, 3), c10::ValueError);
@@ -89,8 +95,10 @@ TEST(CrossEntropy, ClassNumbersAndProbabilitiesAgree) {
   one_hot.scatter_(1, target.unsqueeze(1), 1.0);
   for (int64_t reduction : {0, 1, 2}) {
     for (double smoothing : {0.0, 0.3}) {
-      const Doubles a = doubles(at::cross_entropy_loss(x, target, kNoWeight, reduction, -100, smoothing));
-      const Doubles b = doubles(at::cross_entropy_loss(x, one_hot, kNoWeight, reduction, -100, smoothing));
+      const Doubles a =
+          doubles(at::cross_entropy_loss(x, target, kNoWeight, reduction, -100, smoothing));
+      const Doubles b =
+          doubles(at::cross_entropy_loss(x, one_hot, kNoWeight, reduction, -100, smoothing));
       ASSERT_EQ(a.size(), b.size());
       for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-12);
     }
@@ -99,9 +107,10 @@ TEST(CrossEntropy, ClassNumbersAndProbabilitiesAgree) {
   EXPECT_NEAR(at::cross_entropy_loss(at::tensor({{0., 1.}}), at::tensor({0})).item<double>(),
               std::log(1 + std::exp(1.0)), 1e-12);
   // Half of the weight on each class.
-  EXPECT_NEAR(at::cross_entropy_loss(at::tensor({{0., 1.}}), at::tensor({0}), kNoWeight, 1, -100, 1.0)
-                  .item<double>(),
-              std::log(1 + std::exp(1.0)) - 0.5, 1e-12);
+  EXPECT_NEAR(
+      at::cross_entropy_loss(at::tensor({{0., 1.}}), at::tensor({0}), kNoWeight, 1, -100, 1.0)
+          .item<double>(),
+      std::log(1 + std::exp(1.0)) - 0.5, 1e-12);
   // Ignored rows count neither in the sum nor in the divisor.
   const Tensor some = at::tensor({2, -100, 1, -100, 1});
   const Tensor kept = at::tensor({0, 2, 4});
@@ -109,7 +118,8 @@ TEST(CrossEntropy, ClassNumbersAndProbabilitiesAgree) {
     for (const auto& w : {kNoWeight, std::optional<Tensor>(at::tensor({1., 2., 3.}))}) {
       EXPECT_NEAR(at::cross_entropy_loss(x, some, w, 1, -100, smoothing).item<double>(),
                   at::cross_entropy_loss(x.index_select(0, kept), some.index_select(0, kept), w, 1,
-                                         -100, smoothing).item<double>(),
+                                         -100, smoothing)
+                      .item<double>(),
                   1e-12);
     }
   }
@@ -121,8 +131,8 @@ TEST(CrossEntropy, Gradients) {
   const Tensor target = at::tensor({{0, 1}, {3, 2}, {2, 2}});
   const Tensor probabilities = at::rand({3, 4, 2}, at::kDouble).softmax(1).requires_grad_();
   const auto classes = [&](const std::vector<Tensor>& in) {
-    return std::vector<Tensor>{at::cross_entropy_loss(in[0], target, at::tensor({1., 2., 3., 4.}), 1,
-                                                      -100, 0.1)};
+    return std::vector<Tensor>{
+        at::cross_entropy_loss(in[0], target, at::tensor({1., 2., 3., 4.}), 1, -100, 0.1)};
   };
   const auto soft = [&](const std::vector<Tensor>& in) {
     return std::vector<Tensor>{at::cross_entropy_loss(in[0], in[1])};

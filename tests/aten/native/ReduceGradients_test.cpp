@@ -12,16 +12,18 @@ using at::Tensor;
 using Function = std::function<Tensor(const Tensor&)>;
 
 void expect_derivatives(const Function& f, const Tensor& input, const char* what) {
-  const auto wrapped = [&f](const std::vector<Tensor>& in) { return std::vector<Tensor>{f(in[0])}; };
+  const auto wrapped = [&f](const std::vector<Tensor>& in) {
+    return std::vector<Tensor>{f(in[0])};
+  };
   const Tensor x = input.detach().clone().requires_grad_();
   EXPECT_TRUE(at::autograd::gradcheck(wrapped, {x})) << what;
   EXPECT_TRUE(at::autograd::gradgradcheck(wrapped, {x})) << what;
 }
 
 TEST(ReduceGradients, ProductsOfZeros) {
-  for (const Tensor& t :
-       {at::tensor({{1.5, 2.0, -0.5}, {0.7, -1.2, 2.0}}), at::tensor({{1.5, 0.0, -0.5}, {0.7, -1.2, 2.0}}),
-        at::tensor({{1.5, 0.0, 0.0}, {0.0, -1.2, 2.0}})}) {
+  for (const Tensor& t : {at::tensor({{1.5, 2.0, -0.5}, {0.7, -1.2, 2.0}}),
+                          at::tensor({{1.5, 0.0, -0.5}, {0.7, -1.2, 2.0}}),
+                          at::tensor({{1.5, 0.0, 0.0}, {0.0, -1.2, 2.0}})}) {
     expect_derivatives([](const Tensor& x) { return x.prod(); }, t, "prod");
     expect_derivatives([](const Tensor& x) { return x.prod(0); }, t, "prod dim 0");
     expect_derivatives([](const Tensor& x) { return x.prod(1, true); }, t, "prod dim 1");
@@ -41,8 +43,9 @@ TEST(ReduceGradients, Reductions) {
   expect_derivatives([](const Tensor& x) { return x.norm(); }, t, "norm");
   expect_derivatives([](const Tensor& x) { return x.norm(3, {1}); }, t, "norm 3");
   expect_derivatives([](const Tensor& x) { return x.norm(1, {0}); }, t, "norm 1");
-  expect_derivatives([](const Tensor& x) { return x.norm(std::numeric_limits<double>::infinity(), {0}); },
-                     t, "norm inf");
+  expect_derivatives(
+      [](const Tensor& x) { return x.norm(std::numeric_limits<double>::infinity(), {0}); }, t,
+      "norm inf");
   expect_derivatives([](const Tensor& x) { return x.logsumexp({0}); }, t, "logsumexp");
   expect_derivatives([](const Tensor& x) { return x.cumsum(0).tanh(); }, t, "cumsum");
   expect_derivatives([](const Tensor& x) { return x.amax({1}).tanh(); }, t, "amax");
@@ -80,7 +83,8 @@ TEST(ReduceGradients, MatrixProducts) {
     EXPECT_TRUE(at::autograd::gradgradcheck(wrapped, inputs)) << what;
   };
   check([](auto& in) { return at::mm(in[0], in[1]); }, {random({2, 3}), random({3, 2})}, "mm");
-  check([](auto& in) { return at::bmm(in[0], in[1]); }, {random({2, 2, 3}), random({2, 3, 2})}, "bmm");
+  check([](auto& in) { return at::bmm(in[0], in[1]); }, {random({2, 2, 3}), random({2, 3, 2})},
+        "bmm");
   check([](auto& in) { return at::addmm(in[0], in[1], in[2], 2, 3); },
         {random({2}), random({2, 3}), random({3, 2})}, "addmm");
   check([](auto& in) { return at::baddbmm(in[0], in[1], in[2], 2, 3); },
@@ -90,11 +94,15 @@ TEST(ReduceGradients, MatrixProducts) {
         {random({2}), random({2, 3}), random({3})}, "addmv");
   check([](auto& in) { return at::dot(in[0], in[1]); }, {random({3}), random({3})}, "dot");
   check([](auto& in) { return at::outer(in[0], in[1]); }, {random({3}), random({2})}, "outer");
-  check([](auto& in) { return at::matmul(in[0], in[1]); }, {random({2, 2, 3}), random({3})}, "matmul");
+  check([](auto& in) { return at::matmul(in[0], in[1]); }, {random({2, 2, 3}), random({3})},
+        "matmul");
   check([](auto& in) { return at::linear(in[0], in[1], in[2]); },
         {random({2, 2, 3}), random({2, 3}), random({2})}, "linear");
-  check([](auto& in) { return at::einsum("bij,jk->bk", {in[0], in[1]}); },
-        {random({2, 2, 3}), random({3, 2})}, "einsum");
+  check(
+      [](auto& in) {
+        return at::einsum("bij,jk->bk", {in[0], in[1]});
+      },
+      {random({2, 2, 3}), random({3, 2})}, "einsum");
   const Tensor z = at::randn({2, 3}, at::kComplexDouble).requires_grad_();
   const Tensor w = at::randn({3, 2}, at::kComplexDouble).requires_grad_();
   check([](auto& in) { return at::mm(in[0], in[1]); }, {z, w}, "complex mm");

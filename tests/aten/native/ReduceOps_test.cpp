@@ -71,7 +71,8 @@ void expect_close(const Tensor& actual, const Doubles& expected, double toleranc
   const Doubles got = doubles(actual);
   ASSERT_EQ(got.size(), expected.size()) << what;
   for (size_t i = 0; i < got.size(); ++i) {
-    ASSERT_NEAR(got[i], expected[i], tolerance * (1 + std::abs(expected[i]))) << what << " at " << i;
+    ASSERT_NEAR(got[i], expected[i], tolerance * (1 + std::abs(expected[i])))
+        << what << " at " << i;
   }
 }
 
@@ -114,17 +115,18 @@ TEST_P(ReductionTest, AgreesWithPlainLoopsOverEverySetOfDimensions) {
       for (int64_t d = 0; d < t.dim(); ++d) {
         if ((mask >> d) & 1) dims.push_back(only = d);
       }
-      const std::string what = c10::str("shape ", t.sizes(), " strides ", t.strides(), " dims ", dims);
+      const std::string what =
+          c10::str("shape ", t.sizes(), " strides ", t.strides(), " dims ", dims);
       expect_close(t.sum(dims), reference(t, mask, naive_sum), tolerance, what + " sum");
       expect_close(t.amax(dims, true), reference(t, mask, naive_max), 0, what + " amax");
       expect_close(t.amin(dims), reference(t, mask, naive_min), 0, what + " amin");
       if (floating) {
         expect_close(t.mean(dims), reference(t, mask, naive_mean), tolerance, what + " mean");
         expect_close(t.norm(2, dims), reference(t, mask, naive_norm), tolerance, what + " norm");
-        expect_close(at::var(t, dims, std::optional<at::Scalar>(), true),
-                     reference(t, mask, [](const Doubles& x) {
-                       return x.size() == 1 ? 0.0 : naive_var(x);
-                     }), t.numel() > 1 && naive_var({0, 1}) > 0 ? 10 * tolerance : 0, what + " var");
+        expect_close(
+            at::var(t, dims, std::optional<at::Scalar>(), true),
+            reference(t, mask, [](const Doubles& x) { return x.size() == 1 ? 0.0 : naive_var(x); }),
+            t.numel() > 1 && naive_var({0, 1}) > 0 ? 10 * tolerance : 0, what + " var");
       }
       if (dims.size() == 1) {
         const auto [values, indices] = t.max(only);
@@ -143,8 +145,8 @@ std::string dtype_name(const testing::TestParamInfo<at::ScalarType>& info) {
   return c10::str(info.param);
 }
 INSTANTIATE_TEST_SUITE_P(Dtypes, ReductionTest,
-                         testing::Values(at::kDouble, at::kFloat, at::kBFloat16, at::kHalf, at::kLong,
-                                         at::kInt, at::kShort, at::kChar),
+                         testing::Values(at::kDouble, at::kFloat, at::kBFloat16, at::kHalf,
+                                         at::kLong, at::kInt, at::kShort, at::kChar),
                          dtype_name);
 
 TEST(Reductions, ShapesOfResults) {
@@ -311,7 +313,8 @@ TEST(Reductions, RunningSumsAndProducts) {
   EXPECT_EQ(ints(t.cumsum(1)), (Ints{0, 1, 3, 6, 4, 9, 15, 22, 8, 17, 27, 38}));
   EXPECT_EQ(ints(t.cumsum(0)), (Ints{0, 1, 2, 3, 4, 6, 8, 10, 12, 15, 18, 21}));
   EXPECT_EQ(ints(t.t().cumsum(0)), ints(t.cumsum(1).t()));
-  EXPECT_EQ(ints(t.to(at::kInt).add(1).cumprod(0)), (Ints{1, 2, 3, 4, 5, 12, 21, 32, 45, 120, 231, 384}));
+  EXPECT_EQ(ints(t.to(at::kInt).add(1).cumprod(0)),
+            (Ints{1, 2, 3, 4, 5, 12, 21, 32, 45, 120, 231, 384}));
   EXPECT_EQ(ints(at::full({3}, 200, at::kByte).cumsum(0, at::kByte)), (Ints{200, 144, 88}));
   EXPECT_EQ(ints(at::tensor(3).cumsum(0)), (Ints{3}));
   Tensor in_place = t.to(at::kFloat).clone();

@@ -66,7 +66,9 @@ TEST(SoftMax, SpecialValues) {
 }
 
 TEST(SoftMax, WrongArguments) {
-  EXPECT_THAT(message_of<c10::IndexError>([] { at::ones({3, 4}).softmax(5); }),
+  EXPECT_THAT(message_of<c10::IndexError>([] {
+                at::ones({3, 4}).softmax(5);
+              }),
               HasSubstr("softmax(): expected dim in [-2, 1] for a 2-d input, got 5"));
   EXPECT_THROW(at::ones({3}, at::kLong).softmax(0), c10::NotImplementedError);
 }

@@ -34,8 +34,10 @@ TEST(Sort, EveryDtypeAndLength) {
     if (c10::isComplexType(dtype)) continue;
     for (int64_t n : {1, 2, 10, 17, 200, 256, 5000}) {
       // Few different values, so that equal ones are common; negative ones where there are any.
-      const Tensor t = at::randint(dtype == at::kByte || dtype == at::kBool ? 0 : -60, 60, {n}, at::kDouble)
-                           .mul(c10::isFloatingType(dtype) ? 0.25 : 1.0).to(dtype);
+      const Tensor t =
+          at::randint(dtype == at::kByte || dtype == at::kBool ? 0 : -60, 60, {n}, at::kDouble)
+              .mul(c10::isFloatingType(dtype) ? 0.25 : 1.0)
+              .to(dtype);
       for (bool descending : {false, true}) {
         const auto [values, indices] = t.sort(0, descending);
         const Doubles x = doubles(t);
@@ -53,8 +55,9 @@ TEST(Sort, SpecialValues) {
   const Tensor t = at::tensor({0.0, kNaN, -0.0, kInf, -kInf, 1.0, -kNaN, -1.0});
   EXPECT_EQ(ints(t.argsort()), (Ints{4, 7, 0, 2, 5, 3, 1, 6}));
   EXPECT_EQ(ints(t.argsort(0, true)), (Ints{1, 6, 3, 5, 0, 2, 7, 4}));
-  EXPECT_EQ(ints(at::tensor({std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min(),
-                             int64_t{0}}).argsort()),
+  EXPECT_EQ(ints(at::tensor({std::numeric_limits<int64_t>::max(),
+                             std::numeric_limits<int64_t>::min(), int64_t{0}})
+                     .argsort()),
             (Ints{1, 2, 0}));
   const Tensor long_row = at::cat({t.repeat({50}), at::tensor({-5.0})});
   EXPECT_EQ(ints(long_row.argsort()), naive_order(doubles(long_row), false));
@@ -104,7 +107,9 @@ TEST(Topk, LargestAndSmallest) {
 TEST(Sort, WrongArguments) {
   EXPECT_THROW(at::ones({3}).sort(1), c10::IndexError);
   EXPECT_THROW(at::ones({3}, at::kComplexFloat).sort(0), c10::NotImplementedError);
-  EXPECT_THAT(message_of<c10::Error>([] { at::ones({3, 4}).topk(5); }),
+  EXPECT_THAT(message_of<c10::Error>([] {
+                at::ones({3, 4}).topk(5);
+              }),
               HasSubstr("topk(): expected k in [0, 4] for dimension 1"));
   EXPECT_THROW(at::ones({3}).topk(-1), c10::Error);
 }
