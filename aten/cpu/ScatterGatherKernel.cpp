@@ -66,18 +66,17 @@ void for_each_block(const TensorBase& self, int64_t dim, const TensorBase& index
   });
 }
 
-// Calls f(element of self, element of other) for all places of a block.
+// Calls f(element of self, offset in other) for all places of a block.
 template <typename T, typename F>
-void for_each_place(const Block& block, const Steps& steps, T* self, const int64_t* index, T* other,
+void for_each_place(const Block& block, const Steps& steps, T* self, const int64_t* index,
                     const F& f) {
   self += block.self;
   index += block.index;
-  other += block.other;
   for (int64_t i = 0; i < block.length; ++i) {
     for (int64_t j = 0; j < block.width; ++j) {
       const int64_t position = index[i * steps.index_dim + j * steps.index_line];
       f(self[position * steps.self_dim + j * steps.self_line],
-        other[i * steps.other_dim + j * steps.other_line]);
+        block.other + i * steps.other_dim + j * steps.other_line);
     }
   }
 }
@@ -87,13 +86,13 @@ void gather_kernel(const TensorBase& result, const TensorBase& self, int64_t dim
   const auto* indices = index.const_data_ptr<int64_t>();
   with_opaque_type(self.itemsize(), [&](auto tag) {
     using T = decltype(tag);
-    T* from = static_cast<T*>(self.data_ptr());
+    const T* from = static_cast<const T*>(self.const_data_ptr());
     T* to = static_cast<T*>(result.mutable_data_ptr());
     for_each_block(self, dim, index, result, [&](const Block& block, const Steps& steps) {
       const bool rows = steps.index_line == 0 && steps.self_line == 1 && steps.other_line == 1;
       if (!rows) {
-        for_each_place(block, steps, from, indices, to,
-                       [](const T& source, T& target) { target = source; });
+        for_each_place(block, steps, from, indices,
+                       [to](const T& source, int64_t place) { to[place] = source; });
         return;
       }
       // One index for a whole row: index_select along a dimension before the last.
@@ -113,10 +112,10 @@ void scatter_kernel(const TensorBase& self, int64_t dim, const TensorBase& index
   with_opaque_type(self.itemsize(), [&](auto tag) {
     using T = decltype(tag);
     T* to = static_cast<T*>(self.mutable_data_ptr());
-    T* from = static_cast<T*>(src.data_ptr());
+    const T* from = static_cast<const T*>(src.const_data_ptr());
     for_each_block(self, dim, index, src, [&](const Block& block, const Steps& steps) {
-      for_each_place(block, steps, to, indices, from,
-                     [](T& target, const T& source) { target = source; });
+      for_each_place(block, steps, to, indices,
+                     [from](T& target, int64_t place) { target = from[place]; });
     });
   });
 }
@@ -127,9 +126,9 @@ void scatter_fill_kernel(const TensorBase& self, int64_t dim, const TensorBase& 
   OPLOOM_DISPATCH(self.scalar_type(), "scatter", (OPLOOM_ALL), [&] {
     const auto number = value.to<scalar_t>();
     auto* to = self.mutable_data_ptr<scalar_t>();
-    for_each_block(self, dim, index, self, [&](const Block& block, const Steps& steps) {
-      for_each_place(block, steps, to, indices, to,
-                     [number](scalar_t& target, const scalar_t&) { target = number; });
+    for_each_block(self, dim, index, index, [&](const Block& block, const Steps& steps) {
+      for_each_place(block, steps, to, indices,
+                     [number](scalar_t& target, int64_t) { target = number; });
     });
   });
 }
@@ -138,32 +137,20 @@ void scatter_add_kernel(const TensorBase& self, int64_t dim, const TensorBase& i
                         const TensorBase& src, const Scalar& alpha) {
   const auto* indices = index.const_data_ptr<int64_t>();
   OPLOOM_DISPATCH(self.scalar_type(), "scatter_add", (OPLOOM_ALL), [&] {
-    auto* to = self.mutable_data_ptr<scalar_t>();
-    auto* from = src.data_ptr<scalar_t>();
-    const auto add_all = [&](const auto& scaled) {
-      for_each_block(self, dim, index, src, [&](const Block& block, const Steps& steps) {
-        for_each_place(
-            block, steps, to, indices, from, [&scaled](scalar_t& target, const scalar_t& source) {
-              if constexpr (std::is_same_v<scalar_t, bool>) {
-                target = target || scaled(source);
-              } else {
-                using Wide = c10::opmath_type<scalar_t>;
-                target = static_cast<scalar_t>(static_cast<Wide>(target) + scaled(source));
-              }
-            });
-      });
-    };
     using Wide = c10::opmath_type<scalar_t>;
-    if (alpha.equal(1)) {
-      add_all([](const scalar_t& x) { return static_cast<Wide>(x); });
-    } else if constexpr (std::is_same_v<scalar_t, bool>) {
-      const bool factor = alpha.to<bool>();
-      add_all([factor](bool x) { return x && factor; });
-    } else {
-      const Wide factor = alpha.to<Wide>();
-      add_all(
-          [factor](const scalar_t& x) { return static_cast<Wide>(static_cast<Wide>(x) * factor); });
-    }
+    auto* to = self.mutable_data_ptr<scalar_t>();
+    const auto* from = src.const_data_ptr<scalar_t>();
+    const Wide factor = alpha.to<Wide>();
+    for_each_block(self, dim, index, src, [&](const Block& block, const Steps& steps) {
+      for_each_place(block, steps, to, indices, [&](scalar_t& target, int64_t place) {
+        if constexpr (std::is_same_v<scalar_t, bool>) {
+          target = target || (from[place] && factor);
+        } else {
+          target = static_cast<scalar_t>(static_cast<Wide>(target) +
+                                         static_cast<Wide>(from[place]) * factor);
+        }
+      });
+    });
   });
 }
 
