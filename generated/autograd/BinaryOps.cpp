@@ -430,7 +430,7 @@ Tensor& atan2_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   if (requires_grad) {
     grad_fn = make_node<Atan2Backward0>();
     collect_edges(*grad_fn, self, other);
-    grad_fn->other_ = SavedTensor(other, false);
+    grad_fn->other_ = save_beside(other, self);
     grad_fn->self_ = SavedTensor(self.clone(), false);
   }
   {
@@ -620,7 +620,7 @@ Tensor& div__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   if (requires_grad) {
     grad_fn = make_node<DivBackward0>();
     collect_edges(*grad_fn, self, other);
-    grad_fn->other_ = SavedTensor(other, false);
+    grad_fn->other_ = save_beside(other, self);
     grad_fn->self_scalar_type = self.scalar_type();
     if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self.clone(), false);
   }
@@ -644,7 +644,7 @@ Tensor& div__Tensor_mode(DispatchKeySet ks, Tensor& self, const Tensor& other,
   if (requires_grad) {
     grad_fn = make_node<DivBackward1>();
     collect_edges(*grad_fn, self, other);
-    grad_fn->other_ = SavedTensor(other, false);
+    grad_fn->other_ = save_beside(other, self);
     grad_fn->self_scalar_type = self.scalar_type();
     grad_fn->rounding_mode = 
     rounding_mode.has_value() ? std::optional<std::string>(*rounding_mode) : std::nullopt;
@@ -749,7 +749,7 @@ Tensor& fmod__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
     grad_fn = make_node<FmodBackward0>();
     collect_edges(*grad_fn, self, other);
     if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self.clone(), false);
-    if (grad_fn->should_compute_output(1)) grad_fn->other_ = SavedTensor(other, false);
+    if (grad_fn->should_compute_output(1)) grad_fn->other_ = save_beside(other, self);
   }
   {
     AutoDispatchBelowAutograd guard;
@@ -1154,7 +1154,7 @@ Tensor& mul__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   if (requires_grad) {
     grad_fn = make_node<MulBackward0>();
     collect_edges(*grad_fn, self, other);
-    if (grad_fn->should_compute_output(0)) grad_fn->other_ = SavedTensor(other, false);
+    if (grad_fn->should_compute_output(0)) grad_fn->other_ = save_beside(other, self);
     grad_fn->self_scalar_type = self.scalar_type();
     if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self.clone(), false);
     grad_fn->other_scalar_type = other.scalar_type();
@@ -1305,7 +1305,7 @@ Tensor& pow__Tensor_Tensor(DispatchKeySet ks, Tensor& self, const Tensor& expone
     grad_fn = make_node<PowBackward0>();
     collect_edges(*grad_fn, self, exponent);
     grad_fn->self_ = SavedTensor(self.clone(), false);
-    grad_fn->exponent_ = SavedTensor(exponent, false);
+    grad_fn->exponent_ = save_beside(exponent, self);
   }
   {
     AutoDispatchBelowAutograd guard;
@@ -1372,7 +1372,7 @@ Tensor& remainder__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) 
     grad_fn = make_node<RemainderBackward0>();
     collect_edges(*grad_fn, self, other);
     if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self.clone(), false);
-    if (grad_fn->should_compute_output(1)) grad_fn->other_ = SavedTensor(other, false);
+    if (grad_fn->should_compute_output(1)) grad_fn->other_ = save_beside(other, self);
   }
   {
     AutoDispatchBelowAutograd guard;

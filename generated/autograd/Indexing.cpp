@@ -248,7 +248,7 @@ Tensor& index_add_(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor& i
     grad_fn = make_node<IndexAddBackward0>();
     collect_edges(*grad_fn, self, source);
     grad_fn->dim = dim;
-    if (grad_fn->should_compute_output(1)) grad_fn->index_ = SavedTensor(index, false);
+    if (grad_fn->should_compute_output(1)) grad_fn->index_ = save_beside(index, self);
     grad_fn->source_sizes = source.sizes();
     grad_fn->alpha = alpha;
   }
@@ -452,7 +452,7 @@ Tensor& scatter__src(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor&
     grad_fn = make_node<ScatterBackward0>();
     collect_edges(*grad_fn, self, src);
     grad_fn->dim = dim;
-    grad_fn->index_ = SavedTensor(index, false);
+    grad_fn->index_ = save_beside(index, self);
     grad_fn->src_sizes = src.sizes();
   }
   {
@@ -476,7 +476,7 @@ Tensor& scatter__value(DispatchKeySet ks, Tensor& self, int64_t dim, const Tenso
     grad_fn = make_node<ScatterBackward1>();
     collect_edges(*grad_fn, self);
     grad_fn->dim = dim;
-    grad_fn->index_ = SavedTensor(index, false);
+    grad_fn->index_ = save_beside(index, self);
   }
   {
     AutoDispatchBelowAutograd guard;
@@ -545,7 +545,7 @@ Tensor& scatter_add_(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor&
     grad_fn = make_node<ScatterAddBackward0>();
     collect_edges(*grad_fn, self, src);
     grad_fn->dim = dim;
-    if (grad_fn->should_compute_output(1)) grad_fn->index_ = SavedTensor(index, false);
+    if (grad_fn->should_compute_output(1)) grad_fn->index_ = save_beside(index, self);
     grad_fn->src_sizes = src.sizes();
   }
   {

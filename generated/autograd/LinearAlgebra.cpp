@@ -193,9 +193,9 @@ Tensor& addmm_(DispatchKeySet ks, Tensor& self, const Tensor& mat1, const Tensor
     grad_fn = make_node<AddmmBackward0>();
     collect_edges(*grad_fn, self, mat1, mat2);
     grad_fn->beta = beta;
-    if (grad_fn->should_compute_output(1)) grad_fn->mat2_ = SavedTensor(mat2, false);
+    if (grad_fn->should_compute_output(1)) grad_fn->mat2_ = save_beside(mat2, self);
     grad_fn->alpha = alpha;
-    if (grad_fn->should_compute_output(2)) grad_fn->mat1_ = SavedTensor(mat1, false);
+    if (grad_fn->should_compute_output(2)) grad_fn->mat1_ = save_beside(mat1, self);
   }
   {
     AutoDispatchBelowAutograd guard;
@@ -253,9 +253,9 @@ Tensor& addmv_(DispatchKeySet ks, Tensor& self, const Tensor& mat, const Tensor&
     grad_fn = make_node<AddmvBackward0>();
     collect_edges(*grad_fn, self, mat, vec);
     grad_fn->beta = beta;
-    if (grad_fn->should_compute_output(1)) grad_fn->vec_ = SavedTensor(vec, false);
+    if (grad_fn->should_compute_output(1)) grad_fn->vec_ = save_beside(vec, self);
     grad_fn->alpha = alpha;
-    if (grad_fn->should_compute_output(2)) grad_fn->mat_ = SavedTensor(mat, false);
+    if (grad_fn->should_compute_output(2)) grad_fn->mat_ = save_beside(mat, self);
   }
   {
     AutoDispatchBelowAutograd guard;
@@ -315,9 +315,9 @@ Tensor& baddbmm_(DispatchKeySet ks, Tensor& self, const Tensor& batch1, const Te
     grad_fn = make_node<BaddbmmBackward0>();
     collect_edges(*grad_fn, self, batch1, batch2);
     grad_fn->beta = beta;
-    if (grad_fn->should_compute_output(1)) grad_fn->batch2_ = SavedTensor(batch2, false);
+    if (grad_fn->should_compute_output(1)) grad_fn->batch2_ = save_beside(batch2, self);
     grad_fn->alpha = alpha;
-    if (grad_fn->should_compute_output(2)) grad_fn->batch1_ = SavedTensor(batch1, false);
+    if (grad_fn->should_compute_output(2)) grad_fn->batch1_ = save_beside(batch1, self);
   }
   {
     AutoDispatchBelowAutograd guard;

@@ -139,11 +139,11 @@ Tensor& addcdiv_(DispatchKeySet ks, Tensor& self, const Tensor& tensor1, const T
     grad_fn->self_scalar_type = self.scalar_type();
     grad_fn->tensor1_scalar_type = tensor1.scalar_type();
     if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-      grad_fn->tensor2_ = SavedTensor(tensor2, false);
+      grad_fn->tensor2_ = save_beside(tensor2, self);
     }
     grad_fn->value = value;
     grad_fn->tensor2_scalar_type = tensor2.scalar_type();
-    if (grad_fn->should_compute_output(2)) grad_fn->tensor1_ = SavedTensor(tensor1, false);
+    if (grad_fn->should_compute_output(2)) grad_fn->tensor1_ = save_beside(tensor1, self);
   }
   {
     AutoDispatchBelowAutograd guard;
@@ -205,10 +205,10 @@ Tensor& addcmul_(DispatchKeySet ks, Tensor& self, const Tensor& tensor1, const T
     collect_edges(*grad_fn, self, tensor1, tensor2);
     grad_fn->self_scalar_type = self.scalar_type();
     grad_fn->tensor1_scalar_type = tensor1.scalar_type();
-    if (grad_fn->should_compute_output(1)) grad_fn->tensor2_ = SavedTensor(tensor2, false);
+    if (grad_fn->should_compute_output(1)) grad_fn->tensor2_ = save_beside(tensor2, self);
     grad_fn->value = value;
     grad_fn->tensor2_scalar_type = tensor2.scalar_type();
-    if (grad_fn->should_compute_output(2)) grad_fn->tensor1_ = SavedTensor(tensor1, false);
+    if (grad_fn->should_compute_output(2)) grad_fn->tensor1_ = save_beside(tensor1, self);
   }
   {
     AutoDispatchBelowAutograd guard;
@@ -303,9 +303,9 @@ Tensor& lerp__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& end, const T
     grad_fn = make_node<LerpBackward1>();
     collect_edges(*grad_fn, self, end, weight);
     if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
-      grad_fn->weight_ = SavedTensor(weight, false);
+      grad_fn->weight_ = save_beside(weight, self);
     }
-    if (grad_fn->should_compute_output(2)) grad_fn->end_ = SavedTensor(end, false);
+    if (grad_fn->should_compute_output(2)) grad_fn->end_ = save_beside(end, self);
     if (grad_fn->should_compute_output(2)) grad_fn->self_ = SavedTensor(self.clone(), false);
   }
   {

@@ -335,7 +335,7 @@ Tensor& clamp_max__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& max) {
     grad_fn = make_node<ClampMaxBackward1>();
     collect_edges(*grad_fn, self, max);
     grad_fn->self_ = SavedTensor(self.clone(), false);
-    grad_fn->max_ = SavedTensor(max, false);
+    grad_fn->max_ = save_beside(max, self);
   }
   {
     AutoDispatchBelowAutograd guard;
@@ -438,7 +438,7 @@ Tensor& clamp_min__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& min) {
     grad_fn = make_node<ClampMinBackward1>();
     collect_edges(*grad_fn, self, min);
     grad_fn->self_ = SavedTensor(self.clone(), false);
-    grad_fn->min_ = SavedTensor(min, false);
+    grad_fn->min_ = save_beside(min, self);
   }
   {
     AutoDispatchBelowAutograd guard;
@@ -519,7 +519,7 @@ Tensor& masked_fill__Scalar(DispatchKeySet ks, Tensor& self, const Tensor& mask,
   if (requires_grad) {
     grad_fn = make_node<MaskedFillBackward0>();
     collect_edges(*grad_fn, self);
-    grad_fn->mask_ = SavedTensor(mask, false);
+    grad_fn->mask_ = save_beside(mask, self);
   }
   {
     AutoDispatchBelowAutograd guard;
@@ -541,7 +541,7 @@ Tensor& masked_fill__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& mask,
   if (requires_grad) {
     grad_fn = make_node<MaskedFillBackward1>();
     collect_edges(*grad_fn, self, value);
-    grad_fn->mask_ = SavedTensor(mask, false);
+    grad_fn->mask_ = save_beside(mask, self);
   }
   {
     AutoDispatchBelowAutograd guard;
