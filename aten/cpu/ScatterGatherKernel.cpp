@@ -141,13 +141,16 @@ void scatter_add_kernel(const TensorBase& self, int64_t dim, const TensorBase& i
     auto* to = self.mutable_data_ptr<scalar_t>();
     const auto* from = src.const_data_ptr<scalar_t>();
     const Wide factor = alpha.to<Wide>();
+    // Even a factor of 1 would change infinite complex numbers.
+    const bool scaled = !alpha.equal(1);
     for_each_block(self, dim, index, src, [&](const Block& block, const Steps& steps) {
       for_each_place(block, steps, to, indices, [&](scalar_t& target, int64_t place) {
         if constexpr (std::is_same_v<scalar_t, bool>) {
           target = target || (from[place] && factor);
         } else {
-          target = static_cast<scalar_t>(static_cast<Wide>(target) +
-                                         static_cast<Wide>(from[place]) * factor);
+          const Wide value = static_cast<Wide>(from[place]);
+          target =
+              static_cast<scalar_t>(static_cast<Wide>(target) + (scaled ? value * factor : value));
         }
       });
     });
