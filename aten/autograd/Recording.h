@@ -86,6 +86,16 @@ inline void increment_version(TensorList tensors) {
   for (const Tensor& tensor : tensors) increment_version(tensor);
 }
 
+// Saves an input of an operation that changes `written` in place. Should the input show the same
+// memory, the backward pass will find it changed and refuse; until then it must not keep the node
+// that saves it alive, which the history of `written` is about to lead to.
+inline SavedTensor save_beside(const Tensor& tensor, const Tensor& written) {
+  if (OPLOOM_UNLIKELY(tensor.defined() && tensor.is_alias_of(written))) {
+    return SavedTensor(without_history(tensor), false);
+  }
+  return SavedTensor(tensor, false);
+}
+
 // ---- Nodes ----
 
 // The base of the generated nodes.

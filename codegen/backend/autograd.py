@@ -421,8 +421,10 @@ def _save(op: Operator, plan: Plan, saved: Saved, pad: str) -> list[str]:
         value = f"save_list({value}, {str(is_output).lower()})"
     elif is_output and written:
         value = f"SavedTensor({value}, true, get_view_meta({value}) != nullptr)"
-    elif saved.of in written and not is_output:
+    elif saved.of in written:
         value = f"SavedTensor({value}.clone(), false)"
+    elif written and not saved.type.optional:
+        value = f"save_beside({value}, {types.cpp_name(written[0])})"
     else:
         value = f"SavedTensor({value}, {str(is_output).lower()})"
     condition = plan.condition(saved)

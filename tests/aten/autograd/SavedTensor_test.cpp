@@ -64,6 +64,22 @@ TEST(SavedTensor, AChangeThroughAViewOrDetachIsNoticed) {
   EXPECT_THROWS(z.backward(), c10::Error, "modified by an inplace operation");
 }
 
+TEST(SavedTensor, AnInPlaceOperatorOnItselfIsRefusedBackwardAndLeavesNoCycle) {
+  const Tensor x = leaf({2, 3});
+  Tensor y = x * 1;
+  y.mul_(y);
+  Tensor z = x * 1;
+  z.mul_(z.view({2}));
+  EXPECT_THROWS(y.sum().backward(), c10::Error, "modified by an inplace operation");
+  EXPECT_THROWS(z.sum().backward(), c10::Error, "modified by an inplace operation");
+  const Witness first(y);
+  const Witness second(z);
+  y.reset();
+  z.reset();
+  EXPECT_FALSE(first.alive());
+  EXPECT_FALSE(second.alive());
+}
+
 TEST(SavedTensor, AnInPlaceOperatorKeepsWhatItOverwrites) {
   const Tensor x = leaf({2, 3});
   const Tensor y = leaf({5, 7});

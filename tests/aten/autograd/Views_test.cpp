@@ -111,7 +111,7 @@ TEST(Views, ChangesAreDifferentiableTwice) {
   const auto function = [](const std::vector<Tensor>& inputs) {
     const Tensor y = inputs[0] * inputs[0];
     y.select(0, 1).mul_(inputs[1]);
-    y.t().select(0, 0).mul_(y.select(1, 2));
+    y.t().select(0, 0).mul_(y.select(1, 2).clone());
     return std::vector<Tensor>{y * y};
   };
   const std::vector<Tensor> inputs = {matrix(), leaf({5, 6, 7})};
