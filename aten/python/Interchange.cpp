@@ -4,6 +4,8 @@
 #include <aten/python/Foreign.h>
 #include <aten/python/Interchange.h>
 #include <c10/util/Exception.h>
+#include <generated/ops/detach.h>
+#include <generated/ops/to.h>
 
 #include <memory>
 

@@ -6,6 +6,8 @@
 #include <aten/python/TensorNew.h>
 #include <c10/core/DefaultDtype.h>
 #include <c10/util/Exception.h>
+#include <generated/ops/detach.h>
+#include <generated/ops/to.h>
 
 #include <algorithm>
 
