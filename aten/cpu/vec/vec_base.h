@@ -31,14 +31,10 @@ inline constexpr int kVecBytes = 32;
 #endif
 
 // The numbers in a Vec of the form below. For DEFAULT it is one: the functions are then what a reader
-// would write for one number, and a compiler need not unroll them.
-#if defined(CPU_CAPABILITY_DEFAULT)
+// would write for one number, and a compiler need not unroll them. The other instruction sets have
+// this form for complex numbers only, and it is one for the same reason.
 template <typename T>
 inline constexpr int kLanes = 1;
-#else
-template <typename T>
-inline constexpr int kLanes = kVecBytes / static_cast<int>(sizeof(T));
-#endif
 
 // Arithmetic that wraps around for integers, where C++ would leave the result undefined.
 #define OPLOOM_WRAPPING(name, op)                                      \

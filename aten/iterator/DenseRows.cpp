@@ -1,0 +1,154 @@
+// for_each_dense_row: presents rows of any strides to a loop over dense ones.
+#include <aten/iterator/DenseRows.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+
+namespace at::inline oploom_v1::detail {
+namespace {
+
+constexpr int kMaxOperands = 8;
+// For each operand; all of them fit into the first-level cache.
+constexpr int64_t kBufferBytes = 8192;
+// Rows that are gathered together from a transposed input: a cache line of float holds as many.
+constexpr int64_t kRows = 16;
+
+struct Bytes16 {
+  uint64_t parts[2];
+};
+
+template <typename F>
+void by_size(int64_t size, F f) {
+  switch (size) {
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    case 8:
+      return f(uint64_t{});
+    default:
+      return f(Bytes16{});
+  }
+}
+
+// to[i] = from[i * stride]
+void gather(char* to, const char* from, int64_t stride, int64_t size, int64_t n) {
+  by_size(size, [&]<typename T>(T) {
+    for (int64_t i = 0; i < n; ++i) {
+      reinterpret_cast<T*>(to)[i] = *reinterpret_cast<const T*>(from + i * stride);
+    }
+  });
+}
+
+void scatter(char* to, int64_t stride, const char* from, int64_t size, int64_t n) {
+  by_size(size, [&]<typename T>(T) {
+    for (int64_t i = 0; i < n; ++i) {
+      *reinterpret_cast<T*>(to + i * stride) = reinterpret_cast<const T*>(from)[i];
+    }
+  });
+}
+
+void repeat(char* to, const char* from, int64_t size, int64_t n) {
+  by_size(size, [&]<typename T>(T) {
+    std::fill_n(reinterpret_cast<T*>(to), n, *reinterpret_cast<const T*>(from));
+  });
+}
+
+// Rows of `width` elements each: to[r * width + i] = from[r + i * stride], r < rows
+void gather_columns(char* to, int64_t width, const char* from, int64_t stride, int64_t size,
+                    int64_t n, int64_t rows) {
+  by_size(size, [&]<typename T>(T) {
+    T* target = reinterpret_cast<T*>(to);
+    for (int64_t i = 0; i < n; ++i) {
+      const T* column = reinterpret_cast<const T*>(from + i * stride);
+      for (int64_t r = 0; r < rows; ++r) target[r * width + i] = column[r];
+    }
+  });
+}
+
+enum class Mode : uint8_t { Dense, Repeated, Strided, Columns };
+
+}  // namespace
+
+void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes, int operands,
+                        int64_t size0, int64_t size1, DenseRowLoop dense) {
+  const int64_t* outer = strides + operands;
+  bool all_dense = true;
+  for (int k = 0; k < operands; ++k) all_dense = all_dense && strides[k] == sizes[k];
+  char* row[kMaxOperands];
+  // The loop may move the pointers that it gets.
+  if (all_dense || size0 == 1) {
+    for (int64_t j = 0; j < size1; ++j) {
+      for (int k = 0; k < operands; ++k) row[k] = data[k] + j * outer[k];
+      dense(row, size0);
+    }
+    return;
+  }
+
+  OPLOOM_INTERNAL_ASSERT(operands <= kMaxOperands, "too many operands for a pointwise kernel");
+  alignas(64) char buffers[kMaxOperands][kBufferBytes];
+  Mode mode[kMaxOperands];
+  int64_t largest = 1;
+  bool columns = false;
+  for (int k = 0; k < operands; ++k) {
+    largest = std::max(largest, sizes[k]);
+    if (strides[k] == sizes[k]) {
+      mode[k] = Mode::Dense;
+    } else if (strides[k] == 0 && k > 0) {
+      mode[k] = Mode::Repeated;
+    } else if (k > 0 && outer[k] == sizes[k] && size1 >= kRows / 2) {
+      mode[k] = Mode::Columns;
+      columns = true;
+    } else {
+      mode[k] = Mode::Strided;
+    }
+  }
+  const int64_t block = columns ? kRows : 1;
+  const int64_t width = kBufferBytes / largest / block;
+
+  for (int64_t j = 0; j < size1; j += block) {
+    const int64_t rows = std::min(block, size1 - j);
+    for (int64_t i = 0; i < size0; i += width) {
+      const int64_t n = std::min(width, size0 - i);
+      for (int k = 1; k < operands; ++k) {
+        if (mode[k] != Mode::Columns) continue;
+        gather_columns(buffers[k], width, data[k] + i * strides[k] + j * outer[k], strides[k],
+                       sizes[k], n, rows);
+      }
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int k = 0; k < operands; ++k) {
+          char* place = data[k] + i * strides[k] + (j + r) * outer[k];
+          switch (mode[k]) {
+            case Mode::Dense:
+              row[k] = place;
+              break;
+            case Mode::Repeated:
+              // The buffer still holds the element if neither row nor piece needs another.
+              if (i == 0 && (outer[k] != 0 || (j == 0 && r == 0))) {
+                repeat(buffers[k], place, sizes[k], std::min(width, size0));
+              }
+              if (columns && i > 0 && outer[k] != 0) repeat(buffers[k], place, sizes[k], n);
+              row[k] = buffers[k];
+              break;
+            case Mode::Strided:
+              row[k] = buffers[k];
+              if (k > 0) gather(buffers[k], place, strides[k], sizes[k], n);
+              break;
+            case Mode::Columns:
+              row[k] = buffers[k] + r * width * sizes[k];
+              break;
+          }
+        }
+        dense(row, n);
+        if (mode[0] == Mode::Strided) {
+          scatter(data[0] + i * strides[0] + (j + r) * outer[0], strides[0], buffers[0], sizes[0],
+                  n);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace at::inline oploom_v1::detail

@@ -1,0 +1,26 @@
+// for_each_dense_row: presents rows of any strides to a loop over dense ones.
+#pragma once
+
+#include <aten/core/Namespace.h>
+#include <c10/util/Export.h>
+#include <c10/util/FunctionRef.h>
+
+#include <cstdint>
+
+namespace at::inline oploom_v1::detail {
+
+// Note [Dense rows]
+// A pointwise kernel has one loop, over dense rows. Rows that are not dense are taken in pieces: an
+// element that stands for a whole row is repeated in a buffer, strided inputs are gathered into
+// one, and a strided output is scattered from one. Where an input is transposed with regard to the
+// others, many rows are gathered together, so that each cache line is fetched once. All this is
+// compiled once, and not for each operator, dtype and instruction set.
+//
+// `data` points to the first elements of `operands` operands, the output first; `strides` holds
+// their inner and then their outer strides (bytes), as in TensorIteratorBase::loop2d_t; `sizes` the
+// bytes of one element of each. `dense` gets pointers to rows of n dense elements.
+using DenseRowLoop = c10::function_ref<void(char** data, int64_t n)>;
+OPLOOM_API void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes,
+                                   int operands, int64_t size0, int64_t size1, DenseRowLoop dense);
+
+}  // namespace at::inline oploom_v1::detail
