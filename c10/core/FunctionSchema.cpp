@@ -7,9 +7,13 @@ namespace c10::inline oploom_v1 {
 
 const std::vector<std::string_view>& schema_base_type_names() {
   static const std::vector<std::string_view> names = {
-      "Tensor", "Scalar",     "int",    "SymInt", "float",       "bool",         "SymBool",
-      "complex", "str",       "ScalarType", "Layout", "Device",  "DeviceIndex",  "MemoryFormat",
-      "Generator", "Dimname", "DimVector", "Storage", "Stream",  "QScheme",      "ConstQuantizerPtr"};
+      "Tensor",      "Scalar",       "int",
+      "SymInt",      "float",        "bool",
+      "SymBool",     "complex",      "str",
+      "ScalarType",  "Layout",       "Device",
+      "DeviceIndex", "MemoryFormat", "Generator",
+      "Dimname",     "DimVector",    "Storage",
+      "Stream",      "QScheme",      "ConstQuantizerPtr"};
   return names;
 }
 
@@ -130,8 +134,8 @@ const SchemaArgument* FunctionSchema::find_argument(std::string_view wanted) con
 }
 
 std::size_t FunctionSchema::num_out_arguments() const {
-  return static_cast<std::size_t>(std::count_if(
-      arguments.begin(), arguments.end(), [](const SchemaArgument& a) { return a.is_out; }));
+  return static_cast<std::size_t>(std::count_if(arguments.begin(), arguments.end(),
+                                                [](const SchemaArgument& a) { return a.is_out; }));
 }
 
 bool FunctionSchema::has_tensor_options() const {

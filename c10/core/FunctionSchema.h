@@ -114,11 +114,11 @@ struct OPLOOM_API FunctionSchema {
   SchemaSpan name_span, returns_span;
 
   SchemaKind kind() const;
-  std::string full_name() const;    // `add.Tensor`
-  std::string identifier() const;   // `add_Tensor`, usable as a C++ name
-  std::string root() const;         // name without the `_` of the in-place form
-  bool is_dunder() const;           // `__and__`
-  bool is_inplace_name() const;     // ends in one `_` and is no dunder name
+  std::string full_name() const;   // `add.Tensor`
+  std::string identifier() const;  // `add_Tensor`, usable as a C++ name
+  std::string root() const;        // name without the `_` of the in-place form
+  bool is_dunder() const;          // `__and__`
+  bool is_inplace_name() const;    // ends in one `_` and is no dunder name
   const SchemaArgument* find_argument(std::string_view name) const;
   std::size_t num_out_arguments() const;
   // True when `dtype, layout, device, pin_memory` are among the arguments, one after the other.

@@ -78,15 +78,17 @@ class Parser {
   void skip_space() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
   }
-  static bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+  static bool starts_name(char c) {
+    return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
+  }
   static bool continues_name(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
   }
 
   void note(std::string message, std::size_t offset, std::size_t length = 1,
             std::string suggestion = "") {
-    errors_.push_back({std::move(message), offset, std::max<std::size_t>(length, 1),
-                       std::move(suggestion)});
+    errors_.push_back(
+        {std::move(message), offset, std::max<std::size_t>(length, 1), std::move(suggestion)});
   }
   [[noreturn]] void fail(std::string message) { fail(std::move(message), at_); }
   [[noreturn]] void fail(std::string message, std::size_t offset, std::size_t length = 1,
@@ -381,7 +383,8 @@ class Parser {
            "[" + value.text + "]");
       return;
     }
-    report_misfit(type, value);  // a list of fixed length takes one value for all, `int[2] stride=1`
+    report_misfit(type,
+                  value);  // a list of fixed length takes one value for all, `int[2] stride=1`
   }
 
   void report_misfit(const SchemaType& type, const DefaultValue& value) {
@@ -586,8 +589,8 @@ class Parser {
       if (argument.is_out) {
         outs.push_back(&argument);
       } else if (!outs.empty()) {
-        note("argument '" + argument.name + "' comes after the out argument '" +
-                 outs.back()->name + "'; out arguments are the last ones",
+        note("argument '" + argument.name + "' comes after the out argument '" + outs.back()->name +
+                 "'; out arguments are the last ones",
              argument.name_span.offset, argument.name_span.length);
         return;
       }

@@ -19,7 +19,8 @@ namespace oploom::frontend {
 
 namespace {
 
-constexpr std::string_view kHelp = R"(usage: oploom COMMAND [OPTIONS] native_functions.yaml derivatives.yaml
+constexpr std::string_view kHelp =
+    R"(usage: oploom COMMAND [OPTIONS] native_functions.yaml derivatives.yaml
 
 Commands:
   check      read the files and report every mistake
@@ -67,17 +68,20 @@ struct Options {
 };
 
 constexpr std::array<std::string_view, 3> kCommands = {"check", "model", "generate"};
-constexpr std::array<std::string_view, 8> kOptions = {
-    "--tags", "--helpers", "--syntax", "--json", "--out", "--check", "-o", "--help"};
+constexpr std::array<std::string_view, 8> kOptions = {"--tags", "--helpers", "--syntax", "--json",
+                                                      "--out",  "--check",   "-o",       "--help"};
 
-// Where the functions and methods of formulas come from in this tree; the first one must be there for
-// the check to be made.
-constexpr std::array<const char*, 9> kDefaultHelpers = {
-    "aten/autograd/FunctionsManual.h", "aten/autograd/ShapeFormulas.h",
-    "aten/autograd/TensorGeometry.h",  "aten/core/TensorBase.h",
-    "c10/core/Scalar.h",               "c10/core/TensorOptions.h",
-    "c10/util/ArrayRef.h",             "c10/util/OptionalArrayRef.h",
-    "c10/core/ScalarType.h"};
+// Where the functions and methods of formulas come from in this tree; the first one must be there
+// for the check to be made.
+constexpr std::array<const char*, 9> kDefaultHelpers = {"aten/autograd/FunctionsManual.h",
+                                                        "aten/autograd/ShapeFormulas.h",
+                                                        "aten/autograd/TensorGeometry.h",
+                                                        "aten/core/TensorBase.h",
+                                                        "c10/core/Scalar.h",
+                                                        "c10/core/TensorOptions.h",
+                                                        "c10/util/ArrayRef.h",
+                                                        "c10/util/OptionalArrayRef.h",
+                                                        "c10/core/ScalarType.h"};
 
 std::string did_you_mean(const std::string& suggestion) {
   return suggestion.empty() ? "" : " (did you mean '" + suggestion + "'?)";
@@ -110,8 +114,8 @@ std::string parse(const std::vector<std::string>& arguments, Options& options) {
     } else if (argument == "--check") {
       options.check = true;
     } else if (argument.size() > 1 && argument[0] == '-') {
-      mistake = "unknown option '" + argument + "'" +
-                did_you_mean(c10::closest_name(argument, kOptions));
+      mistake =
+          "unknown option '" + argument + "'" + did_you_mean(c10::closest_name(argument, kOptions));
     } else if (options.command.empty()) {
       options.command = argument;
     } else {
@@ -185,8 +189,7 @@ class Session {
   }
 
   const SourceFile* read(const std::string& path) {
-    const SourceFile* file =
-        std::filesystem::is_directory(path) ? nullptr : sources_.read(path);
+    const SourceFile* file = std::filesystem::is_directory(path) ? nullptr : sources_.read(path);
     if (!file) err_ << "oploom: cannot read '" << path << "'\n";
     return file;
   }
@@ -227,8 +230,13 @@ int run_backend(const Options& options, const std::string& model, std::ostream& 
   }
   close(file);
   const char* python = std::getenv("OPLOOM_PYTHON");
-  std::vector<std::string> words = {python && *python ? python : "python3", "-m", "codegen.backend", "--model", path,
-                                    "--out",   options.out};
+  std::vector<std::string> words = {python && *python ? python : "python3",
+                                    "-m",
+                                    "codegen.backend",
+                                    "--model",
+                                    path,
+                                    "--out",
+                                    options.out};
   if (options.check) words.emplace_back("--check");
   std::vector<char*> argv;
   for (auto& word : words) argv.push_back(word.data());

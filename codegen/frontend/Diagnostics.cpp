@@ -9,8 +9,7 @@
 namespace oploom::frontend {
 
 Diagnostic& Diagnostics::error(Location where, std::string message) {
-  return diagnostics_.emplace_back(
-      Diagnostic{Severity::error, where, std::move(message), "", {}});
+  return diagnostics_.emplace_back(Diagnostic{Severity::error, where, std::move(message), "", {}});
 }
 
 Diagnostic& Diagnostics::warning(Location where, std::string message) {

@@ -20,12 +20,24 @@ struct BinaryOperator {
   int precedence;
 };
 // Longer spellings before their prefixes.
-constexpr std::array<BinaryOperator, 18> kBinaryOperators = {{{"||", 1}, {"&&", 2}, {"==", 6},
-                                                              {"!=", 6}, {"<=", 7}, {">=", 7},
-                                                              {"<<", 8}, {">>", 8}, {"|", 3},
-                                                              {"^", 4},  {"&", 5},  {"<", 7},
-                                                              {">", 7},  {"+", 9},  {"-", 9},
-                                                              {"*", 10}, {"/", 10}, {"%", 10}}};
+constexpr std::array<BinaryOperator, 18> kBinaryOperators = {{{"||", 1},
+                                                              {"&&", 2},
+                                                              {"==", 6},
+                                                              {"!=", 6},
+                                                              {"<=", 7},
+                                                              {">=", 7},
+                                                              {"<<", 8},
+                                                              {">>", 8},
+                                                              {"|", 3},
+                                                              {"^", 4},
+                                                              {"&", 5},
+                                                              {"<", 7},
+                                                              {">", 7},
+                                                              {"+", 9},
+                                                              {"-", 9},
+                                                              {"*", 10},
+                                                              {"/", 10},
+                                                              {"%", 10}}};
 
 bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool continues_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
@@ -41,7 +53,8 @@ class Parser {
     if (at_ >= text_.size()) fail("the formula is empty");
     Expr expr = expression();
     skip_space();
-    if (at_ < text_.size()) fail("expected an operator or the end of the formula, found " + found());
+    if (at_ < text_.size())
+      fail("expected an operator or the end of the formula, found " + found());
     return expr;
   }
 
@@ -129,7 +142,8 @@ class Parser {
       const BinaryOperator* op = peek_binary();
       if (!op || op->precedence < min_precedence) break;
       at_ += op->text.size();
-      if (peek() == '=') fail("a formula cannot assign", at_ - op->text.size(), op->text.size() + 1);
+      if (peek() == '=')
+        fail("a formula cannot assign", at_ - op->text.size(), op->text.size() + 1);
       Expr expr;
       expr.kind = Expr::Kind::binary;
       expr.text = std::string(op->text);

@@ -11,18 +11,18 @@ namespace oploom::frontend {
 
 struct Expr {
   enum class Kind {
-    name,      // text: `grad`, `at::native::foo`, `std::tuple<Tensor, Tensor>`
-    number,    // text: `1`, `0.5`, `1e-5f`
-    string,    // text with its quotes
-    call,      // children: callee, arguments...
-    member,    // children: object; text: the member's name; `arrow` for `->`
-    index,     // children: object, index
-    unary,     // children: operand; text: the operator
-    binary,    // children: left, right; text: the operator
-    ternary,   // children: condition, then, otherwise
-    braces,    // children: elements; text: the type before the brace, or ""
-    paren,     // children: the expression within
-    lambda,    // `[](int64_t i) { return -i; }`; children: the expression returned
+    name,     // text: `grad`, `at::native::foo`, `std::tuple<Tensor, Tensor>`
+    number,   // text: `1`, `0.5`, `1e-5f`
+    string,   // text with its quotes
+    call,     // children: callee, arguments...
+    member,   // children: object; text: the member's name; `arrow` for `->`
+    index,    // children: object, index
+    unary,    // children: operand; text: the operator
+    binary,   // children: left, right; text: the operator
+    ternary,  // children: condition, then, otherwise
+    braces,   // children: elements; text: the type before the brace, or ""
+    paren,    // children: the expression within
+    lambda,   // `[](int64_t i) { return -i; }`; children: the expression returned
   };
 
   Kind kind = Kind::name;

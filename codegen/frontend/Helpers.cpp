@@ -12,8 +12,8 @@ bool continues_name(char c) { return std::isalnum(static_cast<unsigned char>(c))
 
 }  // namespace
 
-// A name before `(` is a function, a name after `struct` or `class` is a constructor. Calls in inline
-// bodies come along too: a name too many only makes the check more lenient.
+// A name before `(` is a function, a name after `struct` or `class` is a constructor. Calls in
+// inline bodies come along too: a name too many only makes the check more lenient.
 void load_helpers(const SourceFile& file, Model& model) {
   const std::string& text = file.text;
   std::string last;

@@ -67,10 +67,18 @@ std::vector<Spelled> split_list(const YamlNode& node, Diagnostics& diagnostics) 
 namespace {
 
 const std::vector<std::string>& oploom_keys() {
-  static const std::vector<std::string> keys = {
-      "CPU",         "CUDA",         "Meta",         "SparseCPU",
-      "SparseCUDA",  "QuantizedCPU", "QuantizedCUDA", "PrivateUse1",
-      "PrivateUse2", "PrivateUse3",  "CompositeImplicit", "CompositeExplicit"};
+  static const std::vector<std::string> keys = {"CPU",
+                                                "CUDA",
+                                                "Meta",
+                                                "SparseCPU",
+                                                "SparseCUDA",
+                                                "QuantizedCPU",
+                                                "QuantizedCUDA",
+                                                "PrivateUse1",
+                                                "PrivateUse2",
+                                                "PrivateUse3",
+                                                "CompositeImplicit",
+                                                "CompositeExplicit"};
   return keys;
 }
 
@@ -84,26 +92,15 @@ bool is_oploom_dispatch_key(std::string_view key) {
 const std::vector<std::string>& known_dispatch_keys() {
   static const std::vector<std::string> keys = [] {
     std::vector<std::string> all = oploom_keys();
-    for (const char* name : {"CompositeImplicitAutograd",
-                             "CompositeImplicitAutogradNestedTensor",
-                             "CompositeExplicitAutograd",
-                             "CompositeExplicitAutogradNonFunctional",
-                             "Autograd",
-                             "Generic",
-                             "ScalarOnly",
-                             "MAIA",
-                             "ORT",
-                             "MkldnnCPU",
-                             "QuantizedMeta",
-                             "SparseMeta",
-                             "SparseCsrMeta",
-                             "SparseCsr",
-                             "ZeroTensor",
-                             "FPGA"}) {
+    for (const char* name :
+         {"CompositeImplicitAutograd", "CompositeImplicitAutogradNestedTensor",
+          "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "Autograd",
+          "Generic", "ScalarOnly", "MAIA", "ORT", "MkldnnCPU", "QuantizedMeta", "SparseMeta",
+          "SparseCsrMeta", "SparseCsr", "ZeroTensor", "FPGA"}) {
       all.emplace_back(name);
     }
-    static const char* const backends[] = {"CPU", "CUDA", "HIP", "XLA", "MTIA", "MPS", "IPU",
-                                           "XPU", "HPU",  "VE",  "Lazy", "Meta"};
+    static const char* const backends[] = {"CPU", "CUDA", "HIP", "XLA", "MTIA", "MPS",
+                                           "IPU", "XPU",  "HPU", "VE",  "Lazy", "Meta"};
     for (const char* kind : {"", "Quantized", "Sparse", "SparseCsr", "NestedTensor", "Autograd"}) {
       for (const char* backend : backends) {
         std::string key = std::string(kind) + backend;

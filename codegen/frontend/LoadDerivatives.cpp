@@ -14,14 +14,14 @@ class Loader {
 
   void entry(const YamlNode& node) {
     if (!node.is_map()) {
-      diagnostics_.error(node.where,
-                         "expected a derivative, 'name: schema' and formulas, found " +
-                             describe(node));
+      diagnostics_.error(node.where, "expected a derivative, 'name: schema' and formulas, found " +
+                                         describe(node));
       return;
     }
     const YamlNode* name = node.find("name");
     if (!name) {
-      diagnostics_.error(node.where, "a derivative needs the key 'name' with the operator's schema");
+      diagnostics_.error(node.where,
+                         "a derivative needs the key 'name' with the operator's schema");
       return;
     }
     auto schema = load_schema(*name, diagnostics_);
@@ -55,8 +55,8 @@ class Loader {
     }
     for (const auto& [key, formulas] : dispatch.entries) {
       if (key.value != "Default" && !key.value.starts_with("Autograd")) {
-        diagnostics_.error(key.where, "expected 'Default' or an autograd key, found '" + key.value +
-                                          "'");
+        diagnostics_.error(key.where,
+                           "expected 'Default' or an autograd key, found '" + key.value + "'");
         continue;
       }
       DerivativeEntry other;
@@ -69,7 +69,8 @@ class Loader {
 
   void output_differentiability(DerivativeEntry& entry, const YamlNode& value) {
     if (!value.is_sequence()) {
-      diagnostics_.error(value.where, "expected a list of True and False, found " + describe(value));
+      diagnostics_.error(value.where,
+                         "expected a list of True and False, found " + describe(value));
       return;
     }
     std::vector<bool> flags;
@@ -88,11 +89,11 @@ class Loader {
       }
     }
     if (value.items.size() != entry.schema.returns.size()) {
-      diagnostics_.error(value.where,
-                         "output_differentiability has " + std::to_string(value.items.size()) +
-                             (value.items.size() == 1 ? " value" : " values") + ", but '" +
-                             entry.schema.full_name() + "' returns " +
-                             std::to_string(entry.schema.returns.size()));
+      diagnostics_.error(value.where, "output_differentiability has " +
+                                          std::to_string(value.items.size()) +
+                                          (value.items.size() == 1 ? " value" : " values") +
+                                          ", but '" + entry.schema.full_name() + "' returns " +
+                                          std::to_string(entry.schema.returns.size()));
       return;
     }
     if (flags.size() != value.items.size()) return;
@@ -121,15 +122,15 @@ class Loader {
     bool forward = !formula.names.empty();
     for (const auto& name : formula.names) {
       const bool is_argument = entry.schema.find_argument(name.text) != nullptr;
-      const bool is_output =
-          std::find(outputs.begin(), outputs.end(), name.text) != outputs.end();
+      const bool is_output = std::find(outputs.begin(), outputs.end(), name.text) != outputs.end();
       if (!is_output || is_argument) forward = false;
       if (!is_argument && !is_output) {
         std::vector<std::string> names = outputs;
         for (const auto& argument : entry.schema.arguments) names.push_back(argument.name);
         names.emplace_back("output_differentiability");
-        diagnostics_.error(name.where, "'" + entry.schema.full_name() + "' has no argument '" +
-                                           name.text + "'")
+        diagnostics_
+            .error(name.where,
+                   "'" + entry.schema.full_name() + "' has no argument '" + name.text + "'")
             .suggest(c10::closest_name(name.text, names));
       } else if (is_argument) {
         const auto& type = entry.schema.find_argument(name.text)->type;
@@ -143,8 +144,8 @@ class Loader {
                          formula.text == "auto_element_wise";
     formula.non_differentiable = formula.text == "non_differentiable";
     if (keyword && !formula.non_differentiable && !forward) {
-      diagnostics_.error(value.where, "'" + formula.text +
-                                          "' is a forward formula and belongs to a result");
+      diagnostics_.error(value.where,
+                         "'" + formula.text + "' is a forward formula and belongs to a result");
     }
     if (!keyword) {
       FormulaError error;

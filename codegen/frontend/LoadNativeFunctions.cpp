@@ -9,11 +9,27 @@ namespace oploom::frontend {
 
 namespace {
 
-constexpr std::array<std::string_view, 21> kKeys = {
-    "func", "family", "variants", "dispatch", "structured", "structured_delegate",
-    "structured_inherits", "precomputed", "autogen", "tags", "python_module", "device_check",
-    "device_guard", "cpp_no_default_args", "manual_cpp_binding", "manual_kernel_registration",
-    "use_const_ref_for_mutable_tensors", "category_override", "ufunc_inner_loop", "doc", "test"};
+constexpr std::array<std::string_view, 21> kKeys = {"func",
+                                                    "family",
+                                                    "variants",
+                                                    "dispatch",
+                                                    "structured",
+                                                    "structured_delegate",
+                                                    "structured_inherits",
+                                                    "precomputed",
+                                                    "autogen",
+                                                    "tags",
+                                                    "python_module",
+                                                    "device_check",
+                                                    "device_guard",
+                                                    "cpp_no_default_args",
+                                                    "manual_cpp_binding",
+                                                    "manual_kernel_registration",
+                                                    "use_const_ref_for_mutable_tensors",
+                                                    "category_override",
+                                                    "ufunc_inner_loop",
+                                                    "doc",
+                                                    "test"};
 
 class Loader {
  public:
@@ -136,8 +152,8 @@ class Loader {
     static constexpr std::array<std::string_view, 2> known = {"function", "method"};
     for (const auto& variant : split_list(value, diagnostics_)) {
       if (std::find(known.begin(), known.end(), variant.text) == known.end()) {
-        diagnostics_.error(variant.where, "a variant is 'function' or 'method', not '" +
-                                              variant.text + "'")
+        diagnostics_
+            .error(variant.where, "a variant is 'function' or 'method', not '" + variant.text + "'")
             .suggest(c10::closest_name(variant.text, known));
         continue;
       }

@@ -42,14 +42,14 @@ struct SavedValue {
   enum class Source { input, output, expr };
   std::string name;  // as the formulas in `cpp` call it
   Source source = Source::input;
-  std::string of;    // the argument, or "result", "result1" or the named output
-  std::string expr;  // for Source::expr: C++ that gives the value in the forward
-  std::string cpp;   // for Source::expr: its C++ type
+  std::string of;                  // the argument, or "result", "result1" or the named output
+  std::string expr;                // for Source::expr: C++ that gives the value in the forward
+  std::string cpp;                 // for Source::expr: its C++ type
   std::optional<SchemaType> type;  // for inputs and outputs
   std::size_t output_index = 0;
-  bool after = false;  // taken after the operator ran
+  bool after = false;                // taken after the operator ran
   std::vector<std::string> used_by;  // the inputs whose gradients need it
-  bool clone = false;  // an in-place operator overwrites it, so a copy is kept
+  bool clone = false;                // an in-place operator overwrites it, so a copy is kept
 };
 
 struct GradientFormula {
@@ -89,8 +89,8 @@ enum class StructuredRole { none, functional, inplace, out };
 
 struct Operator {
   FunctionSchema schema;
-  Location where;                   // of the entry
-  const YamlNode* func = nullptr;   // the schema's text; null for operators made by autogen
+  Location where;                  // of the entry
+  const YamlNode* func = nullptr;  // the schema's text; null for operators made by autogen
   Location schema_where;
 
   // As written.
@@ -140,7 +140,7 @@ struct Model {
   std::vector<std::unique_ptr<Operator>> operators;
   std::vector<std::unique_ptr<DerivativeEntry>> derivatives;
   std::vector<Tag> tags;
-  bool tags_given = false;  // a tags file was read, so unknown tags are mistakes
+  bool tags_given = false;        // a tags file was read, so unknown tags are mistakes
   std::set<std::string> helpers;  // functions that formulas may call; empty: not checked
   // Parsed files, kept since entries point into them.
   std::vector<std::unique_ptr<YamlNode>> documents;

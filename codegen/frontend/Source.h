@@ -15,7 +15,7 @@ struct SourceFile {
   std::string text;
   std::vector<std::size_t> line_starts;  // byte offset of each line
 
-  std::size_t line_of(std::size_t offset) const;  // 0-based
+  std::size_t line_of(std::size_t offset) const;       // 0-based
   std::string_view line_text(std::size_t line) const;  // without the line break
 };
 

@@ -45,7 +45,8 @@ class TreeBuilder : public YAML::EventHandler {
 
   // Aliases would make one place of the file mean several, and no entry needs them.
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    throw Unsupported{to_location(file_, mark), "YAML aliases are not part of the operator language"};
+    throw Unsupported{to_location(file_, mark),
+                      "YAML aliases are not part of the operator language"};
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,

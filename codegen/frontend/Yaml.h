@@ -17,11 +17,11 @@ struct YamlNode {
   enum class Kind { null, scalar, sequence, map };
 
   Kind kind = Kind::null;
-  std::string value;     // of a scalar
-  bool plain = true;     // a scalar written without quotes
+  std::string value;  // of a scalar
+  bool plain = true;  // a scalar written without quotes
   Location where;
-  std::vector<YamlNode> items;                            // of a sequence
-  std::vector<std::pair<YamlNode, YamlNode>> entries;     // of a map, in the order written
+  std::vector<YamlNode> items;                         // of a sequence
+  std::vector<std::pair<YamlNode, YamlNode>> entries;  // of a map, in the order written
 
   bool is_null() const { return kind == Kind::null; }
   bool is_scalar() const { return kind == Kind::scalar; }

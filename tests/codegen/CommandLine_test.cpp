@@ -17,11 +17,13 @@ using testing::StartsWith;
 class CommandLine : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("oploom-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) +
-               std::to_string(getpid()));
+    folder_ =
+        std::filesystem::temp_directory_path() /
+        ("oploom-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) +
+         std::to_string(getpid()));
     std::filesystem::create_directories(folder_);
-    operators_ = write("native_functions.yaml", "- func: abs(Tensor self) -> Tensor\n  family: UnaryOps\n");
+    operators_ =
+        write("native_functions.yaml", "- func: abs(Tensor self) -> Tensor\n  family: UnaryOps\n");
     derivatives_ = write("derivatives.yaml", "");
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -52,7 +54,8 @@ TEST_F(CommandLine, MistakesGoToStandardErrorWithExitCodeOne) {
   const auto bad = write("bad.yaml", "- func: abs(Tensor self) -> Tenso\n  famly: X\n");
   EXPECT_EQ(run({"check", bad, derivatives_}), 1);
   EXPECT_EQ(out_.str(), "");
-  EXPECT_THAT(err_.str(), HasSubstr("bad.yaml:1:29: error: unknown type 'Tenso' (did you mean 'Tensor'?)"));
+  EXPECT_THAT(err_.str(),
+              HasSubstr("bad.yaml:1:29: error: unknown type 'Tenso' (did you mean 'Tensor'?)"));
   EXPECT_THAT(err_.str(), HasSubstr("bad.yaml:2:3: error: unknown key 'famly'"));
   EXPECT_THAT(err_.str(), HasSubstr("2 errors\n"));
 }
@@ -89,7 +92,8 @@ TEST_F(CommandLine, NoModelOfFilesWithMistakes) {
 TEST_F(CommandLine, WrongUse) {
   EXPECT_EQ(run({}), 2);
   EXPECT_EQ(run({"chek"}), 2);
-  EXPECT_EQ(err_.str(), "oploom: unknown command 'chek' (did you mean 'check'?)\ntry 'oploom --help'\n");
+  EXPECT_EQ(err_.str(),
+            "oploom: unknown command 'chek' (did you mean 'check'?)\ntry 'oploom --help'\n");
   EXPECT_EQ(run({"check", "--sintax"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("did you mean '--syntax'?"));
   EXPECT_EQ(run({"check", "--tags"}), 2);

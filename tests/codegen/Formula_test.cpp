@@ -9,7 +9,8 @@ namespace {
 std::string parsed(const std::string& text) {
   FormulaError error;
   const auto expr = parse_formula(text, error);
-  return expr ? to_s_expression(*expr) : "error at " + std::to_string(error.offset) + ": " + error.message;
+  return expr ? to_s_expression(*expr)
+              : "error at " + std::to_string(error.offset) + ": " + error.message;
 }
 
 TEST(Formula, Precedence) {
@@ -48,13 +49,16 @@ TEST(Formula, Mistakes) {
   EXPECT_EQ(parsed("(a + b"), "error at 0: this '(' is not closed");
   EXPECT_EQ(parsed("f(a b)"), "error at 4: expected ',' or ')', found 'b'");
   EXPECT_EQ(parsed("a b"), "error at 2: expected an operator or the end of the formula, found 'b'");
-  EXPECT_EQ(parsed("a = b"), "error at 2: expected an operator or the end of the formula, found '='");
+  EXPECT_EQ(parsed("a = b"),
+            "error at 2: expected an operator or the end of the formula, found '='");
   EXPECT_EQ(parsed("a += b"), "error at 2: a formula cannot assign");
-  EXPECT_EQ(parsed("a ? b"), "error at 5: expected ':' of the conditional expression, found the end of the formula");
+  EXPECT_EQ(parsed("a ? b"),
+            "error at 5: expected ':' of the conditional expression, found the end of the formula");
   EXPECT_EQ(parsed("2x"), "error at 0: not a number: '2x'");
   EXPECT_EQ(parsed("\"abc"), "error at 0: the string is not closed");
   EXPECT_EQ(parsed("a /* b"), "error at 2: the comment is not closed");
-  EXPECT_EQ(parsed("grads[0"), "error at 7: expected ']' after the index, found the end of the formula");
+  EXPECT_EQ(parsed("grads[0"),
+            "error at 7: expected ']' after the index, found the end of the formula");
 }
 
 TEST(Formula, DeepNestingIsAMistakeAndNoCrash) {

@@ -35,13 +35,14 @@ TEST(Complete, MakesTheFormsThatAutogenLists) {
   EXPECT_EQ(frontend.diagnostics.render(), "");
   EXPECT_THAT(
       schemas(frontend),
-      ElementsAre("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-                  "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
-                  "add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
-                  "add.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor",
-                  "add_.Scalar(Tensor(a!) self, Scalar other, *, Scalar alpha=1) -> Tensor(a!)",
-                  "add.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> "
-                  "Tensor(a!)"));
+      ElementsAre(
+          "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+          "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
+          "add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
+          "add.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor",
+          "add_.Scalar(Tensor(a!) self, Scalar other, *, Scalar alpha=1) -> Tensor(a!)",
+          "add.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> "
+          "Tensor(a!)"));
   const Model& model = frontend.model;
   EXPECT_EQ(model.find("add_.Tensor")->group(), "add.Tensor");
   EXPECT_EQ(model.find("add.out")->group(), "add.Tensor");
@@ -56,7 +57,9 @@ TEST(Complete, MakesTheFormsThatAutogenLists) {
 }
 
 TEST(Complete, InplaceFormsOfOneTensorKeepTheFunction) {
-  Frontend frontend("- func: abs(Tensor self) -> Tensor\n  family: U\n  variants: function, method\n  autogen: abs_\n");
+  Frontend frontend(
+      "- func: abs(Tensor self) -> Tensor\n  family: U\n  variants: function, method\n  autogen: "
+      "abs_\n");
   EXPECT_THAT(frontend.model.find("abs_")->variants, ElementsAre("function", "method"));
 }
 
@@ -72,8 +75,10 @@ TEST(Complete, OutFormsOfSeveralResultsAndOfFactories) {
   Frontend frontend(
       "- func: max.dim(Tensor self, int dim) -> (Tensor values, Tensor indices)\n  family: R\n"
       "  autogen: max.dim_max\n  dispatch: {CPU: max}\n"
-      "- func: qr(Tensor self) -> (Tensor, Tensor)\n  family: R\n  autogen: qr.out\n  dispatch: {CPU: qr}\n"
-      "- func: zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+      "- func: qr(Tensor self) -> (Tensor, Tensor)\n  family: R\n  autogen: qr.out\n  dispatch: "
+      "{CPU: qr}\n"
+      "- func: zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+      "device=None, "
       "bool? pin_memory=None) -> Tensor\n  family: F\n  autogen: zeros.out\n"
       "  dispatch: {CompositeExplicit: zeros}\n");
   EXPECT_EQ(frontend.diagnostics.render(), "");
@@ -173,23 +178,23 @@ TEST(Differentiate, SavesPropertiesInsteadOfTensors) {
             "g(grad, self_sizes, self_size_minus_1, self_size_dim, other, dim)");
   EXPECT_EQ(derivative.inputs[1].cpp,
             "g(grad * result, other_scalar_type, bias_sizes_opt, result_options)");
-  EXPECT_EQ(derivative.inputs[2].cpp,
-            "g(list_args_sizes, list_size, self_geometry, other.sum())");
-  EXPECT_EQ(saved_text(derivative),
-            "self_sizes = expr std::vector<int64_t> self.sizes().vec() for self\n"
-            "self_size_minus_1 = expr int64_t self.size(-1) for self\n"
-            "self_size_dim = expr int64_t self.size(dim) for self\n"
-            "other = input other for self list\n"
-            "dim = input dim for self\n"
-            "result = output result after for other\n"
-            "other_scalar_type = expr ScalarType other.scalar_type() for other\n"
-            "bias_sizes_opt = expr std::optional<std::vector<int64_t>> bias.has_value() && "
-            "bias->defined() ? std::optional<std::vector<int64_t>>(bias->sizes().vec()) : "
-            "std::nullopt for other\n"
-            "result_options = expr TensorOptions result.options() after for other\n"
-            "list_args_sizes = expr std::vector<std::vector<int64_t>> to_args_sizes(list) for list\n"
-            "list_size = expr int64_t static_cast<int64_t>(list.size()) for list\n"
-            "self_geometry = expr TensorGeometry TensorGeometry(self) for list\n");
+  EXPECT_EQ(derivative.inputs[2].cpp, "g(list_args_sizes, list_size, self_geometry, other.sum())");
+  EXPECT_EQ(
+      saved_text(derivative),
+      "self_sizes = expr std::vector<int64_t> self.sizes().vec() for self\n"
+      "self_size_minus_1 = expr int64_t self.size(-1) for self\n"
+      "self_size_dim = expr int64_t self.size(dim) for self\n"
+      "other = input other for self list\n"
+      "dim = input dim for self\n"
+      "result = output result after for other\n"
+      "other_scalar_type = expr ScalarType other.scalar_type() for other\n"
+      "bias_sizes_opt = expr std::optional<std::vector<int64_t>> bias.has_value() && "
+      "bias->defined() ? std::optional<std::vector<int64_t>>(bias->sizes().vec()) : "
+      "std::nullopt for other\n"
+      "result_options = expr TensorOptions result.options() after for other\n"
+      "list_args_sizes = expr std::vector<std::vector<int64_t>> to_args_sizes(list) for list\n"
+      "list_size = expr int64_t static_cast<int64_t>(list.size()) for list\n"
+      "self_geometry = expr TensorGeometry TensorGeometry(self) for list\n");
 }
 
 TEST(Differentiate, InplaceFormsCopyWhatTheyOverwrite) {
@@ -219,7 +224,8 @@ TEST(Differentiate, InplaceFormsCopyWhatTheyOverwrite) {
 
 TEST(Differentiate, AnInplaceEntryOfItsOwnHasItsOwnNode) {
   Frontend frontend(
-      "- func: relu(Tensor self) -> Tensor\n  family: F\n  autogen: relu_\n  dispatch: {CPU: relu}\n",
+      "- func: relu(Tensor self) -> Tensor\n  family: F\n  autogen: relu_\n  dispatch: {CPU: "
+      "relu}\n",
       "- name: relu(Tensor self) -> Tensor\n  self: grad * self\n"
       "- name: relu_(Tensor(a!) self) -> Tensor(a!)\n  self: grad * result + self\n");
   EXPECT_EQ(frontend.diagnostics.render(), "");
@@ -248,7 +254,8 @@ TEST(Differentiate, GradientsByNameAndMask) {
 
 TEST(Differentiate, OnlyTheFirstOutputWhenFormulasSayGrad) {
   Frontend frontend(
-      "- func: f(Tensor self) -> (Tensor values, Tensor indices)\n  family: F\n  dispatch: {CPU: f}\n"
+      "- func: f(Tensor self) -> (Tensor values, Tensor indices)\n  family: F\n  dispatch: {CPU: "
+      "f}\n"
       "- func: eq(Tensor self, Tensor other) -> Tensor\n  family: F\n  dispatch: {CPU: eq}\n",
       "- name: f(Tensor self) -> (Tensor values, Tensor indices)\n  self: g(grad, indices)\n"
       "- name: eq(Tensor self, Tensor other) -> Tensor\n  output_differentiability: [False]\n");
@@ -262,7 +269,8 @@ TEST(Differentiate, OnlyTheFirstOutputWhenFormulasSayGrad) {
 
 TEST(Differentiate, NodesAreNamedAsInTheField) {
   const char* operators[] = {"log1p", "_softmax", "atan2", "max_pool2d"};
-  const char* nodes[] = {"Log1PBackward0", "SoftmaxBackward0", "Atan2Backward0", "MaxPool2DBackward0"};
+  const char* nodes[] = {"Log1PBackward0", "SoftmaxBackward0", "Atan2Backward0",
+                         "MaxPool2DBackward0"};
   for (int i = 0; i < 4; ++i) {
     const std::string schema = std::string(operators[i]) + "(Tensor self) -> Tensor\n";
     Frontend frontend("- func: " + schema + "  family: F\n  dispatch: {CPU: f}\n",
@@ -283,11 +291,13 @@ TEST(ModelJson, HoldsWhatModelMdPromises) {
   EXPECT_THAT(json, HasSubstr("\"identifier\": \"add__Tensor\""));
   EXPECT_THAT(json, HasSubstr("\"source\": {\"file\": \"native_functions.yaml\", \"line\": 2}"));
   EXPECT_THAT(json, HasSubstr("\"impl\": {\"CPU\": \"add_out\", \"CUDA\": \"add_out\"}"));
-  EXPECT_THAT(json, HasSubstr("\"alias\": {\"before\": [\"a\"], \"after\": [\"a\"], \"write\": true}"));
-  EXPECT_THAT(json, HasSubstr("\"name\": \"alpha\", \"type\": {\"base\": \"Scalar\", \"optional\": "
-                              "false, \"list\": false, \"list_size\": null, \"list_optional\": false, "
-                              "\"elem_optional\": false, \"text\": \"Scalar\"}, \"alias\": null, "
-                              "\"default\": \"1\", \"kwarg_only\": true, \"out\": false"));
+  EXPECT_THAT(json,
+              HasSubstr("\"alias\": {\"before\": [\"a\"], \"after\": [\"a\"], \"write\": true}"));
+  EXPECT_THAT(json,
+              HasSubstr("\"name\": \"alpha\", \"type\": {\"base\": \"Scalar\", \"optional\": "
+                        "false, \"list\": false, \"list_size\": null, \"list_optional\": false, "
+                        "\"elem_optional\": false, \"text\": \"Scalar\"}, \"alias\": null, "
+                        "\"default\": \"1\", \"kwarg_only\": true, \"out\": false"));
 }
 
 TEST(ModelJson, TestRecordsGoThroughWithTheirTypes) {
@@ -296,9 +306,10 @@ TEST(ModelJson, TestRecordsGoThroughWithTheirTypes) {
       "  test:\n    numpy: np.f(self, '1')\n    samples:\n      - {self: [3, 4], dim: -1}\n"
       "    tol: {float32: 1e-5}\n    grad: false\n");
   EXPECT_EQ(frontend.diagnostics.render(), "");
-  EXPECT_THAT(model_to_json(frontend.model),
-              HasSubstr("\"test\": {\"numpy\": \"np.f(self, '1')\", \"samples\": [{\"self\": [3, 4], "
-                        "\"dim\": -1}], \"tol\": {\"float32\": 1e-05}, \"grad\": false}"));
+  EXPECT_THAT(
+      model_to_json(frontend.model),
+      HasSubstr("\"test\": {\"numpy\": \"np.f(self, '1')\", \"samples\": [{\"self\": [3, 4], "
+                "\"dim\": -1}], \"tol\": {\"float32\": 1e-05}, \"grad\": false}"));
 }
 
 }  // namespace

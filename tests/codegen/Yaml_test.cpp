@@ -59,9 +59,10 @@ TEST(Yaml, AsJson) {
   JsonWriter json;
   json.begin_compact();
   write_yaml_as_json(json, *yaml.root);
-  EXPECT_EQ(json.take(),
-            "{\"a\": 1, \"b\": [1.5, 1e-05, -3, \"0x\"], \"c\": true, \"d\": \"true\", \"e\": null, "
-            "\"f\": \"text\", \"g\": \"1\", \"h\": 0.5, \"i\": \"-inf\"}\n");
+  EXPECT_EQ(
+      json.take(),
+      "{\"a\": 1, \"b\": [1.5, 1e-05, -3, \"0x\"], \"c\": true, \"d\": \"true\", \"e\": null, "
+      "\"f\": \"text\", \"g\": \"1\", \"h\": 0.5, \"i\": \"-inf\"}\n");
 }
 
 TEST(Yaml, SyntaxErrorsHaveAPlace) {

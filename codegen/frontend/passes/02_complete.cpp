@@ -82,7 +82,8 @@ class Completer {
     if (target.inplace && !target.scalar && target.overload != base.schema.overload_name) {
       const std::string& overload = base.schema.overload_name;
       diagnostics_
-          .error(name.where, "the in-place form of '" + base.name() + "' has the same overload name")
+          .error(name.where,
+                 "the in-place form of '" + base.name() + "' has the same overload name")
           .suggest(target.base + (overload.empty() ? "" : "." + overload));
       return std::nullopt;
     }
@@ -92,7 +93,8 @@ class Completer {
       return std::nullopt;
     }
     if (target.out && c10::edit_distance(target.overload, "Scalar") == 1) {
-      diagnostics_.error(name.where, "unlikely name of an out form").suggest(target.base + ".Scalar");
+      diagnostics_.error(name.where, "unlikely name of an out form")
+          .suggest(target.base + ".Scalar");
       return std::nullopt;
     }
     return target;

@@ -53,22 +53,22 @@ void group_variants(Model& model, const PassOptions& options, Diagnostics& diagn
       }
       if (op->kind != SchemaKind::functional &&
           op->scalar_overload_of == op->autogen_from->name()) {
-        diagnostics.error(op->schema_where,
-                          "'" + op->name() + "' needs the same form of '" +
-                              op->autogen_from->name() + "' to call, and there is none");
+        diagnostics.error(op->schema_where, "'" + op->name() + "' needs the same form of '" +
+                                                op->autogen_from->name() +
+                                                "' to call, and there is none");
       }
       continue;
     }
     if (op->family.empty()) {
-      diagnostics.error(op->schema_where,
-                        "'" + op->name() + "' has no family: 'family: Name' tells which file in "
-                        "aten/native holds it");
+      diagnostics.error(op->schema_where, "'" + op->name() +
+                                              "' has no family: 'family: Name' tells which file in "
+                                              "aten/native holds it");
     } else if (op->functional && op->functional != op.get() &&
-               op->family.text != op->functional->family.text &&
-               !op->functional->family.empty()) {
-      diagnostics.error(op->family.where, "'" + op->name() + "' is in family '" + op->family.text +
-                                              "', but '" + op->functional->name() + "' in '" +
-                                              op->functional->family.text + "'")
+               op->family.text != op->functional->family.text && !op->functional->family.empty()) {
+      diagnostics
+          .error(op->family.where, "'" + op->name() + "' is in family '" + op->family.text +
+                                       "', but '" + op->functional->name() + "' in '" +
+                                       op->functional->family.text + "'")
           .note(op->functional->family.where, "the functional form's family is given here");
     }
   }

@@ -39,8 +39,8 @@ void expand_dispatch(Model& model, const PassOptions& options, Diagnostics& diag
       }
       if (composite) {
         diagnostics
-            .error(entry.kernel.where,
-                   "'" + op->name() + "' is " + op->composite + " and " + kind + " composite at once")
+            .error(entry.kernel.where, "'" + op->name() + "' is " + op->composite + " and " + kind +
+                                           " composite at once")
             .note(composite->kernel.where, "the other composite kernel is here");
         continue;
       }
@@ -54,8 +54,8 @@ void expand_dispatch(Model& model, const PassOptions& options, Diagnostics& diag
     }
     if (op->composite == "implicit" && !kernels.empty() && !options.syntax_only) {
       diagnostics.error(kernels[0].kernel.where,
-                        "'" + op->name() +
-                            "' is CompositeImplicit, so a kernel for '" + kernels[0].key +
+                        "'" + op->name() + "' is CompositeImplicit, so a kernel for '" +
+                            kernels[0].key +
                             "' would have no gradient; make the composite one CompositeExplicit");
     }
     op->dispatch = std::move(kernels);

@@ -37,9 +37,9 @@ void check_base(const Operator& op, const PassOptions& options, Diagnostics& dia
   }
   for (const auto& value : op.schema.returns) {
     if (value.type.is_plain_tensor()) continue;
-    diagnostics.error(op.schema_where,
-                      "'" + op.name() + "' is structured, so its results are tensors, not '" +
-                          to_string(value.type) + "'");
+    diagnostics.error(op.schema_where, "'" + op.name() +
+                                           "' is structured, so its results are tensors, not '" +
+                                           to_string(value.type) + "'");
     break;
   }
 }

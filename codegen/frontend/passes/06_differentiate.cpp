@@ -61,19 +61,20 @@ class Differentiator {
     Operator* op = model_.find(entry.schema.full_name());
     if (!op) {
       diagnostics_
-          .error(entry.where, "a derivative of '" + entry.schema.full_name() +
-                                  "', which is no operator")
+          .error(entry.where,
+                 "a derivative of '" + entry.schema.full_name() + "', which is no operator")
           .suggest(c10::closest_name(entry.schema.full_name(), names_));
     } else if (comparable(op->schema) != comparable(entry.schema)) {
       diagnostics_
-          .error(entry.where, "the schema differs from the operator's, which is '" +
-                                  to_string(op->schema) + "'")
+          .error(entry.where,
+                 "the schema differs from the operator's, which is '" + to_string(op->schema) + "'")
           .note(op->schema_where, "the operator is here");
       return;
     }
     if (op && op->kind == SchemaKind::out) {
-      diagnostics_.error(entry.where, "an out form has no derivative; write it for the functional "
-                                      "form");
+      diagnostics_.error(entry.where,
+                         "an out form has no derivative; write it for the functional "
+                         "form");
       return;
     }
     if (op && op->composite == "implicit" && !options_.syntax_only) {

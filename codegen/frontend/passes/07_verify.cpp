@@ -12,15 +12,16 @@ namespace {
 // Words that cannot name an argument of the generated functions.
 bool is_cpp_keyword(std::string_view name) {
   static const std::set<std::string_view> keywords = {
-      "alignas",  "alignof", "and",      "asm",      "auto",      "bool",     "break",   "case",
-      "catch",    "char",    "class",    "compl",    "concept",   "const",    "continue", "default",
-      "delete",   "do",      "double",   "else",     "enum",      "explicit", "export",  "extern",
-      "false",    "float",   "for",      "friend",   "goto",      "if",       "inline",  "int",
-      "long",     "mutable", "namespace", "new",     "noexcept",  "not",      "nullptr", "operator",
-      "or",       "private", "protected", "public",  "register",  "requires", "return",  "short",
-      "signed",   "sizeof",  "static",   "struct",   "switch",    "template", "this",    "throw",
-      "true",     "try",     "typedef",  "typename", "union",     "unsigned", "using",   "virtual",
-      "void",     "volatile", "while",   "xor"};
+      "alignas",   "alignof",  "and",      "asm",      "auto",     "bool",     "break",
+      "case",      "catch",    "char",     "class",    "compl",    "concept",  "const",
+      "continue",  "default",  "delete",   "do",       "double",   "else",     "enum",
+      "explicit",  "export",   "extern",   "false",    "float",    "for",      "friend",
+      "goto",      "if",       "inline",   "int",      "long",     "mutable",  "namespace",
+      "new",       "noexcept", "not",      "nullptr",  "operator", "or",       "private",
+      "protected", "public",   "register", "requires", "return",   "short",    "signed",
+      "sizeof",    "static",   "struct",   "switch",   "template", "this",     "throw",
+      "true",      "try",      "typedef",  "typename", "union",    "unsigned", "using",
+      "virtual",   "void",     "volatile", "while",    "xor"};
   return keywords.contains(name);
 }
 
@@ -58,8 +59,7 @@ class Verifier {
     for (const auto& op : model_.operators) {
       names(*op);
       if (options_.syntax_only) continue;
-      unique(*op, op->schema.identifier(), identifiers,
-             "would have the same C++ name as '", "'");
+      unique(*op, op->schema.identifier(), identifiers, "would have the same C++ name as '", "'");
       unique(*op, cpp_signature(op->schema), signatures, "cannot be told from '",
              "' in C++: their arguments have the same types");
       if (op->test) samples(*op);
@@ -101,8 +101,8 @@ class Verifier {
       if (samples->is_sequence()) {
         for (const auto& sample : samples->items) arguments(op, sample);
       } else {
-        diagnostics_.error(samples->where, "expected a list of samples, found " +
-                                               describe(*samples));
+        diagnostics_.error(samples->where,
+                           "expected a list of samples, found " + describe(*samples));
       }
     }
     if (const YamlNode* errors = op.test->find("errors"); errors && errors->is_sequence()) {

@@ -64,8 +64,8 @@ class HelperCheck {
     if (others.contains(name)) {
       const bool method = what == "function";
       diagnostics_.error(where, "'" + name + "' exists as a " + (method ? "method" : "function") +
-                                    " only: write '" + (method ? "x." + name + "(...)" : name + "(x, ...)") +
-                                    "'");
+                                    " only: write '" +
+                                    (method ? "x." + name + "(...)" : name + "(x, ...)") + "'");
       return;
     }
     diagnostics_

@@ -12,9 +12,8 @@ namespace {
 
 // C++ words, constants like `kDouble`, and macros like `M_PI` are nobody's variables.
 bool is_cpp_constant(std::string_view name) {
-  static constexpr std::string_view words[] = {"true",     "false",       "nullptr",
-                                               "nullopt",  "int64_t",     "double",
-                                               "Tensor",   "retain_variables"};
+  static constexpr std::string_view words[] = {"true",    "false",  "nullptr", "nullopt",
+                                               "int64_t", "double", "Tensor",  "retain_variables"};
   if (std::find(std::begin(words), std::end(words), name) != std::end(words)) return true;
   if (name.find("::") != std::string_view::npos) return true;
   if (name.size() > 1 && name[0] == 'k' && std::isupper(static_cast<unsigned char>(name[1]))) {
@@ -77,10 +76,10 @@ void FormulaScope::check_mixed_gradients() {
     if (!formula.tree) continue;
     walk(*formula.tree, [&](const Expr& node) {
       if (node.kind != Expr::Kind::name || entry_.schema.find_argument(node.text)) return true;
-      const int way = node.text == "grad"                 ? 0
-                      : node.text == "grads"              ? 1
-                      : named_gradient(node.text) >= 0    ? 2
-                                                          : -1;
+      const int way = node.text == "grad"              ? 0
+                      : node.text == "grads"           ? 1
+                      : named_gradient(node.text) >= 0 ? 2
+                                                       : -1;
       if (way >= 0 && !uses[way]) {
         uses[way] = &node;
         formulas[way] = &formula;
@@ -168,11 +167,10 @@ void FormulaScope::check_grads_index(const GradientFormula& formula, const Expr&
   std::size_t value = 0;
   std::from_chars(number.text.data(), number.text.data() + number.text.size(), value);
   if (value < num_differentiable()) return;
-  diagnostics_
-      .error(formula.node->locate(number.offset, number.length),
-             "grads[" + number.text + "] is out of range: '" + entry_.schema.full_name() +
-                 "' has " + std::to_string(num_differentiable()) + " differentiable output" +
-                 (num_differentiable() == 1 ? "" : "s"));
+  diagnostics_.error(formula.node->locate(number.offset, number.length),
+                     "grads[" + number.text + "] is out of range: '" + entry_.schema.full_name() +
+                         "' has " + std::to_string(num_differentiable()) +
+                         " differentiable output" + (num_differentiable() == 1 ? "" : "s"));
 }
 
 void FormulaScope::check_name(const GradientFormula& formula, const Expr& name, bool forward) {
@@ -190,9 +188,8 @@ void FormulaScope::check_name(const GradientFormula& formula, const Expr& name, 
   }
   // `self[i]`, `grads[i]`: formulas of operators on lists speak of one element.
   const bool on_list =
-      std::any_of(schema.arguments.begin(), schema.arguments.end(), [](const SchemaArgument& a) {
-        return a.type.is_tensor_like() && a.type.list;
-      });
+      std::any_of(schema.arguments.begin(), schema.arguments.end(),
+                  [](const SchemaArgument& a) { return a.type.is_tensor_like() && a.type.list; });
   if (on_list && text == "i") return;
   if (parameters_.contains(text)) return;
   if (!forward && (text == "grad" || text == "grads" || text == "grad_input_mask" ||

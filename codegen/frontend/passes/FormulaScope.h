@@ -37,7 +37,7 @@ class FormulaScope {
   Diagnostics& diagnostics_;
   std::vector<bool> differentiable_;
   std::vector<std::string> known_, known_forward_;  // for suggestions
-  std::set<std::string> parameters_;  // of the lambdas in the formula at hand
+  std::set<std::string> parameters_;                // of the lambdas in the formula at hand
   bool uses_mask_ = false;
 };
 

@@ -29,9 +29,9 @@ class SavedValuePlan {
 
   const FunctionSchema& schema_;
   std::vector<SavedValue> saved_;
-  std::vector<std::string> names_;   // of the inputs that the formula at hand gives gradients of
-  std::string_view text_;            // of the formula at hand
-  std::set<const Expr*> callees_;  // its called functions, which are no values
+  std::vector<std::string> names_;  // of the inputs that the formula at hand gives gradients of
+  std::string_view text_;           // of the formula at hand
+  std::set<const Expr*> callees_;   // its called functions, which are no values
 };
 
 }  // namespace oploom::frontend
