@@ -247,7 +247,7 @@ PyObject* py_frombuffer(PyObject*, PyObject* args, PyObject* kwargs) {
     long long count = -1;
     long long offset = 0;
     int requires_grad = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O$OLLp:frombuffer", const_cast<char**>(names),
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OLLp:frombuffer", const_cast<char**>(names),
                                      &buffer, &dtype, &count, &offset, &requires_grad)) {
       return nullptr;
     }

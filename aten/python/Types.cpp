@@ -149,7 +149,7 @@ PyObject* size_repeat(PyObject* self, Py_ssize_t times) {
 }
 PyObject* size_reduce(PyObject* self, PyObject*) {
   PyObject* items = PySequence_List(self);
-  return items == nullptr ? nullptr : Py_BuildValue("O((N))", Py_TYPE(self), items);
+  return items == nullptr ? nullptr : Py_BuildValue("O(N)", Py_TYPE(self), items);
 }
 
 PyMethodDef size_methods[] = {

@@ -35,9 +35,9 @@ def test_import_brings_no_numpy():
 def test_import_is_quick():
     code = """
     import time
-    start = time.perf_counter()
+    start = time.process_time()
     import oploom
-    print(time.perf_counter() - start)
+    print(time.process_time() - start)
     """
     assert min(float(run(code)) for _ in range(3)) < 0.1
 

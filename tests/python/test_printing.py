@@ -13,7 +13,7 @@ import pytest
     (lambda: oploom.tensor(7), "tensor(7)"),
     (lambda: oploom.tensor([1e-5, 1.0]), "tensor([1.0000e-05, 1.0000e+00])"),
     (lambda: oploom.tensor([1.0, 1e9]), "tensor([1.0000e+00, 1.0000e+09])"),
-    (lambda: oploom.tensor([1.0, float("nan"), float("inf")]), "tensor([1., nan, inf])"),
+    (lambda: oploom.tensor([1.0, float("nan"), float("inf")]), "tensor([ 1., nan, inf])"),
     (lambda: oploom.tensor([1.5, float("-inf")]), "tensor([1.5000,   -inf])"),
     (lambda: oploom.tensor([1 + 2j, 3 - 0.5j]), "tensor([1.+2.0000j, 3.-0.5000j])"),
     (lambda: oploom.tensor([1.0], dtype=oploom.float64), "tensor([1.], dtype=oploom.float64)"),

@@ -1,12 +1,17 @@
 """Context managers that switch the recording of derivatives on and off in this thread."""
 
 import functools
-import inspect
 from typing import Any, Callable, List, TypeVar
 
 from oploom import _C
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _is_generator(function: Any) -> bool:
+    # As inspect.isgeneratorfunction, without importing inspect, which takes long.
+    code = getattr(function, "__code__", None)
+    return code is not None and bool(code.co_flags & 0x20)
 
 
 class _GradMode:
@@ -24,7 +29,7 @@ class _GradMode:
         _C._set_grad_enabled(self._saved.pop())
 
     def __call__(self, function: F) -> F:
-        if inspect.isgeneratorfunction(function):
+        if _is_generator(function):
             raise TypeError("the grad mode of a generator function cannot be set by a decorator")
 
         @functools.wraps(function)
