@@ -43,6 +43,7 @@
 #include <generated/native/zeros_like.h>
 #include <generated/ops/arange.h>
 #include <generated/ops/bernoulli.h>
+#include <generated/ops/contiguous.h>
 #include <generated/ops/copy.h>
 #include <generated/ops/fill.h>
 #include <generated/ops/linspace.h>
