@@ -115,5 +115,4 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
             files[f"generated/tests/test_{family}.py"] = template.render(
                 family=family, classes=classes
             )
-    files["generated/tests/__init__.py"] = ""
     return files
