@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -42,8 +41,6 @@ def render(model: Model, modules: tuple[str, ...] = MODULES) -> dict[str, str]:
     env = environment()
     outputs: dict[str, str] = {}
     for name in modules:
-        if importlib.util.find_spec(f"codegen.backend.{name}") is None:
-            continue
         module = importlib.import_module(f"codegen.backend.{name}")
         for path, content in module.render(model, env).items():
             if path in outputs:

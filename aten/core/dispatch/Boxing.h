@@ -227,6 +227,12 @@ auto written(T& argument) {
 
 }  // namespace detail
 
+// An absent optional has no value to initialise; GCC 12 sees the copy of it and warns.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
 // What does not depend on the operator is instantiated once for each signature.
 template <class Signature>
 struct SignatureBoxing;
@@ -283,6 +289,10 @@ struct SignatureBoxing<R(Args...)> {
     }
   }
 };
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 template <class Op, class R, class... Args>
 struct Boxing<Op, R(Args...)> {
