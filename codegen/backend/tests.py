@@ -15,6 +15,11 @@ CONSTANTS = {"None": "None", "True": "True", "False": "False", "Mean": "1", "Sum
              "contiguous_format": "None", "long": '"int64"', "float": '"float32"'}
 
 
+# The tests of tests.ops.harness.OperatorTests.
+TESTS = ("test_values", "test_gradcheck", "test_gradgradcheck", "test_layouts", "test_out",
+         "test_inplace", "test_meta", "test_capability", "test_errors")
+
+
 @dataclass(frozen=True)
 class TestClass:
     name: str  # TestAddTensor
@@ -91,10 +96,14 @@ def test_class(model: Model, op: Operator) -> TestClass:
         removed.append("test_errors")
     if not op.takes_tensors:
         removed += ["test_layouts", "test_meta"]
+    if not op.returns_tensors:
+        removed.append("test_meta")
+    if "none" in (record or {}):
+        removed = [name for name in TESTS if name != "test_values"]
     defaults = {a.name: default_value(a.default) for a in op.inputs if a.default is not None}
     text = ", ".join(f"{name!r}: {value}" for name, value in defaults.items())
     return TestClass(class_name(op), comment(op.schema, mark="# "), fields, "{" + text + "}",
-                     removed)
+                     sorted(set(removed), key=TESTS.index))
 
 
 def pprint_field(name: str, value) -> list[str]:

@@ -851,8 +851,13 @@ class TestDivScalarMode(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -869,8 +874,13 @@ class TestFloorDivideScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -887,8 +897,13 @@ class TestFloorDivideTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -904,6 +919,11 @@ class TestFloorDivideOut(OperatorTests):
         differentiable=('self', 'other', 'out'),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None

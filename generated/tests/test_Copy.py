@@ -21,8 +21,11 @@ class TestLocalScalarDense(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # _to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
@@ -44,8 +47,13 @@ class TestToCopy(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'non_blocking': False, 'memory_format': None}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # alias(Tensor(a) self) -> Tensor(a)
@@ -189,16 +197,19 @@ class TestItem(OperatorTests):
         parameters=(
             Parameter('self', 'Tensor'),
         ),
-        record={'numpy': 'self.item()',
+        record={'grad': False,
+         'numpy': 'self.item()',
          'dtypes': 'all',
          'samples': [{'self': []}, {'self': [1, 1]}],
          'errors': [{'args': {'self': [3]}, 'message': 'one element'}]},
         method_only=True,
-        differentiable=('self',),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
     test_out = None
     test_inplace = None
+    test_meta = None
 
 # to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool
 #     copy=False, MemoryFormat? memory_format=None) -> Tensor(a)
@@ -219,8 +230,13 @@ class TestToDevice(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'non_blocking': False, 'copy': False, 'memory_format': None}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat?
@@ -271,8 +287,13 @@ class TestToDtypeLayout(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'non_blocking': False, 'copy': False, 'memory_format': None}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat?
@@ -353,6 +374,9 @@ class TestResize(OperatorTests):
     defaults = {'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None

@@ -22,8 +22,13 @@ class TestDropout(OperatorTests):
         differentiable=('input',),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)
@@ -40,6 +45,11 @@ class TestDropout(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None

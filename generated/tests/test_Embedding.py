@@ -56,8 +56,13 @@ class TestEmbeddingBackward(OperatorTests):
         differentiable=('grad', 'indices'),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt
@@ -77,5 +82,11 @@ class TestEmbeddingDenseBackward(OperatorTests):
         differentiable=('grad_output',),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
+    test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None

@@ -58,7 +58,13 @@ class TestNativeLayerNorm(OperatorTests):
         differentiable=('input', 'weight', 'bias'),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
+    test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean,
@@ -81,6 +87,11 @@ class TestNativeLayerNormBackward(OperatorTests):
         differentiable=('grad_out', 'input', 'weight', 'bias', 'mean', 'rstd'),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None

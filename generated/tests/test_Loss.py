@@ -167,7 +167,13 @@ class TestNllLoss2dBackward(OperatorTests):
         differentiable=('grad_output', 'self'),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
+    test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index)
@@ -187,7 +193,13 @@ class TestNllLoss2dForward(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
+    test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction,
@@ -209,7 +221,13 @@ class TestNllLossBackward(OperatorTests):
         differentiable=('grad_output', 'self'),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
+    test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index)
@@ -229,7 +247,13 @@ class TestNllLossForward(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
+    test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt

@@ -216,8 +216,13 @@ class TestCumprodBackward(OperatorTests):
         differentiable=('grad', 'input', 'output'),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
@@ -491,7 +496,13 @@ class TestNormScalarOptDimDtype(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
+    test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor
@@ -508,8 +519,13 @@ class TestNormScalarOptDtype(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # prod(Tensor self, *, ScalarType? dtype=None) -> Tensor
@@ -685,8 +701,13 @@ class TestValueSelectingReductionBackward(OperatorTests):
         differentiable=('grad', 'indices'),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # var(Tensor self, bool unbiased=True) -> Tensor

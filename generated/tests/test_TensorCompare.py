@@ -31,6 +31,7 @@ class TestAllclose(OperatorTests):
     test_gradgradcheck = None
     test_out = None
     test_inplace = None
+    test_meta = None
     test_errors = None
 
 # clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
@@ -178,6 +179,7 @@ class TestEqual(OperatorTests):
     test_gradgradcheck = None
     test_out = None
     test_inplace = None
+    test_meta = None
     test_errors = None
 
 # isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) ->
@@ -364,8 +366,13 @@ class TestMaskedFillScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)
@@ -384,6 +391,11 @@ class TestMaskedFillTensor(OperatorTests):
         differentiable=('self', 'value'),
     )
     defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None

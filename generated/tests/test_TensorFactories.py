@@ -28,8 +28,8 @@ class TestArange(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
-    test_inplace = None
     test_layouts = None
+    test_inplace = None
     test_meta = None
 
 # arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -52,11 +52,11 @@ class TestArangeStart(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
-    test_errors = None
-    test_layouts = None
     test_meta = None
+    test_errors = None
 
 # arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout?
 #     layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
@@ -83,8 +83,8 @@ class TestArangeStartStep(OperatorTests):
     defaults = {'step': 1, 'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
-    test_inplace = None
     test_layouts = None
+    test_inplace = None
     test_meta = None
 
 # bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
@@ -100,8 +100,13 @@ class TestBernoulli(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'generator': None}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
@@ -119,7 +124,13 @@ class TestBernoulliP(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'generator': None}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
+    test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -141,11 +152,12 @@ class TestEmptyMemoryFormat(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
-    test_errors = None
-    test_layouts = None
     test_meta = None
+    test_capability = None
+    test_errors = None
 
 # empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 #     pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
@@ -166,8 +178,11 @@ class TestEmptyLike(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None,
@@ -189,11 +204,12 @@ class TestEmptyStrided(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
-    test_errors = None
-    test_layouts = None
     test_meta = None
+    test_capability = None
+    test_errors = None
 
 # eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 #     pin_memory=None) -> Tensor
@@ -215,8 +231,8 @@ class TestEye(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
-    test_inplace = None
     test_layouts = None
+    test_inplace = None
     test_meta = None
 
 # eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
@@ -238,10 +254,10 @@ class TestEyeM(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
-    test_inplace = None
-    test_errors = None
     test_layouts = None
+    test_inplace = None
     test_meta = None
+    test_errors = None
 
 # full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device?
 #     device=None, bool? pin_memory=None) -> Tensor
@@ -265,10 +281,10 @@ class TestFull(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
-    test_inplace = None
-    test_errors = None
     test_layouts = None
+    test_inplace = None
     test_meta = None
+    test_errors = None
 
 # full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device?
 #     device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
@@ -321,8 +337,8 @@ class TestLinspace(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
-    test_inplace = None
     test_layouts = None
+    test_inplace = None
     test_meta = None
 
 # new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -345,8 +361,11 @@ class TestNewEmpty(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout?
@@ -370,8 +389,11 @@ class TestNewEmptyStrided(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout?
@@ -473,10 +495,10 @@ class TestOnes(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
-    test_inplace = None
-    test_errors = None
     test_layouts = None
+    test_inplace = None
     test_meta = None
+    test_errors = None
 
 # ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 #     pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
@@ -521,10 +543,12 @@ class TestRand(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
-    test_inplace = None
-    test_errors = None
     test_layouts = None
+    test_out = None
+    test_inplace = None
     test_meta = None
+    test_capability = None
+    test_errors = None
 
 # rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout?
 #     layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
@@ -545,11 +569,12 @@ class TestRandGenerator(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
-    test_errors = None
-    test_layouts = None
     test_meta = None
+    test_capability = None
+    test_errors = None
 
 # rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 #     pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
@@ -570,8 +595,11 @@ class TestRandLike(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # randint(SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device?
@@ -593,11 +621,12 @@ class TestRandint(OperatorTests):
     defaults = {'dtype': "int64", 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
-    test_errors = None
-    test_layouts = None
     test_meta = None
+    test_capability = None
+    test_errors = None
 
 # randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=long,
 #     Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
@@ -619,11 +648,12 @@ class TestRandintGenerator(OperatorTests):
     defaults = {'dtype': "int64", 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
-    test_errors = None
-    test_layouts = None
     test_meta = None
+    test_capability = None
+    test_errors = None
 
 # randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout?
 #     layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
@@ -645,11 +675,12 @@ class TestRandintLow(OperatorTests):
     defaults = {'dtype': "int64", 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
-    test_errors = None
-    test_layouts = None
     test_meta = None
+    test_capability = None
+    test_errors = None
 
 # randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, ScalarType?
 #     dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
@@ -672,11 +703,12 @@ class TestRandintLowGenerator(OperatorTests):
     defaults = {'dtype': "int64", 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
-    test_errors = None
-    test_layouts = None
     test_meta = None
+    test_capability = None
+    test_errors = None
 
 # randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device?
 #     device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
@@ -698,8 +730,11 @@ class TestRandintLike(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout?
@@ -724,8 +759,11 @@ class TestRandintLikeLowDtype(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
@@ -746,10 +784,12 @@ class TestRandn(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
-    test_inplace = None
-    test_errors = None
     test_layouts = None
+    test_out = None
+    test_inplace = None
     test_meta = None
+    test_capability = None
+    test_errors = None
 
 # randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout?
 #     layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
@@ -770,11 +810,12 @@ class TestRandnGenerator(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
-    test_errors = None
-    test_layouts = None
     test_meta = None
+    test_capability = None
+    test_errors = None
 
 # randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 #     pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
@@ -795,8 +836,11 @@ class TestRandnLike(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # randperm(SymInt n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool?
@@ -817,10 +861,12 @@ class TestRandperm(OperatorTests):
     defaults = {'dtype': "int64", 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
-    test_inplace = None
-    test_errors = None
     test_layouts = None
+    test_out = None
+    test_inplace = None
     test_meta = None
+    test_capability = None
+    test_errors = None
 
 # randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None,
 #     Device? device=None, bool? pin_memory=None) -> Tensor
@@ -841,10 +887,12 @@ class TestRandpermGenerator(OperatorTests):
     defaults = {'dtype': "int64", 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
-    test_inplace = None
-    test_errors = None
     test_layouts = None
+    test_out = None
+    test_inplace = None
     test_meta = None
+    test_capability = None
+    test_errors = None
 
 # scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 #     pin_memory=None) -> Tensor
@@ -864,11 +912,11 @@ class TestScalarTensor(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
-    test_errors = None
-    test_layouts = None
     test_meta = None
+    test_errors = None
 
 # tril(Tensor self, SymInt diagonal=0) -> Tensor
 class TestTril(OperatorTests):
@@ -932,8 +980,8 @@ class TestZeros(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
-    test_inplace = None
     test_layouts = None
+    test_inplace = None
     test_meta = None
 
 # zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
@@ -976,8 +1024,13 @@ class TestBernoulliTensor(OperatorTests):
         differentiable=('self', 'p'),
     )
     defaults = {'generator': None}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
@@ -995,8 +1048,13 @@ class TestBernoulliFloat(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'p': 0.5, 'generator': None}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
@@ -1015,8 +1073,13 @@ class TestNormal(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'mean': 0, 'std': 1, 'generator': None}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
@@ -1033,8 +1096,13 @@ class TestRandom(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'generator': None}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)
@@ -1053,8 +1121,13 @@ class TestRandomFrom(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'generator': None}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)
@@ -1072,8 +1145,13 @@ class TestRandomTo(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'generator': None}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None
 
 # uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)
@@ -1092,6 +1170,11 @@ class TestUniform(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'from': 0, 'to': 1, 'generator': None}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_layouts = None
     test_out = None
     test_inplace = None
+    test_meta = None
+    test_capability = None
     test_errors = None

@@ -6,6 +6,8 @@ An operator's record names the tests that it leaves out, each with the reason:
 
 from __future__ import annotations
 
+import builtins
+
 import numpy as np
 import oploom
 import pytest
@@ -112,7 +114,7 @@ class OperatorTests:
         for call in self.calls(dtype):
             result = call.run()
             if "numpy" in record:
-                scope = {"np": np, "sp": scipy, "wide": wide_name(dtype), "dtype": dtype}
+                scope = {"np": np, "sp": scipy, "builtins": builtins, "wide": wide_name(dtype), "dtype": dtype}
                 defaults = {p.name: None for p in self.op.parameters}
                 defaults |= self.defaults
                 names = {**scope, **defaults, **call.arrays}
