@@ -6,10 +6,10 @@ namespace c10::inline oploom_v1::detail {
 void throw_dim_out_of_range(std::string_view op, int64_t dim, int64_t ndim) {
   const std::string prefix = op.empty() ? std::string() : str(op, "(): ");
   if (ndim == 0) {
-    throw_index_error(str(prefix, "expected dim in [-1, 0] for a 0-d tensor, got ", dim));
+    throw_index_error(str(prefix, "expected dim in [-1, 0] for a 0-d input, got ", dim));
   }
   throw_index_error(str(prefix, "expected dim in [", -ndim, ", ", ndim - 1, "] for a ", ndim,
-                        "-d tensor, got ", dim));
+                        "-d input, got ", dim));
 }
 
 }  // namespace c10::inline oploom_v1::detail

@@ -63,7 +63,7 @@ TEST(TensorImpl, SizesByDimension) {
   const auto tensor = make({2, 3, 4});
   EXPECT_EQ(tensor->size(-1), 4);
   EXPECT_EQ(tensor->stride(0), 12);
-  EXPECT_THROWS(tensor->size(3), IndexError, "expected dim in [-3, 2] for a 3-d tensor, got 3");
+  EXPECT_THROWS(tensor->size(3), IndexError, "expected dim in [-3, 2] for a 3-d input, got 3");
   EXPECT_THROWS(tensor->stride(-4), IndexError, "got -4");
   EXPECT_THROWS(make({})->size(0), IndexError, "0-d");
 }
