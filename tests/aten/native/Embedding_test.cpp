@@ -18,7 +18,7 @@ TEST(Embedding, RowsOfTheWeight) {
   EXPECT_EQ(doubles(at::embedding(weight, at::tensor({1}, at::kInt))), (Doubles{2, 3}));
   EXPECT_THAT(message_of<c10::Error>([&] { at::embedding(weight[0], at::tensor({0})); }),
               HasSubstr("embedding(): expected weight of shape [n, width]"));
-  EXPECT_THROW(at::embedding(weight, at::tensor({0.5})), c10::Error);
+  EXPECT_THROW(at::embedding(weight, f64({0.5})), c10::Error);
   EXPECT_THROW(at::embedding(weight, at::tensor({4})), c10::IndexError);
   EXPECT_THROW(at::embedding(weight, at::tensor({-1})), c10::IndexError);
 }

@@ -188,9 +188,8 @@ TEST(MatrixProduct, OutputMayBeAnInput) {
 
 TEST(MatrixProduct, AddedInputIsBroadcast) {
   const Tensor a = at::ones({2, 3}, at::kDouble), b = at::ones({3, 4}, at::kDouble);
-  EXPECT_EQ(doubles(at::addmm(at::tensor({1., 2., 3., 4.}), a, b)),
-            (Doubles{4, 5, 6, 7, 4, 5, 6, 7}));
-  EXPECT_EQ(doubles(at::addmm(at::tensor({{1.}, {2.}}), a, b, 10, 2)),
+  EXPECT_EQ(doubles(at::addmm(f64({1., 2., 3., 4.}), a, b)), (Doubles{4, 5, 6, 7, 4, 5, 6, 7}));
+  EXPECT_EQ(doubles(at::addmm(f64({{1.}, {2.}}), a, b, 10, 2)),
             (Doubles{16, 16, 16, 16, 26, 26, 26, 26}));
   EXPECT_THAT(message_of<c10::Error>([&] {
                 at::addmm(at::ones({3, 4}, at::kDouble), a, b);

@@ -14,9 +14,9 @@ using testing::HasSubstr;
 const std::optional<Tensor> kNoWeight;
 
 TEST(NllLoss, Reductions) {
-  const Tensor x = at::tensor({{-1., -2., -3.}, {-4., -5., -6.}, {-7., -8., -9.}});
+  const Tensor x = f64({{-1., -2., -3.}, {-4., -5., -6.}, {-7., -8., -9.}});
   const Tensor target = at::tensor({2, 0, 1});
-  const Tensor weight = at::tensor({1., 2., 4.});
+  const Tensor weight = f64({1., 2., 4.});
   EXPECT_EQ(doubles(at::nll_loss(x, target, kNoWeight, at::Reduction::None)), (Doubles{3, 4, 8}));
   EXPECT_EQ(doubles(at::nll_loss(x, target, kNoWeight, at::Reduction::Sum)), (Doubles{15}));
   EXPECT_EQ(doubles(at::nll_loss(x, target)), (Doubles{5}));
@@ -70,7 +70,7 @@ TEST(NllLoss, Gradients) {
   const Tensor image = at::randn({2, 3, 2, 2}, at::kDouble).requires_grad_();
   const Tensor target = at::tensor({2, 0, 1, 2});
   const Tensor places = at::tensor({0, 1, 2, 0, 2, 2, 1, 0}).view({2, 2, 2});
-  const Tensor weight = at::tensor({0.5, 2.0, 1.5});
+  const Tensor weight = f64({0.5, 2.0, 1.5});
   for (int64_t reduction : {0, 1, 2}) {
     for (const auto& w : {kNoWeight, std::optional<Tensor>(weight)}) {
       const auto rows = [&](const std::vector<Tensor>& in) {
@@ -104,18 +104,17 @@ TEST(CrossEntropy, ClassNumbersAndProbabilitiesAgree) {
     }
   }
   // By hand: log(1 + e) - 0 for two classes with logits 0 and 1, target 0.
-  EXPECT_NEAR(at::cross_entropy_loss(at::tensor({{0., 1.}}), at::tensor({0})).item<double>(),
+  EXPECT_NEAR(at::cross_entropy_loss(f64({{0., 1.}}), at::tensor({0})).item<double>(),
               std::log(1 + std::exp(1.0)), 1e-12);
   // Half of the weight on each class.
-  EXPECT_NEAR(
-      at::cross_entropy_loss(at::tensor({{0., 1.}}), at::tensor({0}), kNoWeight, 1, -100, 1.0)
-          .item<double>(),
-      std::log(1 + std::exp(1.0)) - 0.5, 1e-12);
+  EXPECT_NEAR(at::cross_entropy_loss(f64({{0., 1.}}), at::tensor({0}), kNoWeight, 1, -100, 1.0)
+                  .item<double>(),
+              std::log(1 + std::exp(1.0)) - 0.5, 1e-12);
   // Ignored rows count neither in the sum nor in the divisor.
   const Tensor some = at::tensor({2, -100, 1, -100, 1});
   const Tensor kept = at::tensor({0, 2, 4});
   for (double smoothing : {0.0, 0.2}) {
-    for (const auto& w : {kNoWeight, std::optional<Tensor>(at::tensor({1., 2., 3.}))}) {
+    for (const auto& w : {kNoWeight, std::optional<Tensor>(f64({1., 2., 3.}))}) {
       EXPECT_NEAR(at::cross_entropy_loss(x, some, w, 1, -100, smoothing).item<double>(),
                   at::cross_entropy_loss(x.index_select(0, kept), some.index_select(0, kept), w, 1,
                                          -100, smoothing)
@@ -132,7 +131,7 @@ TEST(CrossEntropy, Gradients) {
   const Tensor probabilities = at::rand({3, 4, 2}, at::kDouble).softmax(1).requires_grad_();
   const auto classes = [&](const std::vector<Tensor>& in) {
     return std::vector<Tensor>{
-        at::cross_entropy_loss(in[0], target, at::tensor({1., 2., 3., 4.}), 1, -100, 0.1)};
+        at::cross_entropy_loss(in[0], target, f64({1., 2., 3., 4.}), 1, -100, 0.1)};
   };
   const auto soft = [&](const std::vector<Tensor>& in) {
     return std::vector<Tensor>{at::cross_entropy_loss(in[0], in[1])};
@@ -143,7 +142,7 @@ TEST(CrossEntropy, Gradients) {
 }
 
 TEST(MseLoss, ValuesAndGradients) {
-  const Tensor a = at::tensor({1., 2., 4.}), b = at::tensor({0., 4., 1.});
+  const Tensor a = f64({1., 2., 4.}), b = f64({0., 4., 1.});
   EXPECT_EQ(doubles(at::mse_loss(a, b, at::Reduction::None)), (Doubles{1, 4, 9}));
   EXPECT_EQ(doubles(at::mse_loss(a, b, at::Reduction::Sum)), (Doubles{14}));
   EXPECT_DOUBLE_EQ(at::mse_loss(a, b).item<double>(), 14.0 / 3);

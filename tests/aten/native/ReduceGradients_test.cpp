@@ -21,9 +21,9 @@ void expect_derivatives(const Function& f, const Tensor& input, const char* what
 }
 
 TEST(ReduceGradients, ProductsOfZeros) {
-  for (const Tensor& t : {at::tensor({{1.5, 2.0, -0.5}, {0.7, -1.2, 2.0}}),
-                          at::tensor({{1.5, 0.0, -0.5}, {0.7, -1.2, 2.0}}),
-                          at::tensor({{1.5, 0.0, 0.0}, {0.0, -1.2, 2.0}})}) {
+  for (const Tensor& t :
+       {f64({{1.5, 2.0, -0.5}, {0.7, -1.2, 2.0}}), f64({{1.5, 0.0, -0.5}, {0.7, -1.2, 2.0}}),
+        f64({{1.5, 0.0, 0.0}, {0.0, -1.2, 2.0}})}) {
     expect_derivatives([](const Tensor& x) { return x.prod(); }, t, "prod");
     expect_derivatives([](const Tensor& x) { return x.prod(0); }, t, "prod dim 0");
     expect_derivatives([](const Tensor& x) { return x.prod(1, true); }, t, "prod dim 1");
@@ -54,13 +54,13 @@ TEST(ReduceGradients, Reductions) {
 }
 
 TEST(ReduceGradients, TiesShareTheGradient) {
-  Tensor x = at::tensor({1., 3., 3., 2.}).requires_grad_();
+  Tensor x = f64({1., 3., 3., 2.}).requires_grad_();
   x.max().backward();
   EXPECT_EQ(doubles(x.grad()), (Doubles{0, 0.5, 0.5, 0}));
-  Tensor y = at::tensor({1., 3., 3., 2.}).requires_grad_();
+  Tensor y = f64({1., 3., 3., 2.}).requires_grad_();
   std::get<0>(y.max(0)).backward();
   EXPECT_EQ(doubles(y.grad()), (Doubles{0, 1, 0, 0}));
-  Tensor z = at::tensor({0., 0.}).requires_grad_();
+  Tensor z = f64({0., 0.}).requires_grad_();
   z.norm().backward();
   EXPECT_EQ(doubles(z.grad()), (Doubles{0, 0}));
 }

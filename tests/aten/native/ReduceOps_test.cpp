@@ -52,6 +52,11 @@ double naive_var(const Doubles& x) {
   for (double v : x) sum += (v - mean) * (v - mean);
   return sum / static_cast<double>(x.size() - 1);
 }
+int64_t naive_count(const Tensor& t, uint64_t mask) {
+  int64_t count = 1;
+  for (int64_t d = 0; d < t.dim(); ++d) count *= (mask >> d) & 1 ? t.size(d) : 1;
+  return count;
+}
 double naive_max(const Doubles& x) { return *std::max_element(x.begin(), x.end()); }
 double naive_min(const Doubles& x) { return *std::min_element(x.begin(), x.end()); }
 double naive_norm(const Doubles& x) {
@@ -123,10 +128,10 @@ TEST_P(ReductionTest, AgreesWithPlainLoopsOverEverySetOfDimensions) {
       if (floating) {
         expect_close(t.mean(dims), reference(t, mask, naive_mean), tolerance, what + " mean");
         expect_close(t.norm(2, dims), reference(t, mask, naive_norm), tolerance, what + " norm");
-        expect_close(
-            at::var(t, dims, std::optional<at::Scalar>(), true),
-            reference(t, mask, [](const Doubles& x) { return x.size() == 1 ? 0.0 : naive_var(x); }),
-            t.numel() > 1 && naive_var({0, 1}) > 0 ? 10 * tolerance : 0, what + " var");
+        if (naive_count(t, mask) > 1) {
+          expect_close(at::var(t, dims, std::optional<at::Scalar>(), true),
+                       reference(t, mask, naive_var), 10 * tolerance, what + " var");
+        }
       }
       if (dims.size() == 1) {
         const auto [values, indices] = t.max(only);
@@ -228,8 +233,8 @@ TEST(Reductions, NaNsAreKept) {
     EXPECT_TRUE(std::isnan(std::get<0>(columns.min(0))[7].item<double>()));
     EXPECT_TRUE(std::isnan(columns.amax({0})[39].item<double>()));
   }
-  EXPECT_EQ(ints(at::tensor({1.0, kNaN, kNaN, 2.0}).argmax()), (Ints{1}));
-  EXPECT_EQ(ints(at::tensor({3.0, 5.0, 5.0}).argmax()), (Ints{1}));
+  EXPECT_EQ(ints(f64({1.0, kNaN, kNaN, 2.0}).argmax()), (Ints{1}));
+  EXPECT_EQ(ints(f64({3.0, 5.0, 5.0}).argmax()), (Ints{1}));
 }
 
 TEST(Reductions, LongSumsKeepTheirDigits) {
@@ -262,24 +267,24 @@ TEST(Reductions, SameBitsWithAnyNumberOfThreads) {
 }
 
 TEST(Reductions, ProductsAndTruth) {
-  EXPECT_EQ(doubles(at::tensor({{1., 2.}, {3., 4.}}).prod(0)), (Doubles{3, 8}));
-  EXPECT_EQ(doubles(at::tensor({{1., 2.}, {3., 4.}}).prod()), (Doubles{24}));
+  EXPECT_EQ(doubles(f64({{1., 2.}, {3., 4.}}).prod(0)), (Doubles{3, 8}));
+  EXPECT_EQ(doubles(f64({{1., 2.}, {3., 4.}}).prod()), (Doubles{24}));
   EXPECT_EQ(ints(at::tensor({{1, 0}, {1, 1}}).all(0)), (Ints{1, 0}));
   EXPECT_EQ(ints(at::tensor({{1, 0}, {0, 0}}).any(1)), (Ints{1, 0}));
-  EXPECT_EQ(ints(at::tensor({kNaN}).all()), (Ints{1}));
+  EXPECT_EQ(ints(f64({kNaN}).all()), (Ints{1}));
   std::vector<double> zeros(3000, 0.0);
   zeros[2999] = 1e-300;
   EXPECT_EQ(ints(at::tensor(zeros).any()), (Ints{1}));
 }
 
 TEST(Reductions, VarianceAndDeviation) {
-  const Tensor t = at::tensor({1., 2., 3., 4.});
+  const Tensor t = f64({1., 2., 3., 4.});
   EXPECT_DOUBLE_EQ(t.var().item<double>(), 5.0 / 3);
   EXPECT_DOUBLE_EQ(t.var(false).item<double>(), 1.25);
   EXPECT_DOUBLE_EQ(t.std(false).item<double>(), std::sqrt(1.25));
   EXPECT_DOUBLE_EQ(at::var(t, {0}, std::optional<at::Scalar>(2), true).item<double>(), 2.5);
   EXPECT_EQ(at::var(t, {0}, std::optional<at::Scalar>(5), true).item<double>(), kInf);
-  EXPECT_TRUE(std::isnan(at::tensor({1.}).var().item<double>()));
+  EXPECT_TRUE(std::isnan(f64({1.}).var().item<double>()));
   const Tensor z = t * at::Scalar(c10::complex<double>(1, 2));
   EXPECT_DOUBLE_EQ(z.var().item<double>(), 5.0 / 3 * 5);
   EXPECT_THAT(message_of<c10::Error>([&] { t.to(at::kInt).var(); }),
@@ -287,7 +292,7 @@ TEST(Reductions, VarianceAndDeviation) {
 }
 
 TEST(Reductions, Norms) {
-  const Tensor t = at::tensor({3., -4., 0.});
+  const Tensor t = f64({3., -4., 0.});
   EXPECT_DOUBLE_EQ(t.norm().item<double>(), 5);
   EXPECT_DOUBLE_EQ(t.norm(1).item<double>(), 7);
   EXPECT_DOUBLE_EQ(t.norm(0).item<double>(), 2);
@@ -302,9 +307,9 @@ TEST(Reductions, Norms) {
 }
 
 TEST(Reductions, LogSumExp) {
-  EXPECT_NEAR(at::tensor({1000., 1000.}).logsumexp({0}).item<double>(), 1000 + std::log(2.0), 1e-9);
-  EXPECT_EQ(at::tensor({-kInf, -kInf}).logsumexp({0}).item<double>(), -kInf);
-  EXPECT_EQ(at::tensor({kInf, 1.0}).logsumexp({0}).item<double>(), kInf);
+  EXPECT_NEAR(f64({1000., 1000.}).logsumexp({0}).item<double>(), 1000 + std::log(2.0), 1e-9);
+  EXPECT_EQ(f64({-kInf, -kInf}).logsumexp({0}).item<double>(), -kInf);
+  EXPECT_EQ(f64({kInf, 1.0}).logsumexp({0}).item<double>(), kInf);
   EXPECT_EQ(sizes(at::ones({2, 3, 4}).logsumexp({0, 2}, true)), (Ints{1, 3, 1}));
 }
 

@@ -53,12 +53,12 @@ TEST(SoftMax, AgreesWithPlainLoops) {
 
 TEST(SoftMax, SpecialValues) {
   constexpr double inf = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(doubles(at::tensor({-inf, 0.0}).softmax(0)), (Doubles{0, 1}));
-  EXPECT_EQ(doubles(at::tensor({1000.0, 1000.0}).softmax(0)), (Doubles{0.5, 0.5}));
-  EXPECT_NEAR(at::tensor({-1000.0, 0.0}).log_softmax(0)[0].item<double>(), -1000, 1e-9);
-  EXPECT_TRUE(std::isnan(at::tensor({inf, 0.0}).softmax(0)[0].item<double>()));
-  EXPECT_EQ(doubles(at::tensor(3.0).softmax(0)), (Doubles{1}));
-  EXPECT_EQ(doubles(at::tensor(3.0).log_softmax(-1)), (Doubles{0}));
+  EXPECT_EQ(doubles(f64({-inf, 0.0}).softmax(0)), (Doubles{0, 1}));
+  EXPECT_EQ(doubles(f64({1000.0, 1000.0}).softmax(0)), (Doubles{0.5, 0.5}));
+  EXPECT_NEAR(f64({-1000.0, 0.0}).log_softmax(0)[0].item<double>(), -1000, 1e-9);
+  EXPECT_TRUE(std::isnan(f64({inf, 0.0}).softmax(0)[0].item<double>()));
+  EXPECT_EQ(doubles(at::tensor(3.0, at::kDouble).softmax(0)), (Doubles{1}));
+  EXPECT_EQ(doubles(at::tensor(3.0, at::kDouble).log_softmax(-1)), (Doubles{0}));
   EXPECT_EQ(sizes(at::empty({0, 3}).softmax(1)), (Ints{0, 3}));
   EXPECT_EQ(sizes(at::empty({3, 0}).softmax(1)), (Ints{3, 0}));
   EXPECT_EQ(at::ones({3}, at::kInt).softmax(0, at::kDouble).scalar_type(), at::kDouble);

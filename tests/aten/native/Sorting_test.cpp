@@ -52,14 +52,14 @@ TEST(Sort, EveryDtypeAndLength) {
 }
 
 TEST(Sort, SpecialValues) {
-  const Tensor t = at::tensor({0.0, kNaN, -0.0, kInf, -kInf, 1.0, -kNaN, -1.0});
+  const Tensor t = f64({0.0, kNaN, -0.0, kInf, -kInf, 1.0, -kNaN, -1.0});
   EXPECT_EQ(ints(t.argsort()), (Ints{4, 7, 0, 2, 5, 3, 1, 6}));
   EXPECT_EQ(ints(t.argsort(0, true)), (Ints{1, 6, 3, 5, 0, 2, 7, 4}));
   EXPECT_EQ(ints(at::tensor({std::numeric_limits<int64_t>::max(),
                              std::numeric_limits<int64_t>::min(), int64_t{0}})
                      .argsort()),
             (Ints{1, 2, 0}));
-  const Tensor long_row = at::cat({t.repeat({50}), at::tensor({-5.0})});
+  const Tensor long_row = at::cat({t.repeat({50}), f64({-5.0})});
   EXPECT_EQ(ints(long_row.argsort()), naive_order(doubles(long_row), false));
 }
 
@@ -75,7 +75,7 @@ TEST(Sort, DimensionsAndStrides) {
     }
   }
   EXPECT_EQ(doubles(std::get<0>(t.transpose(0, 1).sort(0))), doubles(values.transpose(0, 1)));
-  EXPECT_EQ(doubles(std::get<0>(at::tensor(3.0).sort())), (Doubles{3}));
+  EXPECT_EQ(doubles(std::get<0>(at::tensor(3.0, at::kDouble).sort())), (Doubles{3}));
   EXPECT_EQ(sizes(std::get<1>(at::empty({3, 0}).sort(1))), (Ints{3, 0}));
   Tensor out_values = at::empty({0}, at::kDouble), out_indices = at::empty({0}, at::kLong);
   at::sort_out(out_values, out_indices, t, 1);
@@ -99,9 +99,9 @@ TEST(Topk, LargestAndSmallest) {
       }
     }
   }
-  EXPECT_EQ(ints(std::get<1>(at::tensor({1.0, kNaN, 2.0}).topk(2))), (Ints{1, 2}));
+  EXPECT_EQ(ints(std::get<1>(f64({1.0, kNaN, 2.0}).topk(2))), (Ints{1, 2}));
   EXPECT_EQ(sizes(std::get<0>(at::ones({3, 4}).topk(2, 0))), (Ints{2, 4}));
-  EXPECT_EQ(doubles(std::get<0>(at::tensor(4.0).topk(1))), (Doubles{4}));
+  EXPECT_EQ(doubles(std::get<0>(at::tensor(4.0, at::kDouble).topk(1))), (Doubles{4}));
 }
 
 TEST(Sort, WrongArguments) {

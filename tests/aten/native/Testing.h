@@ -26,6 +26,11 @@ using Doubles = std::vector<double>;
 inline Ints sizes(const at::Tensor& tensor) { return tensor.sizes().vec(); }
 inline Ints strides(const at::Tensor& tensor) { return tensor.strides().vec(); }
 
+// at::tensor() of float64 numbers.
+inline at::Tensor f64(std::initializer_list<at::TensorDataContainer> numbers) {
+  return at::tensor(numbers, at::kDouble);
+}
+
 // 0, 1, 2, ... in the given shape.
 inline at::Tensor counted(at::IntArrayRef shape, at::ScalarType dtype = at::kLong) {
   int64_t numel = 1;
