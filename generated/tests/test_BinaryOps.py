@@ -81,7 +81,9 @@ class TestBitwiseAndTensor(OperatorTests):
                      {'self': [], 'other': []},
                      {'self': [0, 4], 'other': [4]}],
          'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
-                    {'args': {'self': [3], 'other': [3]}, 'message': 'bool'}]},
+                    {'args': {'self': [3], 'other': [3]},
+                     'dtype': 'float32',
+                     'message': 'expected one of'}]},
         pointwise=True,
         inplace=True,
     )
@@ -106,7 +108,9 @@ class TestBitwiseOrTensor(OperatorTests):
                      {'self': [], 'other': []},
                      {'self': [0, 4], 'other': [4]}],
          'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
-                    {'args': {'self': [3], 'other': [3]}, 'message': 'bool'}]},
+                    {'args': {'self': [3], 'other': [3]},
+                     'dtype': 'float32',
+                     'message': 'expected one of'}]},
         pointwise=True,
         inplace=True,
     )
@@ -131,7 +135,9 @@ class TestBitwiseXorTensor(OperatorTests):
                      {'self': [], 'other': []},
                      {'self': [0, 4], 'other': [4]}],
          'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
-                    {'args': {'self': [3], 'other': [3]}, 'message': 'bool'}]},
+                    {'args': {'self': [3], 'other': [3]},
+                     'dtype': 'float32',
+                     'message': 'expected one of'}]},
         pointwise=True,
         inplace=True,
     )
