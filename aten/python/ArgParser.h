@@ -14,10 +14,12 @@
 #include <c10/core/Scalar.h>
 #include <c10/util/OptionalArrayRef.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace at::inline oploom_v1::python {
@@ -273,10 +275,27 @@ decltype(auto) call(Args&&... args) {
   return Operator::call(std::forward<Args>(args)...);
 }
 
-// Calls an operator that makes a tensor from nothing: its arguments do not tell how large.
+// The elements of a tensor of these sizes. Other arguments than sizes do not tell.
+inline int64_t elements_of_sizes(const DimVector& sizes) {
+  int64_t product = 1;
+  for (const int64_t size : sizes) {
+    if (size == 0) return 0;
+    if (size < 0 || size > kReleaseGilElements) return kReleaseGilElements;
+    product = std::min(product * size, kReleaseGilElements);
+  }
+  return product;
+}
+template <class T>
+int64_t elements_of_sizes(const T&) {
+  return 0;
+}
+
+// Calls an operator that makes a tensor from nothing: from sizes, or from numbers that may make a
+// large one.
 template <class Operator, class... Args>
 decltype(auto) call_factory(Args&&... args) {
-  ReleaseGil release;
+  constexpr bool kSizes = (std::is_same_v<std::decay_t<Args>, DimVector> || ...);
+  ReleaseGil release(!kSizes || (elements_of_sizes(args) + ... + 0) >= kReleaseGilElements);
   return Operator::call(std::forward<Args>(args)...);
 }
 

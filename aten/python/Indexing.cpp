@@ -45,6 +45,7 @@ Tensor to_index_tensor(PyObject* item) {
 
 // How many dimensions of the tensor an item of the index stands for.
 int64_t dimensions_of(PyObject* item) {
+  if (PySlice_Check(item) || is_integer(item, false)) return 1;  // the most frequent first
   if (item == Py_None || item == Py_Ellipsis || is_boolean(item)) return 0;
   if (is_tensor(item) && unpack(item).scalar_type() == kBool) return unpack(item).dim();
   if (!is_tensor(item) && is_tensor_index(item)) {

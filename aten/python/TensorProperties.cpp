@@ -5,6 +5,7 @@
 #include <aten/python/PyTensor.h>
 #include <aten/python/Types.h>
 #include <c10/util/Exception.h>
+#include <generated/ops/mT.h>
 #include <generated/ops/permute.h>
 #include <generated/ops/transpose.h>
 
@@ -48,10 +49,7 @@ PyObject* get_transposed(const Tensor& t) {
   return wrap(t.permute(order));
 }
 
-PyObject* get_matrix_transposed(const Tensor& t) {
-  OPLOOM_CHECK(t.dim() >= 2, "mT: expected a tensor of 2 or more dimensions, got ", t.dim());
-  return wrap(t.transpose(-2, -1));
-}
+PyObject* get_matrix_transposed(const Tensor& t) { return wrap(t.mT()); }
 
 int no_deletion(const char* name) {
   PyErr_Format(PyExc_AttributeError, "'%s' cannot be deleted", name);

@@ -89,10 +89,17 @@ class Module:
             super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> Any:
-        for store in ("_parameters", "_buffers", "_modules"):
-            values = self.__dict__.get(store)
-            if values is not None and name in values:
-                return values[name]
+        # Written out, as every use of a parameter comes by here.
+        stores = self.__dict__
+        values = stores.get("_parameters")
+        if values is not None and name in values:
+            return values[name]
+        values = stores.get("_modules")
+        if values is not None and name in values:
+            return values[name]
+        values = stores.get("_buffers")
+        if values is not None and name in values:
+            return values[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:
