@@ -225,8 +225,7 @@ TEST(Matmul, EveryCombinationOfDimensions) {
 TEST(Linear, WithAndWithoutBias) {
   at::manual_seed(10);
   const Tensor weight = at::randn({5, 4}, at::kDouble), bias = at::randn({5}, at::kDouble);
-  for (at::IntArrayRef shape :
-       {at::IntArrayRef({4}), at::IntArrayRef({3, 4}), at::IntArrayRef({2, 3, 4})}) {
+  for (const Ints& shape : std::vector<Ints>{{4}, {3, 4}, {2, 3, 4}}) {
     const Tensor input = at::randn(shape, at::kDouble);
     const Tensor flat = input.reshape({-1, 4});
     Doubles expected = naive_mm(flat, weight.t());
