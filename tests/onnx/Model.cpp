@@ -180,13 +180,24 @@ std::string name_of(std::string_view message, uint32_t number) {
   return name;
 }
 
+// The name of a graph's input or output, which must be a tensor.
+std::string parse_value_info(std::string_view message) {
+  for_each_field(message, [](const Field& field) {
+    if (field.number != 2) return;  // its type, a message with one field for each kind of value
+    for_each_field(field.bytes, [](const Field& kind) {
+      if (kind.number != 1) throw Unsupported("a value that is no tensor");
+    });
+  });
+  return name_of(message, 1);
+}
+
 void parse_graph(std::string_view message, Model& model) {
   for_each_field(message, [&](const Field& field) {
     switch (field.number) {
       case 1: model.nodes.push_back(parse_node(field.bytes)); break;
       case 5: model.initializers[name_of(field.bytes, 8)] = parse_tensor(field.bytes); break;
-      case 11: model.inputs.push_back(name_of(field.bytes, 1)); break;
-      case 12: model.outputs.push_back(name_of(field.bytes, 1)); break;
+      case 11: model.inputs.push_back(parse_value_info(field.bytes)); break;
+      case 12: model.outputs.push_back(parse_value_info(field.bytes)); break;
     }
   });
 }
