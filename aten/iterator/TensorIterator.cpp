@@ -110,7 +110,8 @@ TensorIteratorBase::TensorIteratorBase(const TensorIteratorBase& other)
       all_ops_are_scalars_(other.all_ops_are_scalars_),
       is_reduction_(other.is_reduction_),
       is_meta_(other.is_meta_),
-      has_casts_(other.has_casts_) {}
+      has_casts_(other.has_casts_),
+      is_dense_row_(other.is_dense_row_) {}
 
 std::string TensorIteratorBase::message_prefix() const {
   const char* name = name_ != nullptr ? name_ : op_name();
@@ -324,7 +325,6 @@ void TensorIteratorBase::compute_types(const TensorIteratorConfig& config) {
 
   const ScalarType result_dtype =
       config.static_dtype_ != ScalarType::Undefined ? config.static_dtype_ : common_dtype_;
-  int cpu_scalars = 0;
   for (OperandInfo& op : operands_) {
     if (!op.is_type_defined()) op.target_dtype = common_dtype_;
     if (!op.device.has_value()) op.device = common_device_;
@@ -336,7 +336,7 @@ void TensorIteratorBase::compute_types(const TensorIteratorConfig& config) {
     if (config.check_all_same_device_ && *op.device != common_device) {
       const bool cpu_scalar = config.allow_cpu_scalars_ && !op.is_output &&
                               op.tensor().dim() == 0 && op.device->type() == DeviceType::CPU;
-      OPLOOM_CHECK(cpu_scalar && ++cpu_scalars <= 1, message_prefix(),
+      OPLOOM_CHECK(cpu_scalar, message_prefix(),
                    "expected all tensors to be on the same device, got ", common_device, " and ",
                    *op.device);
     }
@@ -411,6 +411,7 @@ bool TensorIteratorBase::fast_set_up(const TensorIteratorConfig& config) {
 // All operands become one dense row.
 void TensorIteratorBase::set_single_row(int64_t numel) {
   numel_ = numel;
+  is_dense_row_ = true;
   if (ndim() > 1) has_coalesced_dimensions_ = true;
   const bool has_dim = ndim() >= 1;
   if (has_dim) {
