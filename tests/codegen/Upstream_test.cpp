@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <filesystem>
 
 namespace oploom::frontend {
@@ -15,7 +14,6 @@ const std::filesystem::path kFolder =
 
 TEST(Upstream, PassesTheSyntaxCheckUnchanged) {
   if (!std::filesystem::exists(kFolder)) GTEST_SKIP() << "no " << kFolder;
-  const auto start = std::chrono::steady_clock::now();
   SourceFiles sources;
   Model model;
   Diagnostics diagnostics;
@@ -23,12 +21,10 @@ TEST(Upstream, PassesTheSyntaxCheckUnchanged) {
   load_native_functions(*sources.read(kFolder / "native_functions.yaml"), model, diagnostics);
   load_derivatives(*sources.read(kFolder / "derivatives.yaml"), model, diagnostics);
   run_passes(model, {.syntax_only = true}, diagnostics);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   EXPECT_EQ(diagnostics.render(), "");
   EXPECT_EQ(model.operators.size(), 2614u);
   EXPECT_EQ(model.derivatives.size(), 662u);
-  EXPECT_LT(seconds.count(), 5.0);  // 0.2 s in a release build; sanitizers are slow
 
   std::size_t with_derivative = 0;
   for (const auto& op : model.operators) {
