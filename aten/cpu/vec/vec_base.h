@@ -30,9 +30,9 @@ inline constexpr int kVecBytes = 64;
 inline constexpr int kVecBytes = 32;
 #endif
 
-// The numbers in a Vec of the form below. For DEFAULT it is one: the functions are then what a reader
-// would write for one number, and a compiler need not unroll them. The other instruction sets have
-// this form for complex numbers only, and it is one for the same reason.
+// The numbers in a Vec of the form below. For DEFAULT it is one: the functions are then what a
+// reader would write for one number, and a compiler need not unroll them. The other instruction
+// sets have this form for complex numbers only, and it is one for the same reason.
 template <typename T>
 inline constexpr int kLanes = 1;
 
@@ -108,9 +108,15 @@ class Vec {
     return result;
   }
 
-  friend Vec operator+(const Vec& a, const Vec& b) { return map2(a, b, wrap_add<T>); }
-  friend Vec operator-(const Vec& a, const Vec& b) { return map2(a, b, wrap_sub<T>); }
-  friend Vec operator*(const Vec& a, const Vec& b) { return map2(a, b, wrap_mul<T>); }
+  friend Vec operator+(const Vec& a, const Vec& b) {
+    return map2(a, b, [](T x, T y) { return wrap_add(x, y); });
+  }
+  friend Vec operator-(const Vec& a, const Vec& b) {
+    return map2(a, b, [](T x, T y) { return wrap_sub(x, y); });
+  }
+  friend Vec operator*(const Vec& a, const Vec& b) {
+    return map2(a, b, [](T x, T y) { return wrap_mul(x, y); });
+  }
   friend Vec operator/(const Vec& a, const Vec& b) {
     return map2(a, b, [](T x, T y) { return x / y; });
   }
