@@ -20,7 +20,7 @@ struct Scaled : at::autograd::Function<Scaled> {
   }
   static variable_list backward(AutogradContext* context, variable_list grads) {
     const auto saved = context->get_saved_variables();
-    const double factor = context->saved_data["factor"].toDouble();
+    const double factor = context->saved_data["factor"].to_double();
     return {grads[0] * saved[1] * factor, Tensor(), grads[0] * saved[0] * factor};
   }
 };
