@@ -38,7 +38,7 @@ bool AutogradMeta::requires_grad() const {
 
 void AutogradMeta::set_requires_grad(bool requires_grad, c10::TensorImpl* self) {
   OPLOOM_CHECK(!requires_grad || is_differentiable_type(self->dtype()),
-               "only Tensors of floating point and complex dtype can require gradients, got ",
+               "requires_grad_(): expected a tensor of floating-point or complex dtype, got ",
                self->dtype());
   requires_grad_ = requires_grad;
 }
@@ -110,7 +110,7 @@ Tensor with_history(const Tensor& tensor, Edge edge) {
 
 unsigned register_hook(const Tensor& tensor, TensorHook hook) {
   OPLOOM_CHECK(tensor.requires_grad(),
-               "cannot register a hook on a tensor that doesn't require gradient");
+               "register_hook(): the tensor does not require grad");
   AutogradMeta* meta = materialize_autograd_meta(tensor);
   if (const auto& function = grad_fn(tensor)) {
     return function->add_tensor_hook(meta->output_nr_, std::move(hook));
@@ -132,7 +132,7 @@ void remove_hook(const Tensor& tensor, unsigned id) {
 
 void retain_grad(const Tensor& tensor) {
   OPLOOM_CHECK(tensor.requires_grad(),
-               "can't retain_grad on Tensor that has requires_grad=False");
+               "retain_grad(): the tensor does not require grad");
   AutogradMeta* meta = materialize_autograd_meta(tensor);
   const c10::intrusive_ptr<Node>& function = grad_fn(tensor);
   if (!function || meta->retains_grad_) return;

@@ -348,9 +348,8 @@ class GraphTask {
     if (OPLOOM_LIKELY(results.size() == expected)) return;
     // Further results are fine where nothing is in them.
     while (results.size() > expected && !results.back().defined()) results.pop_back();
-    OPLOOM_CHECK(results.size() == expected, "Function ", node.name(),
-                 " returned an incorrect number of gradients (expected ", expected, ", got ",
-                 results.size(), ")");
+    OPLOOM_CHECK(results.size() == expected, node.name(), ": expected ", expected,
+                 " gradients, got ", results.size());
   }
 
   void release() {
@@ -388,16 +387,15 @@ void validate_outputs(const edge_list& edges, variable_list& grads, const Node& 
     const InputMetadata& wanted = edges[i].function->input_metadata(edges[i].input_nr);
     if (!wanted.defined) continue;
     if (OPLOOM_UNLIKELY(!grad.sizes().equals(wanted.sizes))) {
-      OPLOOM_CHECK(is_expandable_to(wanted.sizes, grad.sizes()), "Function ", function.name(),
-                   " returned an invalid gradient at index ", i, " - got ", grad.sizes(),
-                   " but expected shape compatible with ", IntArrayRef(wanted.sizes));
+      OPLOOM_CHECK(is_expandable_to(wanted.sizes, grad.sizes()), function.name(),
+                   ": expected gradient ", i, " of a shape that sums to ",
+                   IntArrayRef(wanted.sizes), ", got ", grad.sizes());
       grad = sum_to(grad, wanted.sizes);
     }
     if (OPLOOM_UNLIKELY(grad.device() != wanted.device)) {
       // Numbers may live on any device.
-      OPLOOM_CHECK(grad.dim() == 0, "Function ", function.name(),
-                   " returned an invalid gradient at index ", i, " - expected device ",
-                   wanted.device, " but got ", grad.device());
+      OPLOOM_CHECK(grad.dim() == 0, function.name(), ": expected gradient ", i, " on device ",
+                   wanted.device, ", got one on ", grad.device());
       grad = grad.to(TensorOptions().device(wanted.device));
     }
     if (OPLOOM_UNLIKELY(grad.scalar_type() != wanted.dtype)) {

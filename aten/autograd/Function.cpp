@@ -15,10 +15,7 @@ bool contains(const variable_list& list, const Tensor& tensor) {
 }  // namespace
 
 variable_list AutogradContext::get_saved_variables() const {
-  OPLOOM_CHECK(!released_,
-               "Trying to backward through the graph a second time (or directly access saved tensors "
-               "after they have already been freed). Specify retain_graph=True if you need to "
-               "backward through the graph a second time.");
+  OPLOOM_CHECK(!released_, kFreedGraph);
   variable_list result;
   for (const SavedTensor& saved : saved_) result.push_back(saved.unpack(node_));
   return result;
@@ -49,8 +46,8 @@ void FunctionNode::finish(variable_list& outputs, const c10::intrusive_ptr<Node>
   context_.to_save_.clear();
   for (const Tensor& tensor : dirty) {
     OPLOOM_CHECK(contains(outputs, tensor),
-                 "Some elements marked as dirty during the forward method were not returned as output. "
-                 "The inputs that are modified inplace must all be outputs of the Function.");
+                 name_, ": a tensor that was marked as changed in place is not among the outputs; "
+                 "return it from forward()");
     if (recording_) check_inplace(tensor, true);
   }
   if (!recording_) return;
@@ -91,16 +88,15 @@ variable_list FunctionNode::apply(variable_list&& grads) {
   variable_list all = backward_(&context_, std::move(grads));
   // Undefined gradients at the end say nothing.
   while (all.size() > is_tensor_.size() && !all.back().defined()) all.pop_back();
-  OPLOOM_CHECK(all.size() == is_tensor_.size(), "Function ", name_,
-               " returned an incorrect number of gradients (expected ", is_tensor_.size(), ", got ",
-               all.size(), ")");
+  OPLOOM_CHECK(all.size() == is_tensor_.size(), name_, ": expected ", is_tensor_.size(),
+               " gradients, got ", all.size());
   variable_list result;
   for (size_t i = 0; i < all.size(); ++i) {
     if (is_tensor_[i]) {
       result.push_back(std::move(all[i]));
     } else {
-      OPLOOM_CHECK(!all[i].defined(), "Function ", name_, " returned a gradient at position ", i,
-                   ", but the corresponding forward input was not a Variable");
+      OPLOOM_CHECK(!all[i].defined(), name_, ": got a gradient at position ", i,
+                   ", where the forward pass got no tensor");
     }
   }
   return result;

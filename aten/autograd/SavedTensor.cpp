@@ -24,12 +24,7 @@ void SavedTensor::save(const Tensor& tensor, bool is_output, bool is_inplace_on_
 
 Tensor SavedTensor::unpack_slow(Node* saved_for) const {
   if (state_ == State::Empty) return Tensor();
-  OPLOOM_CHECK(state_ != State::Released,
-               "Trying to backward through the graph a second time (or directly access saved tensors "
-               "after they have already been freed). Saved intermediate values of the graph are freed "
-               "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
-               "to backward through the graph a second time or if you need to access saved tensors "
-               "after calling backward.");
+  OPLOOM_CHECK(state_ != State::Released, kFreedGraph);
   if (data_._version() != saved_version_) version_mismatch(saved_for);
   if (state_ == State::Original || !c10::GradMode::is_enabled()) return data_;
   auto function = state_ == State::OutputOnView
@@ -48,11 +43,11 @@ void SavedTensor::version_mismatch(Node* saved_for) const {
     const uint32_t nr = is_output ? output_nr_ : get_autograd_meta(data_)->output_nr_;
     origin = c10::str(", which is output ", nr, " of ", function->name(), ",");
   }
-  OPLOOM_ERROR("one of the variables needed for gradient computation has been modified by an inplace "
-               "operation: [", what, "]", origin, " is at version ", data_._version(),
-               "; expected version ", saved_version_, " instead.",
-               saved_for == nullptr ? std::string()
-                                    : c10::str(" It was saved by ", saved_for->name(), "."));
+  OPLOOM_ERROR("backward(): a tensor that ",
+               saved_for == nullptr ? std::string("a node") : saved_for->name(),
+               " saved for its gradient was changed in place since: the ", what, " tensor", origin,
+               " was saved at version ", saved_version_, " and is at version ", data_._version(),
+               " now; change a clone() of it instead");
 }
 
 std::vector<SavedTensor> save_list(TensorList tensors, bool is_output) {

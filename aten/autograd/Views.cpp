@@ -1,6 +1,7 @@
 // Views: tracking, CopySlices, and the rules for in-place changes.
 #include <aten/autograd/FunctionsManual.h>
 #include <aten/autograd/Views.h>
+#include <aten/autograd/SavedTensor.h>
 #include <generated/ops/as_strided.h>
 #include <generated/ops/clone.h>
 #include <generated/ops/copy.h>
@@ -33,36 +34,24 @@ class AsStridedOfBase final : public Node {
   TensorGeometry view_;
 };
 
-const char* multi_output_advice =
-    " This view is the output of a function that returns multiple views. Such functions do not allow "
-    "the output views to be modified inplace. You should replace the inplace operation by an "
-    "out-of-place one.";
-
 // Throws for views that may not be changed in place. With `indirect`, it is the base or another view
 // that was changed.
 void check_creation_meta(const ViewMeta& meta, bool indirect) {
   if (meta.creation_meta_ == CreationMeta::Default) return;
-  std::string what;
-  if (meta.grad_fn_) {
-    what = c10::str("Output ", meta.output_nr_, " of ", meta.grad_fn_->name(), " is a view and ",
-                    indirect ? "its base or another view of its base has been modified inplace."
-                             : "is being modified inplace.");
-  } else if (meta.creation_meta_ == CreationMeta::NoGradMode) {
-    what = "A view was created in no_grad mode and ";
-    what += indirect ? "its base or another view of its base has been modified inplace with grad mode "
-                       "enabled."
-                     : "is being modified inplace with grad mode enabled.";
-  } else {
-    what = "A view that is one of several made at once is being modified inplace.";
+  const std::string subject =
+      meta.grad_fn_ ? c10::str("output ", meta.output_nr_, " of ", meta.grad_fn_->name())
+                    : std::string("the tensor");
+  const char* change = indirect ? ", whose base or a sibling view was changed in place," : "";
+  if (meta.creation_meta_ == CreationMeta::NoGradMode) {
+    OPLOOM_ERROR("in-place change: ", subject, change,
+                 " is a view that was made without gradient recording, so that it is open whether "
+                 "the change shall be recorded; make the view and change it either both under "
+                 "NoGradGuard or both outside of it");
   }
-  if (meta.creation_meta_ == CreationMeta::MultiOutputNode) {
-    OPLOOM_ERROR(what, multi_output_advice);
-  }
-  OPLOOM_ERROR(what,
-               " Given that this use case is ambiguous and error-prone, it is forbidden. You can "
-               "clarify your code by moving both the view and the inplace either both inside the "
-               "no_grad block (if you don't want the inplace to be tracked) or both outside (if you "
-               "want the inplace to be tracked).");
+  OPLOOM_ERROR("in-place change: ", subject, change,
+               " is one of several views that were made at once (by split, chunk or unbind), and "
+               "such views cannot be changed in place while gradients are recorded; compute a new "
+               "tensor instead");
 }
 
 // Tensors that keep their gradient go on doing so under their new history.
@@ -160,11 +149,13 @@ void check_inplace(const Tensor& self, bool requires_grad) {
       check_creation_meta(*view, /*indirect=*/false);
     }
     OPLOOM_CHECK(!requires_grad || !self.requires_grad() || !is_leaf(view->base_),
-                 "a view of a leaf Variable that requires grad is being used in an in-place "
-                 "operation.");
+                 "in-place change: the tensor is a view of a leaf that requires grad, whose value "
+                 "must stay as it is for its gradient; change it under NoGradGuard, or clone() the "
+                 "leaf first");
   }
   OPLOOM_CHECK(!requires_grad || !self.requires_grad() || !is_leaf(self),
-               "a leaf Variable that requires grad is being used in an in-place operation.");
+               "in-place change: the tensor is a leaf that requires grad, whose value must stay as "
+               "it is for its gradient; change it under NoGradGuard, or clone() it first");
 }
 
 void rebase_history(const Tensor& self, c10::intrusive_ptr<Node> function) {
@@ -216,10 +207,7 @@ void CopySlices::release_variables() {
 variable_list CopySlices::apply(variable_list&& grads) {
   variable_list result(num_outputs());
   if (!grads[0].defined()) return result;
-  OPLOOM_CHECK(function_,
-               "Trying to backward through the graph a second time (or directly access saved tensors "
-               "after they have already been freed). Specify retain_graph=True if you need to "
-               "backward through the graph a second time.");
+  OPLOOM_CHECK(function_, kFreedGraph);
   const Tensor grad = std::move(grads[0]);
   // A copy of the gradient laid out like the base, so that the view can be made of it.
   Tensor whole = at::empty_strided(base_.sizes(), base_.strides(), grad.options());

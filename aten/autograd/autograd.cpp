@@ -13,8 +13,9 @@ namespace {
 
 // The gradients to start with: those given, and ones where they may be left out.
 variable_list initial_gradients(TensorList outputs, TensorList grad_outputs) {
-  OPLOOM_CHECK(grad_outputs.empty() || grad_outputs.size() == outputs.size(), "got ",
-               outputs.size(), " tensors and ", grad_outputs.size(), " gradients");
+  OPLOOM_CHECK(grad_outputs.empty() || grad_outputs.size() == outputs.size(),
+               "backward(): expected one gradient for each of the ", outputs.size(),
+               " outputs, got ", grad_outputs.size());
   variable_list result;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& output = outputs[i];
@@ -23,22 +24,19 @@ variable_list initial_gradients(TensorList outputs, TensorList grad_outputs) {
         result.emplace_back();
         continue;
       }
-      OPLOOM_CHECK(output.numel() == 1, "grad can be implicitly created only for scalar outputs");
-      OPLOOM_CHECK(!output.is_complex(),
-                   "grad can be implicitly created only for real scalar outputs but got ",
-                   output.scalar_type());
+      OPLOOM_CHECK(output.numel() == 1 && !output.is_complex(),
+                   "backward(): the gradient may be left out only for an output with one element, of "
+                   "real dtype; output ", i, " is ", output.scalar_type(), " ", output.sizes(),
+                   ", so pass a gradient of that shape");
       result.push_back(at::ones(output.sizes(), output.options()));
       continue;
     }
     const Tensor& given = grad_outputs[i];
-    OPLOOM_CHECK(given.sizes().equals(output.sizes()), "Mismatch in shape: grad_output[", i,
-                 "] has a shape of ", given.sizes(), " and output[", i, "] has a shape of ",
-                 output.sizes(), ".");
+    OPLOOM_CHECK(given.sizes().equals(output.sizes()), "backward(): expected a gradient of shape ",
+                 output.sizes(), " for output ", i, ", got ", given.sizes());
     OPLOOM_CHECK(given.is_complex() == output.is_complex(),
-                 "For complex Tensors, both grad_output and output are required to have the same "
-                 "dtype. Mismatch in dtype: grad_output[", i, "] has a dtype of ",
-                 given.scalar_type(), " and output[", i, "] has a dtype of ", output.scalar_type(),
-                 ".");
+                 "backward(): expected a gradient of dtype ", output.scalar_type(), " for output ", i,
+                 ", got ", given.scalar_type());
     result.push_back(given.scalar_type() == output.scalar_type() ? given
                                                                  : given.to(output.scalar_type()));
   }
@@ -48,10 +46,11 @@ variable_list initial_gradients(TensorList outputs, TensorList grad_outputs) {
 edge_list roots_of(TensorList outputs) {
   edge_list result;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    OPLOOM_CHECK(outputs[i].defined(), "element ", i, " of tensors is undefined");
+    OPLOOM_CHECK(outputs[i].defined(), "element ", i, " of the outputs is undefined");
     Edge edge = gradient_edge(outputs[i]);
     OPLOOM_CHECK(edge.is_valid(), "element ", i,
-                 " of tensors does not require grad and does not have a grad_fn");
+                 " of the outputs has no graph: it neither requires grad nor was computed from a "
+                 "tensor that does");
     result.push_back(std::move(edge));
   }
   return result;
@@ -64,7 +63,7 @@ void backward(TensorList outputs, TensorList grad_outputs, std::optional<bool> r
   edge_list roots = roots_of(outputs);
   edge_list targets;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    OPLOOM_CHECK(inputs[i].requires_grad(), "One of the differentiated Tensors does not require grad");
+    OPLOOM_CHECK(inputs[i].requires_grad(), "backward(): input ", i, " does not require grad");
     retain_grad(inputs[i]);  // does nothing for leaves
     targets.push_back(gradient_edge(inputs[i]));
   }
@@ -79,10 +78,9 @@ std::vector<Tensor> grad(TensorList outputs, TensorList inputs, TensorList grad_
   OPLOOM_CHECK(!inputs.empty(), "grad(): expected at least one input, got none");
   edge_list roots = roots_of(outputs);
   edge_list targets;
-  for (const Tensor& input : inputs) {
-    OPLOOM_CHECK(input.defined() && input.requires_grad(),
-                 "One of the differentiated Tensors does not require grad");
-    targets.push_back(gradient_edge(input));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    OPLOOM_CHECK(inputs[i].requires_grad(), "grad(): input ", i, " does not require grad");
+    targets.push_back(gradient_edge(inputs[i]));
   }
   BackwardOptions options;
   options.create_graph = create_graph;
@@ -92,18 +90,18 @@ std::vector<Tensor> grad(TensorList outputs, TensorList inputs, TensorList grad_
       run_backward(roots, initial_gradients(outputs, grad_outputs), targets, options);
   std::vector<Tensor> result;
   result.reserve(found.size());
-  for (Tensor& gradient : found) {
-    OPLOOM_CHECK(gradient.defined() || allow_unused,
-                 "One of the differentiated Tensors appears to not have been used in the graph. Set "
-                 "allow_unused=True if this is the desired behavior.");
-    result.push_back(std::move(gradient));
+  for (size_t i = 0; i < found.size(); ++i) {
+    OPLOOM_CHECK(found[i].defined() || allow_unused, "grad(): input ", i,
+                 " is not part of the outputs' graph; with allow_unused=true its gradient is left "
+                 "undefined");
+    result.push_back(std::move(found[i]));
   }
   return result;
 }
 
 void throw_out_requires_grad(const char* name) {
-  OPLOOM_ERROR(name, "(): functions with out=... arguments don't support automatic differentiation, "
-               "but one of the arguments requires grad.");
+  OPLOOM_ERROR(name, "(): an argument requires grad, and results written to out= are not recorded; "
+               "leave out= away, or call it under NoGradGuard");
 }
 
 }  // namespace autograd
@@ -113,7 +111,7 @@ void throw_out_requires_grad(const char* name) {
 void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
                       std::optional<TensorList> inputs) const {
   OPLOOM_CHECK(!inputs.has_value() || !inputs->empty(),
-               "'inputs' argument to backward cannot be empty");
+               "backward(): expected at least one tensor in inputs, got none");
   autograd::backward(TensorList(*this), TensorList(gradient), retain_graph, create_graph,
                      inputs.value_or(TensorList()));
 }
@@ -128,14 +126,13 @@ Tensor& Tensor::mutable_grad() const { return autograd::materialize_autograd_met
 
 void Tensor::set_grad(const Tensor& grad) const {
   if (grad.defined()) {
-    OPLOOM_CHECK(!is_same(grad), "can't assign Variable as its own grad");
-    OPLOOM_CHECK(grad.sizes().equals(sizes()), "assigned grad has data of a different size: expected ",
+    OPLOOM_CHECK(!is_same(grad), "set_grad(): a tensor cannot be its own gradient");
+    OPLOOM_CHECK(grad.sizes().equals(sizes()), "set_grad(): expected a gradient of shape ",
                  sizes(), ", got ", grad.sizes());
     OPLOOM_CHECK(grad.scalar_type() == scalar_type(),
-                 "assigned grad has data of a different type: expected ", scalar_type(), ", got ",
+                 "set_grad(): expected a gradient of dtype ", scalar_type(), ", got ",
                  grad.scalar_type());
-    OPLOOM_CHECK(grad.device() == device(), "assigned grad has data located on a different device: "
-                 "expected ", device(), ", got ", grad.device());
+    OPLOOM_CHECK(grad.device() == device(), "set_grad(): expected a gradient on device ", device(), ", got ", grad.device());
   }
   mutable_grad() = grad;
 }
@@ -153,9 +150,8 @@ const Tensor& Tensor::requires_grad_(bool requires_grad) const {
   OPLOOM_CHECK(defined(), "requires_grad_(): expected a defined tensor");
   if (!autograd::is_leaf(*this)) {
     OPLOOM_CHECK(requires_grad,
-                 "you can only change requires_grad flags of leaf variables. If you want to use a "
-                 "computed variable in a subgraph that doesn't require differentiation use var_no_grad "
-                 "= var.detach().");
+                 "requires_grad_(): a tensor that was computed from others that require grad cannot "
+                 "stop requiring it; use detach() for one without a history");
     return *this;
   }
   if (requires_grad || autograd::get_autograd_meta(*this) != nullptr) {
@@ -182,13 +178,13 @@ bool Tensor::is_view() const { return autograd::get_view_meta(*this) != nullptr;
 
 Tensor Tensor::_base() const {
   const autograd::ViewMeta* meta = autograd::get_view_meta(*this);
-  OPLOOM_CHECK(meta != nullptr, "Can't get base of non-view Variable");
+  OPLOOM_CHECK(meta != nullptr, "_base(): the tensor is not a view");
   return meta->base_;
 }
 
 const Tensor& Tensor::detach_() const {
   OPLOOM_CHECK(!is_view() || !requires_grad(),
-               "Can't detach views in-place. Use detach() instead.");
+               "detach_(): a view cannot be detached in place; use detach()");
   if (auto* meta = autograd::get_autograd_meta(*this)) {
     meta->set_requires_grad(false, unsafeGetTensorImpl());
     autograd::Node::bury(std::exchange(meta->grad_fn_, nullptr));

@@ -37,10 +37,10 @@ MemOverlap has_internal_overlap(const TensorBase& tensor) {
   return MemOverlap::No;
 }
 
-void assert_no_internal_overlap(const TensorBase& tensor) {
-  OPLOOM_CHECK(has_internal_overlap(tensor) != MemOverlap::Yes,
-               "unsupported operation: more than one element of the written-to tensor refers to a "
-               "single memory location; clone() the tensor before performing the operation");
+void assert_no_internal_overlap(const TensorBase& tensor, std::string_view prefix) {
+  OPLOOM_CHECK(has_internal_overlap(tensor) != MemOverlap::Yes, prefix,
+               "several elements of the tensor to be written share a single memory location (sizes ",
+               tensor.sizes(), ", strides ", tensor.strides(), "); write to a clone() of it");
 }
 
 MemOverlapStatus get_overlap_status(const TensorBase& a, const TensorBase& b) {
@@ -61,11 +61,10 @@ MemOverlapStatus get_overlap_status(const TensorBase& a, const TensorBase& b) {
   return a_begin < b_end && b_begin < a_end ? MemOverlapStatus::Partial : MemOverlapStatus::No;
 }
 
-void assert_no_partial_overlap(const TensorBase& a, const TensorBase& b) {
-  OPLOOM_CHECK(get_overlap_status(a, b) != MemOverlapStatus::Partial,
-               "unsupported operation: some elements of the input tensor and the written-to tensor "
-               "refer to a single memory location; clone() the tensors before performing the "
-               "operation");
+void assert_no_partial_overlap(const TensorBase& a, const TensorBase& b, std::string_view prefix) {
+  OPLOOM_CHECK(get_overlap_status(a, b) != MemOverlapStatus::Partial, prefix,
+               "the tensor to be written and an input share a part of their memory, so that some "
+               "input would be overwritten before it is read; pass a clone() of the input");
 }
 
 void assert_no_overlap(const TensorBase& a, const TensorBase& b) {

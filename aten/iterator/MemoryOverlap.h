@@ -3,6 +3,8 @@
 
 #include <aten/core/TensorBase.h>
 
+#include <string_view>
+
 namespace at::inline oploom_v1 {
 
 // Internal overlap: two index positions of one tensor lie on the same element.
@@ -13,11 +15,12 @@ enum class MemOverlapStatus { Full, Partial, No, TooHard };
 
 OPLOOM_API MemOverlap has_internal_overlap(const TensorBase& tensor);
 // Throws if several positions of `tensor` lie on one element, so that it cannot be written to.
-OPLOOM_API void assert_no_internal_overlap(const TensorBase& tensor);
+OPLOOM_API void assert_no_internal_overlap(const TensorBase& tensor, std::string_view prefix = {});
 
 OPLOOM_API MemOverlapStatus get_overlap_status(const TensorBase& a, const TensorBase& b);
 // Throws if the tensors share some elements without being the same view.
-OPLOOM_API void assert_no_partial_overlap(const TensorBase& a, const TensorBase& b);
+OPLOOM_API void assert_no_partial_overlap(const TensorBase& a, const TensorBase& b,
+                                          std::string_view prefix = {});
 // Throws if the tensors share any element.
 OPLOOM_API void assert_no_overlap(const TensorBase& a, const TensorBase& b);
 

@@ -172,19 +172,15 @@ void TensorIteratorBase::compute_mem_overlaps(const TensorIteratorConfig& config
   for (const auto i : c10::irange(num_outputs_)) {
     const TensorBase& output = operands_[i].tensor();
     if (!output.defined()) continue;
-    const bool self_overlap = has_internal_overlap(output) == MemOverlap::Yes;
-    OPLOOM_CHECK(!self_overlap, message_prefix(),
-                 "unsupported operation: more than one element of the written-to tensor refers to "
-                 "a single memory location; clone() the tensor before performing the operation");
+    if (has_internal_overlap(output) == MemOverlap::Yes) {
+      assert_no_internal_overlap(output, message_prefix());
+    }
     for (const auto arg : c10::irange(num_outputs_, ntensors())) {
       const TensorBase& input = operands_[arg].tensor();
       if (input.is_same(output) || !input.defined()) continue;
-      const bool partial = get_overlap_status(output, input) == MemOverlapStatus::Partial;
-      OPLOOM_CHECK(
-          !partial, message_prefix(),
-          "unsupported operation: some elements of the input tensor and the written-to "
-          "tensor refer to a single memory location; clone() the tensors before performing "
-          "the operation");
+      if (get_overlap_status(output, input) == MemOverlapStatus::Partial) {
+        assert_no_partial_overlap(output, input, message_prefix());
+      }
     }
   }
 }

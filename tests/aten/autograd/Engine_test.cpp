@@ -74,7 +74,7 @@ TEST(Engine, RunsTwiceWithRetainGraphOnly) {
   y.backward({}, /*retain_graph=*/true);
   y.backward();
   EXPECT_EQ(values_of(x.grad()), (Values{8}));
-  EXPECT_THROWS(y.backward(), c10::Error, "Trying to backward through the graph a second time");
+  EXPECT_THROWS(y.backward(), c10::Error, "graph was freed");
   EXPECT_EQ(values_of(x.grad()), (Values{8})) << "a failed pass must not change gradients here";
 }
 
@@ -133,7 +133,7 @@ TEST(Engine, UnusedInputsAreRefusedUnlessAllowed) {
   const Tensor unused = leaf({3});
   const Tensor y = (x * x).sum();
   EXPECT_THROWS(at::autograd::grad({y}, {x, unused}, {}, /*retain_graph=*/true), c10::Error,
-                "appears to not have been used in the graph");
+                "is not part of the outputs' graph");
   const auto grads = at::autograd::grad({y}, {x, unused}, {}, std::nullopt, false, true);
   EXPECT_TRUE(grads[0].defined());
   EXPECT_FALSE(grads[1].defined());
@@ -162,24 +162,24 @@ TEST(Engine, SeveralOutputsAtOnce) {
 TEST(Engine, RefusesWhatHasNoGradient) {
   const Tensor plain = vector_of({1});
   EXPECT_THROWS(plain.backward(), c10::Error,
-                "element 0 of tensors does not require grad and does not have a grad_fn");
+                "element 0 of the outputs has no graph");
   const Tensor x = leaf({1, 2});
   EXPECT_THROWS((x * 2).backward(), c10::Error,
-                "grad can be implicitly created only for scalar outputs");
-  EXPECT_THROWS((x * 2).backward(vector_of({1, 2, 3})), c10::Error, "Mismatch in shape");
+                "the gradient may be left out only for an output with one element");
+  EXPECT_THROWS((x * 2).backward(vector_of({1, 2, 3})), c10::Error, "expected a gradient of shape");
   EXPECT_THROWS(at::autograd::grad({(x * 2).sum()}, {plain}), c10::Error,
-                "One of the differentiated Tensors does not require grad");
+                "input 0 does not require grad");
   EXPECT_THROWS(at::ones({2}, at::kLong).requires_grad_(), c10::Error,
-                "only Tensors of floating point and complex dtype can require gradients");
+                "expected a tensor of floating-point or complex dtype");
   EXPECT_THROWS((x * 2).requires_grad_(false), c10::Error,
-                "you can only change requires_grad flags of leaf variables");
+                "cannot stop requiring it");
 }
 
 TEST(Engine, OutFormsRefuseInputsThatRequireGrad) {
   const Tensor x = leaf({1, 2});
   Tensor out = at::empty({2}, at::kDouble);
   EXPECT_THROWS(at::mul_out(out, x, x), c10::Error,
-                "mul(): functions with out=... arguments don't support automatic differentiation");
+                "mul(): an argument requires grad");
   c10::NoGradGuard no_grad;
   at::mul_out(out, x, x);
   EXPECT_EQ(values_of(out), (Values{1, 4}));
@@ -285,10 +285,9 @@ struct WrongShape : at::autograd::Function<WrongShape> {
 TEST(Engine, GradientsThatDoNotFitAreRefused) {
   const Tensor x = leaf({1, 2});
   EXPECT_THROWS(WrongCount::apply(x).sum().backward(), c10::Error,
-                "returned an incorrect number of gradients (expected 1, got 2)");
+                "expected 1 gradients, got 2");
   EXPECT_THROWS(WrongShape::apply(x).sum().backward(), c10::Error,
-                "returned an invalid gradient at index 0 - got [7] but expected shape compatible "
-                "with [2]");
+                "expected gradient 0 of a shape that sums to [2], got [7]");
 }
 
 TEST(Engine, APassCanRunInsideAPassOnTheSameGraph) {

@@ -13,9 +13,8 @@ TEST(SavedTensor, AnInputChangedInPlaceIsAnError) {
   const Tensor z = (y * y).sum();
   y.add_(1);
   EXPECT_THROWS(z.backward(), c10::Error,
-                "one of the variables needed for gradient computation has been modified by an "
-                "inplace operation: [float64 [2]], which is output 0 of AddBackward0, is at version "
-                "1; expected version 0 instead.");
+                "the float64 [2] tensor, which is output 0 of AddBackward0, was saved at version 0 "
+                "and is at version 1 now");
 }
 
 TEST(SavedTensor, AnOutputChangedInPlaceIsAnError) {
@@ -61,7 +60,7 @@ TEST(SavedTensor, AChangeThroughAViewOrDetachIsNoticed) {
   const Tensor y = x * 2;
   const Tensor z = (y * y).sum();
   y.detach().zero_();
-  EXPECT_THROWS(z.backward(), c10::Error, "modified by an inplace operation");
+  EXPECT_THROWS(z.backward(), c10::Error, "was changed in place since");
 }
 
 TEST(SavedTensor, AnInPlaceOperatorOnItselfIsRefusedBackwardAndLeavesNoCycle) {
@@ -70,8 +69,8 @@ TEST(SavedTensor, AnInPlaceOperatorOnItselfIsRefusedBackwardAndLeavesNoCycle) {
   y.mul_(y);
   Tensor z = x * 1;
   z.mul_(z.view({2}));
-  EXPECT_THROWS(y.sum().backward(), c10::Error, "modified by an inplace operation");
-  EXPECT_THROWS(z.sum().backward(), c10::Error, "modified by an inplace operation");
+  EXPECT_THROWS(y.sum().backward(), c10::Error, "was changed in place since");
+  EXPECT_THROWS(z.sum().backward(), c10::Error, "was changed in place since");
   const Witness first(y);
   const Witness second(z);
   y.reset();
@@ -109,7 +108,7 @@ TEST(SavedTensor, UndefinedAndReleased) {
   EXPECT_TRUE(saved.unpack(nullptr).defined());
   saved.reset_data();
   EXPECT_THROWS(saved.unpack(nullptr), c10::Error,
-                "Trying to backward through the graph a second time");
+                "graph was freed");
 }
 
 }  // namespace

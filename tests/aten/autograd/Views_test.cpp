@@ -17,7 +17,7 @@ TEST(Views, KnowTheirBase) {
   EXPECT_TRUE(row._base().is_same(x));
   EXPECT_TRUE(element._base().is_same(x)) << "the base is no view itself";
   EXPECT_FALSE(x.is_view());
-  EXPECT_THROWS(x._base(), c10::Error, "Can't get base of non-view Variable");
+  EXPECT_THROWS(x._base(), c10::Error, "the tensor is not a view");
 }
 
 TEST(Views, PassGradientsOn) {
@@ -134,16 +134,15 @@ TEST(Views, FreedGraph) {
   y.select(0, 0).mul_(leaf({1, 2, 3}));
   const Tensor sum = y.sum();
   sum.backward();
-  EXPECT_THROWS(sum.backward(), c10::Error, "Trying to backward through the graph a second time");
+  EXPECT_THROWS(sum.backward(), c10::Error, "graph was freed");
 }
 
 TEST(Views, LeavesAreNotChangedInPlace) {
   Tensor x = matrix();
   EXPECT_THROWS(x.mul_(2), c10::Error,
-                "a leaf Variable that requires grad is being used in an in-place operation.");
+                "is a leaf that requires grad");
   EXPECT_THROWS(x.select(0, 0).mul_(2), c10::Error,
-                "a view of a leaf Variable that requires grad is being used in an in-place "
-                "operation.");
+                "is a view of a leaf that requires grad");
   EXPECT_EQ(values_of(x), (Values{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(x._version(), 0u);
   c10::NoGradGuard no_grad;
@@ -158,9 +157,7 @@ TEST(Views, OneOfManyIsNotChangedInPlace) {
   for (const std::vector<Tensor>& parts : {y.unbind(0), y.split(1, 0), y.chunk(2, 0)}) {
     Tensor part = parts[1];
     EXPECT_THROWS(part.mul_(2), c10::Error,
-                  "is a view and is being modified inplace. This view is the output of a function "
-                  "that returns multiple views. Such functions do not allow the output views to be "
-                  "modified inplace.");
+                  "is one of several views that were made at once");
   }
 }
 
@@ -180,8 +177,7 @@ TEST(Views, MadeUnderNoGradAreNotChangedWithGrad) {
   }
   EXPECT_FALSE(row.requires_grad());
   EXPECT_THROWS(row.mul_(2), c10::Error,
-                "A view was created in no_grad mode and is being modified inplace with grad mode "
-                "enabled.");
+                "is a view that was made without gradient recording");
   c10::NoGradGuard no_grad;
   row.mul_(2);
   EXPECT_EQ(values_of(x), (Values{2, 4, 6, 4, 5, 6}));
