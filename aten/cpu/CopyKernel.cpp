@@ -1,5 +1,6 @@
 // Copying elements, with and without conversion.
 #include <aten/cpu/Loops.h>
+#include <aten/iterator/DenseRows.h>
 #include <aten/stubs/Copy.h>
 
 #include <array>
@@ -85,57 +86,20 @@ CastLoop cast_loop_kernel(ScalarType to, ScalarType from) {
   return loops[static_cast<int>(to)][static_cast<int>(from)];
 }
 
-// A matrix whose rows lie densely in the destination and whose columns lie densely in the source is
-// copied tile by tile, so that every cache line fetched is used up while it is there. A tile of 32
-// rows of 64 bytes keeps both sides within the first-level cache.
-template <typename T>
-void transpose_tiles(char* dst, int64_t dst_outer, const char* src, int64_t src_inner,
-                     int64_t size0, int64_t size1) {
-  constexpr int64_t kTile0 = 32;
-  constexpr int64_t kTile1 = 64 / static_cast<int64_t>(sizeof(T)) * 2;
-  for (int64_t j0 = 0; j0 < size1; j0 += kTile1) {
-    const int64_t j_end = std::min(size1, j0 + kTile1);
-    for (int64_t i0 = 0; i0 < size0; i0 += kTile0) {
-      const int64_t i_end = std::min(size0, i0 + kTile0);
-      for (int64_t j = j0; j < j_end; ++j) {
-        T* to = reinterpret_cast<T*>(dst + j * dst_outer);
-        const char* from = src + j * static_cast<int64_t>(sizeof(T));
-        for (int64_t i = i0; i < i_end; ++i) {
-          to[i] = *reinterpret_cast<const T*>(from + i * src_inner);
-        }
-      }
-    }
-  }
-}
-
-using TransposeLoop = void (*)(char*, int64_t, const char*, int64_t, int64_t, int64_t);
-
-TransposeLoop transposer(size_t element_size) {
-  switch (element_size) {
-    case 1:
-      return &transpose_tiles<uint8_t>;
-    case 2:
-      return &transpose_tiles<uint16_t>;
-    case 4:
-      return &transpose_tiles<uint32_t>;
-    case 8:
-      return &transpose_tiles<uint64_t>;
-    default:
-      return &transpose_tiles<Block16>;
-  }
-}
-
 void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
   const ScalarType to = iter.dtype(0);
   const ScalarType from = iter.dtype(1);
   const CastLoop row = cast_loop_kernel(to, from);
-  const auto size = static_cast<int64_t>(c10::elementSize(to));
-  const TransposeLoop transpose = transposer(static_cast<size_t>(size));
+  const auto to_size = static_cast<int64_t>(c10::elementSize(to));
+  const auto from_size = static_cast<int64_t>(c10::elementSize(from));
+  const int64_t sizes[] = {to_size, from_size};
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-    const bool transposed = to == from && size1 >= 8 && size0 >= 8 && strides[0] == size &&
-                            strides[3] == size && strides[1] > size;
+    const bool transposed = size1 >= 8 && size0 >= 8 && strides[0] == to_size &&
+                            strides[3] == from_size && strides[1] > from_size;
     if (transposed) {
-      return transpose(data[0], strides[2], data[1], strides[1], size0, size1);
+      return at::detail::for_each_dense_row(
+          data, strides, sizes, 2, size0, size1,
+          [&](char** dense, int64_t n) { row(dense[0], to_size, dense[1], from_size, n); });
     }
     for (int64_t i = 0; i < size1; ++i) {
       row(data[0] + i * strides[2], strides[0], data[1] + i * strides[3], strides[1], size0);

@@ -48,10 +48,15 @@ struct function_traits<R (C::*)(A...) const> {
 template <typename C, typename R, typename... A>
 struct function_traits<R (C::*)(A...)> : function_traits<R (C::*)(A...) const> {};
 
+// A small call that needs neither the iterator's loops nor other threads.
+OPLOOM_ALWAYS_INLINE bool runs_at_once(const TensorIteratorBase& iter, int64_t grain_size) {
+  return iter.is_dense_row() && iter.numel() < grain_size;
+}
+
 // ---- One element at a time ----
 
 template <typename F, size_t... I>
-void dense_row(char** data, int64_t n, F& f, std::index_sequence<I...>) {
+OPLOOM_NOINLINE void dense_row(char** data, int64_t n, F& f, std::index_sequence<I...>) {
   using Traits = function_traits<F>;
   using R = typename Traits::result_type;
   R* out = reinterpret_cast<R*>(data[0]);
@@ -67,6 +72,11 @@ void cpu_kernel(TensorIteratorBase& iter, F f, int64_t grain_size = GRAIN_SIZE) 
   constexpr int arity = Traits::arity;
   OPLOOM_INTERNAL_ASSERT(iter.ntensors() == arity + 1, "the kernel takes ", arity, " inputs, got ",
                          iter.ntensors() - 1);
+  if (runs_at_once(iter, grain_size)) {
+    char* data[arity + 1];
+    for (int k = 0; k <= arity; ++k) data[k] = static_cast<char*>(iter.data_ptr(k));
+    return dense_row(data, iter.numel(), f, std::make_index_sequence<arity>{});
+  }
   iter.for_each(
       [&f](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
         [&]<size_t... I>(std::index_sequence<I...> indices) {
@@ -85,7 +95,7 @@ void cpu_kernel(TensorIteratorBase& iter, F f, int64_t grain_size = GRAIN_SIZE) 
 // ---- A Vec at a time ----
 
 template <typename T, typename F, size_t... I>
-void dense_vec_row(char** data, int64_t n, F& f, std::index_sequence<I...>) {
+OPLOOM_NOINLINE void dense_vec_row(char** data, int64_t n, F& f, std::index_sequence<I...>) {
   using R = vec::Rows<T>;
   constexpr int64_t kStep = R::size();
   T* out = reinterpret_cast<T*>(data[0]);
@@ -125,6 +135,11 @@ void cpu_kernel_vec(TensorIteratorBase& iter, F f, int64_t grain_size = GRAIN_SI
   constexpr auto indices = std::make_index_sequence<arity>{};
   OPLOOM_INTERNAL_ASSERT(iter.ntensors() == arity + 1, "the kernel takes ", arity, " inputs, got ",
                          iter.ntensors() - 1);
+  if (runs_at_once(iter, grain_size)) {
+    char* data[arity + 1];
+    for (int k = 0; k <= arity; ++k) data[k] = static_cast<char*>(iter.data_ptr(k));
+    return dense_vec_row<T>(data, iter.numel(), f, indices);
+  }
   iter.for_each(
       [&f, indices](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
         constexpr int64_t sizes[] = {sizeof(T), sizeof(T), sizeof(T), sizeof(T)};

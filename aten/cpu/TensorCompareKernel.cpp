@@ -29,7 +29,15 @@ void by_element_size(size_t size, F f) {
 
 void where_kernel(TensorIteratorBase& iter) {
   by_element_size(c10::elementSize(iter.dtype(0)), [&]<typename T>(T) {
-    cpu_kernel(iter, [](bool condition, T self, T other) -> T { return condition ? self : other; });
+    cpu_kernel(iter, [](bool condition, T self, T other) -> T {
+      if constexpr (std::is_integral_v<T>) {
+        // Without a branch, in a form that compilers turn into vector instructions.
+        const auto mask = static_cast<T>(-static_cast<std::make_signed_t<T>>(condition));
+        return static_cast<T>((self & mask) | (other & ~mask));
+      } else {
+        return condition ? self : other;
+      }
+    });
   });
 }
 

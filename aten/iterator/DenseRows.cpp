@@ -62,8 +62,15 @@ void gather_columns(char* to, int64_t width, const char* from, int64_t stride, i
   by_size(size, [&]<typename T>(T) {
     T* target = reinterpret_cast<T*>(to);
     for (int64_t i = 0; i < n; ++i) {
-      const T* column = reinterpret_cast<const T*>(from + i * stride);
-      for (int64_t r = 0; r < rows; ++r) target[r * width + i] = column[r];
+      const char* place = from + i * stride;
+      // The processor does not foresee such strides; by 16 columns the memory has answered.
+      __builtin_prefetch(place + 16 * stride);
+      const T* column = reinterpret_cast<const T*>(place);
+      if (rows == kRows) {
+        for (int64_t r = 0; r < kRows; ++r) target[r * width + i] = column[r];
+      } else {
+        for (int64_t r = 0; r < rows; ++r) target[r * width + i] = column[r];
+      }
     }
   });
 }

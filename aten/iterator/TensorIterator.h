@@ -69,7 +69,13 @@ class TensorIteratorConfig;
 // What the iterator knows about one operand.
 struct OPLOOM_API OperandInfo {
   explicit OperandInfo(MaybeOwned<TensorBase> t) : tensor_holder(std::move(t)) {
-    const TensorBase& tensor = *tensor_holder;
+    take_properties(*tensor_holder);
+  }
+  // Borrows the tensor.
+  explicit OperandInfo(const TensorBase* t) : tensor_holder(MaybeOwned<TensorBase>::borrowed(*t)) {
+    take_properties(*t);
+  }
+  void take_properties(const TensorBase& tensor) {
     if (tensor.defined()) {
       device = tensor.device();
       current_dtype = target_dtype = tensor.scalar_type();
@@ -140,6 +146,8 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   bool is_trivial_1d() const { return ndim() <= 1; }
   // All operands are dense rows in the same order.
   bool is_contiguous() const;
+  // All operands are one dense row of the dtypes that the kernel sees: data_ptr() is all it needs.
+  bool is_dense_row() const { return is_dense_row_ && !has_casts_; }
   // Some operand is converted on the way; see Note [Casts].
   bool has_casts() const { return has_casts_; }
 
@@ -257,7 +265,7 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
                       bool to_float);
   bool try_fast_binary(const TensorBase& out, const TensorBase& a, const TensorBase& b,
                        ScalarType static_dtype, bool to_float);
-  void finish_short_cut(const TensorBase& like, ScalarType result);
+  void finish_short_cut(const TensorBase& like, ScalarType result, bool dense);
   std::string message_prefix() const;
   void populate_operands(TensorIteratorConfig& config);
   void mark_outputs();
@@ -309,6 +317,7 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   bool is_reduction_ = false;
   bool is_meta_ = false;
   bool has_casts_ = false;
+  bool is_dense_row_ = false;
 };
 
 class OPLOOM_API TensorIterator final : public TensorIteratorBase {

@@ -37,9 +37,9 @@ bool TensorIteratorBase::try_fast_unary(const TensorBase& out, const TensorBase&
       !(out.scalar_type() == result && plain_output(out, a.sizes()) && independent(out, a))) {
     return false;
   }
-  operands_.emplace_back(MaybeOwned<TensorBase>::borrowed(out)).is_output = true;
-  operands_.emplace_back(MaybeOwned<TensorBase>::borrowed(a)).is_const = true;
-  finish_short_cut(a, result);
+  operands_.emplace_back(&out).is_output = true;
+  operands_.emplace_back(&a).is_const = true;
+  finish_short_cut(a, result, /*dense=*/true);
   return true;
 }
 
@@ -65,12 +65,12 @@ bool TensorIteratorBase::try_fast_binary(const TensorBase& out, const TensorBase
                          independent(out, a) && independent(out, b))) {
     return false;
   }
-  operands_.emplace_back(MaybeOwned<TensorBase>::borrowed(out)).is_output = true;
-  operands_.emplace_back(MaybeOwned<TensorBase>::borrowed(a)).is_const = true;
-  OperandInfo& second = operands_.emplace_back(MaybeOwned<TensorBase>::borrowed(b));
+  operands_.emplace_back(&out).is_output = true;
+  operands_.emplace_back(&a).is_const = true;
+  OperandInfo& second = operands_.emplace_back(&b);
   second.is_const = true;
   second.target_dtype = dtype;
-  finish_short_cut(a, result);
+  finish_short_cut(a, result, !b_is_scalar || a.numel() == 1);
   if (b_is_scalar) {
     if (!second.stride_bytes.empty()) second.stride_bytes[0] = 0;
     if (second.current_dtype != dtype) {
@@ -83,10 +83,11 @@ bool TensorIteratorBase::try_fast_binary(const TensorBase& out, const TensorBase
 }
 
 // All operands have the sizes of `like` (numbers are seen to by the caller).
-void TensorIteratorBase::finish_short_cut(const TensorBase& like, ScalarType result) {
+void TensorIteratorBase::finish_short_cut(const TensorBase& like, ScalarType result, bool dense) {
   num_outputs_ = 1;
   common_dtype_ = like.scalar_type();
   all_ops_same_shape_ = true;
+  is_dense_row_ = dense;
   OperandInfo& out = operands_[0];
   out.target_dtype = result;
   out.device = kCPU;
@@ -97,9 +98,11 @@ void TensorIteratorBase::finish_short_cut(const TensorBase& like, ScalarType res
     shape_.push_back(numel_);
     has_coalesced_dimensions_ = like.dim() > 1;
   }
-  for (OperandInfo& op : operands_) {
-    const TensorBase& tensor = op.tensor();
-    op.data = op.is_const ? const_cast<void*>(tensor.const_data_ptr()) : tensor.mutable_data_ptr();
+  out.data = out.tensor().mutable_data_ptr();
+  if (has_dim) out.stride_bytes.push_back(static_cast<int64_t>(elementSize(out.current_dtype)));
+  for (size_t i = 1; i < operands_.size(); ++i) {
+    OperandInfo& op = operands_[i];
+    op.data = const_cast<void*>(op.tensor().const_data_ptr());
     if (has_dim) op.stride_bytes.push_back(static_cast<int64_t>(elementSize(op.current_dtype)));
   }
 }

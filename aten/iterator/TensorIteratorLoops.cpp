@@ -97,6 +97,16 @@ TensorIteratorBase::PtrVector TensorIteratorBase::get_base_ptrs() const {
 
 void TensorIteratorBase::for_each(loop2d_t loop, int64_t grain_size) {
   if (numel_ == 0) return;
+  if (ndim() <= 1 && numel_ < grain_size && !has_casts_ && ntensors() <= 4) {
+    // The shortest way for small calls.
+    char* data[4];
+    int64_t strides[8] = {};
+    for (int arg = 0; arg < ntensors(); ++arg) {
+      data[arg] = static_cast<char*>(operands_[arg].data);
+      if (ndim() == 1) strides[arg] = operands_[arg].stride_bytes[0];
+    }
+    return loop(data, strides, numel_, 1);
+  }
   if (numel_ < grain_size || at::get_num_threads() == 1 || at::in_parallel_region()) {
     return serial_for_each(loop, 0, numel_);
   }
@@ -235,6 +245,7 @@ void TensorIteratorBase::narrow(int dim, int64_t start, int64_t size) {
   OPLOOM_INTERNAL_ASSERT(dim < ndim() && size >= 1, "narrow() outside the iterator");
   numel_ = shape_[dim] == 0 ? 0 : numel_ / shape_[dim] * size;
   shape_[dim] = size;
+  is_dense_row_ = false;
   for (OperandInfo& op : operands_) {
     op.data = static_cast<char*>(op.data) + op.stride_bytes[dim] * start;
   }
@@ -242,6 +253,7 @@ void TensorIteratorBase::narrow(int dim, int64_t start, int64_t size) {
 }
 
 void TensorIteratorBase::select_all_keeping_dim(int start_dim, IntArrayRef starts) {
+  is_dense_row_ = false;
   OPLOOM_INTERNAL_ASSERT(start_dim <= ndim(), "select_all_keeping_dim() outside the iterator");
   for (const auto i : c10::irange(start_dim, ndim())) {
     for (OperandInfo& op : operands_) {

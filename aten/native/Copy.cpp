@@ -58,37 +58,6 @@ bool regions_overlap(const TensorBase& a, const TensorBase& b) {
   return a_begin < b_begin + b.nbytes() && b_begin < a_begin + a.nbytes();
 }
 
-// A matrix is copied into its transpose in blocks, so that each line of cache that is loaded is
-// used up before it is thrown out. 32 x 32 elements of 8 bytes fill a quarter of a 32 KiB cache.
-bool is_transposed_copy(const TensorBase& to, const TensorBase& from) {
-  constexpr int64_t kMinElements = 60 * 60;
-  return to.dim() == 2 && to.numel() >= kMinElements && to.scalar_type() == from.scalar_type() &&
-         to.is_contiguous() && from.stride(0) == 1 && from.stride(1) == from.size(0) &&
-         from.sizes() == to.sizes();
-}
-void copy_transposed(const TensorBase& to, const TensorBase& from) {
-  constexpr int64_t kBlock = 32;
-  const int64_t rows = to.size(0);
-  const int64_t columns = to.size(1);
-  with_opaque_type(to.itemsize(), [&](auto tag) {
-    using T = decltype(tag);
-    T* target = static_cast<T*>(to.mutable_data_ptr());
-    const T* source = static_cast<const T*>(from.const_data_ptr());
-    const int64_t blocks = (rows + kBlock - 1) / kBlock;
-    at::parallel_for(0, blocks, grain_for(kBlock * columns), [&](int64_t begin, int64_t end) {
-      for (int64_t i0 = begin * kBlock; i0 < std::min(rows, end * kBlock); i0 += kBlock) {
-        const int64_t i1 = std::min(rows, i0 + kBlock);
-        for (int64_t j0 = 0; j0 < columns; j0 += kBlock) {
-          const int64_t j1 = std::min(columns, j0 + kBlock);
-          for (int64_t i = i0; i < i1; ++i) {
-            for (int64_t j = j0; j < j1; ++j) target[i * columns + j] = source[j * rows + i];
-          }
-        }
-      }
-    });
-  });
-}
-
 void copy_on_cpu(const Tensor& self, const Tensor& src) {
   if (self.scalar_type() == src.scalar_type() && self.sizes() == src.sizes() &&
       !regions_overlap(self, src)) {
@@ -98,10 +67,6 @@ void copy_on_cpu(const Tensor& self, const Tensor& src) {
     if (same_layout) {
       copy_bytes(self.mutable_data_ptr(), src.const_data_ptr(),
                  static_cast<int64_t>(self.nbytes()));
-      return;
-    }
-    if (is_transposed_copy(self, src)) {
-      copy_transposed(self, src);
       return;
     }
   }

@@ -1,0 +1,399 @@
+// Pointwise kernels against plain loops, for every layout that kernels treat differently.
+#include <aten/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace {
+
+using namespace at;
+using testing::HasSubstr;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+const double kNaN = std::nan("");
+
+template <typename F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const c10::Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// Numbers between low and high, and the special ones of floating types; 131 of them: rows of every
+// vector length with a rest.
+Tensor values(ScalarType dtype, double low, double high, bool special = false) {
+  const int64_t n = 131;
+  Tensor x = at::empty({n}, TensorOptions().dtype(kDouble));
+  double* data = x.data_ptr<double>();
+  for (int64_t i = 0; i < n; ++i) {
+    data[i] = low + (high - low) * static_cast<double>((i * 37) % n) / static_cast<double>(n - 1);
+  }
+  if (special) {
+    const double list[] = {0.0, -0.0, kInf, -kInf, kNaN, 0.5, -0.5, 1.5, 2.5, 1e-30, 1.0, -1.0};
+    std::copy(std::begin(list), std::end(list), data + 3);
+  }
+  return x.to(dtype);
+}
+
+double at_(const Tensor& x, int64_t i) { return x.to(kDouble).contiguous().data_ptr<double>()[i]; }
+
+// Views of the same numbers: dense, every second of a longer tensor, a column of a matrix.
+std::vector<Tensor> layouts(const Tensor& x) {
+  const Tensor wide = at::stack({x, x}, 1);
+  return {x, wide.select(1, 0), at::stack({x, x}, 0).t().contiguous().t().select(0, 1)};
+}
+
+void expect_close(const Tensor& got, const std::function<double(int64_t)>& expected, double tol,
+                  const std::string& what) {
+  const Tensor g = got.to(kDouble).contiguous();
+  for (int64_t i = 0; i < g.numel(); ++i) {
+    const double want = expected(i);
+    const double have = g.data_ptr<double>()[i];
+    if (std::isnan(want)) {
+      ASSERT_TRUE(std::isnan(have)) << what << " at " << i << ": " << have;
+    } else if (std::isinf(want)) {
+      ASSERT_EQ(have, want) << what << " at " << i;
+    } else {
+      ASSERT_NEAR(have, want, tol * std::max(1.0, std::abs(want))) << what << " at " << i;
+    }
+  }
+}
+
+double tolerance(ScalarType dtype) {
+  switch (dtype) {
+    case kDouble:
+      return 1e-14;
+    case kFloat:
+      return 1e-6;
+    case kHalf:
+      return 1e-3;
+    default:
+      return 1e-2;
+  }
+}
+
+struct UnaryCase {
+  const char* name;
+  Tensor (*op)(const Tensor&);
+  double (*reference)(double);
+  double low;
+  double high;
+};
+
+// `x` exactly as the dtype holds it: the reference sees what the kernel sees.
+TEST(UnaryKernels, AgreeWithTheLibrary) {
+  const UnaryCase cases[] = {
+      {"abs", [](const Tensor& x) { return at::abs(x); }, [](double x) { return std::abs(x); }, -3,
+       3},
+      {"ceil", [](const Tensor& x) { return at::ceil(x); }, [](double x) { return std::ceil(x); },
+       -3, 3},
+      {"cos", [](const Tensor& x) { return at::cos(x); }, [](double x) { return std::cos(x); }, -9,
+       9},
+      {"erf", [](const Tensor& x) { return at::erf(x); }, [](double x) { return std::erf(x); }, -3,
+       3},
+      {"exp", [](const Tensor& x) { return at::exp(x); }, [](double x) { return std::exp(x); }, -9,
+       9},
+      {"expm1", [](const Tensor& x) { return at::expm1(x); },
+       [](double x) { return std::expm1(x); }, -3, 3},
+      {"floor", [](const Tensor& x) { return at::floor(x); },
+       [](double x) { return std::floor(x); }, -3, 3},
+      {"log", [](const Tensor& x) { return at::log(x); }, [](double x) { return std::log(x); }, 0,
+       9},
+      {"log10", [](const Tensor& x) { return at::log10(x); },
+       [](double x) { return std::log10(x); }, 0, 9},
+      {"log1p", [](const Tensor& x) { return at::log1p(x); },
+       [](double x) { return std::log1p(x); }, 0, 9},
+      {"log2", [](const Tensor& x) { return at::log2(x); }, [](double x) { return std::log2(x); },
+       0, 9},
+      {"neg", [](const Tensor& x) { return at::neg(x); }, [](double x) { return -x; }, -3, 3},
+      {"reciprocal", [](const Tensor& x) { return at::reciprocal(x); },
+       [](double x) { return 1 / x; }, 1, 9},
+      {"relu", [](const Tensor& x) { return at::relu(x); },
+       [](double x) { return std::isnan(x) ? x
+                             : x > 0       ? x
+                                           : 0.0; }, -3, 3},
+      {"round", [](const Tensor& x) { return at::round(x); },
+       [](double x) { return std::nearbyint(x); }, -3, 3},
+      {"rsqrt", [](const Tensor& x) { return at::rsqrt(x); },
+       [](double x) { return 1 / std::sqrt(x); }, 1, 9},
+      {"sigmoid", [](const Tensor& x) { return at::sigmoid(x); },
+       [](double x) { return 1 / (1 + std::exp(-x)); }, -9, 9},
+      {"sin", [](const Tensor& x) { return at::sin(x); }, [](double x) { return std::sin(x); }, -9,
+       9},
+      {"sqrt", [](const Tensor& x) { return at::sqrt(x); }, [](double x) { return std::sqrt(x); },
+       0, 9},
+      {"square", [](const Tensor& x) { return at::square(x); }, [](double x) { return x * x; }, -3,
+       3},
+      {"tan", [](const Tensor& x) { return at::tan(x); }, [](double x) { return std::tan(x); }, -1,
+       1},
+      {"tanh", [](const Tensor& x) { return at::tanh(x); }, [](double x) { return std::tanh(x); },
+       -5, 5},
+      {"trunc", [](const Tensor& x) { return at::trunc(x); },
+       [](double x) { return std::trunc(x); }, -3, 3},
+  };
+  for (const UnaryCase& c : cases) {
+    for (ScalarType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
+      const bool special = dtype == kDouble || dtype == kFloat;
+      const Tensor x = values(dtype, c.low, c.high, special);
+      const Tensor exact = x.to(kDouble);
+      for (const Tensor& layout : layouts(x)) {
+        expect_close(
+            c.op(layout), [&](int64_t i) { return c.reference(exact.data_ptr<double>()[i]); },
+            tolerance(dtype), std::string(c.name) + " " + c10::toString(dtype));
+      }
+      // The result does not depend on where an element lies.
+      EXPECT_TRUE(at::allclose(c.op(layouts(x)[1]), c.op(x), 0, 0, /*equal_nan=*/true)) << c.name;
+    }
+  }
+}
+
+TEST(UnaryKernels, SignsOfZero) {
+  const Tensor zero = at::zeros({9}, TensorOptions().dtype(kFloat));
+  const Tensor negative = at::neg(zero);
+  for (int64_t i = 0; i < 9; ++i) EXPECT_TRUE(std::signbit(negative.data_ptr<float>()[i]));
+  EXPECT_FALSE(std::signbit(at_(at::abs(negative), 8)));
+  EXPECT_TRUE(std::signbit(at::sqrt(negative).data_ptr<float>()[0]));
+  EXPECT_TRUE(std::signbit(at::round(negative).data_ptr<float>()[8]));
+}
+
+TEST(UnaryKernels, IntegersWrapAround) {
+  const Tensor lowest =
+      at::full({9}, std::numeric_limits<int32_t>::min(), TensorOptions().dtype(kInt));
+  EXPECT_TRUE(at::equal(at::abs(lowest), lowest));
+  EXPECT_TRUE(at::equal(at::neg(lowest), lowest));
+  EXPECT_EQ(at_(at::bitwise_not(lowest), 0), 2147483647.0);
+  EXPECT_EQ(at::exp(at::ones({2}, TensorOptions().dtype(kLong))).scalar_type(), kFloat);
+}
+
+struct BinaryCase {
+  const char* name;
+  Tensor (*op)(const Tensor&, const Tensor&);
+  double (*reference)(double, double);
+};
+
+double greater(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? kNaN : std::max(a, b);
+}
+double smaller(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? kNaN : std::min(a, b);
+}
+
+TEST(BinaryKernels, AgreeWithTheLibrary) {
+  const BinaryCase cases[] = {
+      {"add", [](const Tensor& a, const Tensor& b) { return at::add(a, b); },
+       [](double a, double b) { return a + b; }},
+      {"add 3", [](const Tensor& a, const Tensor& b) { return at::add(a, b, 3); },
+       [](double a, double b) { return a + 3 * b; }},
+      {"sub", [](const Tensor& a, const Tensor& b) { return at::sub(a, b); },
+       [](double a, double b) { return a - b; }},
+      {"mul", [](const Tensor& a, const Tensor& b) { return at::mul(a, b); },
+       [](double a, double b) { return a * b; }},
+      {"div", [](const Tensor& a, const Tensor& b) { return at::div(a, b); },
+       [](double a, double b) { return a / b; }},
+      {"fmod", [](const Tensor& a, const Tensor& b) { return at::fmod(a, b); },
+       [](double a, double b) { return std::fmod(a, b); }},
+      {"maximum", [](const Tensor& a, const Tensor& b) { return at::maximum(a, b); }, greater},
+      {"minimum", [](const Tensor& a, const Tensor& b) { return at::minimum(a, b); }, smaller},
+      {"atan2", [](const Tensor& a, const Tensor& b) { return at::atan2(a, b); },
+       [](double a, double b) { return std::atan2(a, b); }},
+      {"lt", [](const Tensor& a, const Tensor& b) { return at::lt(a, b); },
+       [](double a, double b) { return a < b ? 1.0 : 0.0; }},
+      {"ge", [](const Tensor& a, const Tensor& b) { return at::ge(a, b); },
+       [](double a, double b) { return a >= b ? 1.0 : 0.0; }},
+      {"ne", [](const Tensor& a, const Tensor& b) { return at::ne(a, b); },
+       [](double a, double b) { return a != b ? 1.0 : 0.0; }},
+  };
+  for (const BinaryCase& c : cases) {
+    for (ScalarType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
+      const bool special = dtype == kDouble || dtype == kFloat;
+      const Tensor a = values(dtype, -3, 3, special);
+      const Tensor b = values(dtype, 0.5, 4).flip(0).contiguous();
+      const Tensor xa = a.to(kDouble);
+      const Tensor xb = b.to(kDouble);
+      const auto reference = [&](int64_t i) {
+        return c.reference(xa.data_ptr<double>()[i], xb.data_ptr<double>()[i]);
+      };
+      for (const Tensor& la : layouts(a)) {
+        for (const Tensor& lb : layouts(b)) {
+          expect_close(c.op(la, lb), reference, tolerance(dtype),
+                       std::string(c.name) + " " + c10::toString(dtype));
+        }
+      }
+      // One element for the whole row, on either side.
+      const Tensor one = b.select(0, 5);
+      const auto first = [&](int64_t i) {
+        return c.reference(xa.data_ptr<double>()[i], xb.data_ptr<double>()[5]);
+      };
+      expect_close(c.op(a, one), first, tolerance(dtype), c.name);
+      const auto second = [&](int64_t i) {
+        return c.reference(xb.data_ptr<double>()[5], xa.data_ptr<double>()[i]);
+      };
+      expect_close(c.op(one, a), second, tolerance(dtype), c.name);
+    }
+  }
+}
+
+template <typename T>
+std::vector<int64_t> list(const Tensor& x) {
+  const Tensor dense = x.contiguous();
+  return std::vector<int64_t>(dense.data_ptr<T>(), dense.data_ptr<T>() + dense.numel());
+}
+
+TEST(BinaryKernels, IntegerDivision) {
+  const Tensor a = at::tensor({7, -7, 7, -7, 0}, TensorOptions().dtype(kLong));
+  const Tensor b = at::tensor({2, 2, -2, -2, 3}, TensorOptions().dtype(kLong));
+  EXPECT_EQ(list<int64_t>(at::div(a, b, "trunc")), (std::vector<int64_t>{3, -3, -3, 3, 0}));
+  EXPECT_EQ(list<int64_t>(at::div(a, b, "floor")), (std::vector<int64_t>{3, -4, -4, 3, 0}));
+  EXPECT_EQ(list<int64_t>(at::remainder(a, b)), (std::vector<int64_t>{1, 1, -1, -1, 0}));
+  EXPECT_EQ(list<int64_t>(at::fmod(a, b)), (std::vector<int64_t>{1, -1, 1, -1, 0}));
+  const Tensor lowest =
+      at::full({3}, std::numeric_limits<int64_t>::min(), TensorOptions().dtype(kLong));
+  EXPECT_TRUE(at::equal(at::div(lowest, Scalar(-1), "trunc"), lowest));
+  EXPECT_EQ(list<int64_t>(at::remainder(lowest, Scalar(-1))), (std::vector<int64_t>{0, 0, 0}));
+}
+
+TEST(BinaryKernels, DivisionOfIntegersByZeroIsAnError) {
+  for (ScalarType dtype : {kByte, kInt, kLong}) {
+    Tensor a = at::ones({100}, TensorOptions().dtype(dtype));
+    Tensor b = at::full({100}, 2, TensorOptions().dtype(dtype));
+    b.select(0, 77).fill_(0);
+    EXPECT_THAT(error_of([&] { at::remainder(a, b); }),
+                HasSubstr("remainder(): division of an integer by zero"));
+    EXPECT_THAT(error_of([&] { a.div_(b, "floor"); }), HasSubstr("division of an integer by zero"));
+    EXPECT_TRUE(at::equal(a, at::ones({100}, TensorOptions().dtype(dtype))))
+        << "changed by an error";
+  }
+  EXPECT_EQ(at_(at::div(at::ones({1}), Scalar(0.0)), 0), kInf);
+}
+
+TEST(BinaryKernels, FloorDivisionOfFloats) {
+  const double cases[][2] = {{7, 2}, {-7, 2}, {7, -2}, {1, 0.1}, {0, -3}, {5, kInf}, {1, 0}};
+  for (const auto& [x, y] : cases) {
+    const Tensor a = at::full({1}, x, TensorOptions().dtype(kDouble));
+    const Tensor b = at::full({1}, y, TensorOptions().dtype(kDouble));
+    const double rest = at_(at::remainder(a, b), 0);
+    const double quotient = at_(at::floor_divide(a, b), 0);
+    if (y == 0) {
+      EXPECT_EQ(quotient, kInf);
+      EXPECT_TRUE(std::isnan(rest));
+    } else if (std::isfinite(y)) {
+      EXPECT_NEAR(quotient * y + rest, x, 1e-12);
+      EXPECT_EQ(quotient, std::floor(quotient));
+      EXPECT_TRUE(rest == 0 || (rest < 0) == (y < 0));
+    }
+  }
+}
+
+TEST(BinaryKernels, PowersOfIntegers) {
+  const Tensor base = at::tensor({2, -2, 3, 1, -1, 0}, TensorOptions().dtype(kLong));
+  const Tensor exponent = at::tensor({10, 3, 0, -5, -5, 4}, TensorOptions().dtype(kLong));
+  EXPECT_EQ(list<int64_t>(at::pow(base, exponent)), (std::vector<int64_t>{1024, -8, 1, 1, -1, 0}));
+  EXPECT_EQ(list<int64_t>(at::pow(base, 3)), (std::vector<int64_t>{8, -8, 27, 1, -1, 0}));
+  EXPECT_THAT(error_of([&] { at::pow(base, -1); }), HasSubstr("negative integer powers"));
+  for (double p : {0.0, 0.5, -0.5, 2.0, 3.0, -1.0, -2.0, 1.7}) {
+    const Tensor x = values(kDouble, 0.1, 4);
+    expect_close(
+        at::pow(x, p), [&](int64_t i) { return std::pow(x.data_ptr<double>()[i], p); }, 1e-13,
+        "pow");
+  }
+}
+
+TEST(BinaryKernels, BoolRules) {
+  const Tensor a = at::tensor({1, 0, 1, 0}).to(kBool);
+  const Tensor b = at::tensor({1, 1, 0, 0}).to(kBool);
+  EXPECT_EQ(list<bool>(at::add(a, b)), (std::vector<int64_t>{1, 1, 1, 0}));
+  EXPECT_EQ(list<bool>(at::mul(a, b)), (std::vector<int64_t>{1, 0, 0, 0}));
+  EXPECT_EQ(list<bool>(at::bitwise_xor(a, b)), (std::vector<int64_t>{0, 1, 1, 0}));
+  EXPECT_THAT(error_of([&] { at::sub(a, b); }), HasSubstr("logical_xor()"));
+  EXPECT_THAT(error_of([&] { at::neg(a); }), HasSubstr("logical_not()"));
+  EXPECT_THAT(error_of([&] { at::bitwise_and(at::ones({2}), at::ones({2})); }),
+              HasSubstr("bitwise_and(): dtype 'float32' is not supported"));
+  const Tensor f = at::tensor({0.0, 2.0, std::nan(""), -0.0});
+  EXPECT_EQ(list<bool>(at::logical_and(f, at::ones({4}))), (std::vector<int64_t>{0, 1, 1, 0}));
+}
+
+TEST(BinaryKernels, ComplexNumbers) {
+  const TensorOptions options = TensorOptions().dtype(kComplexDouble);
+  const c10::complex<double> z(3, -4);
+  const c10::complex<double> w(0.5, 2);
+  const Tensor a = at::full({5}, Scalar(z), options);
+  const Tensor b = at::full({5}, Scalar(w), options);
+  const auto value = [](const Tensor& x) { return x.data_ptr<c10::complex<double>>()[4]; };
+  EXPECT_EQ(value(at::mul(a, b)), z * w);
+  EXPECT_EQ(value(at::add(a, b)), z + w);
+  EXPECT_NEAR(std::abs(value(at::div(a, b)) - z / w), 0, 1e-15);
+  EXPECT_NEAR(std::abs(value(at::exp(b)) - std::exp(w)), 0, 1e-15);
+  EXPECT_EQ(at::abs(a).scalar_type(), kDouble);
+  EXPECT_EQ(at_(at::abs(a), 3), 5.0);
+  EXPECT_EQ(value(at::conj(a)), c10::complex<double>(3, 4));
+  EXPECT_THAT(error_of([&] { at::lt(a, b); }), HasSubstr("complex"));
+}
+
+TEST(Choosing, WhereClampMaskedFill) {
+  for (ScalarType dtype :
+       {kBool, kByte, kShort, kInt, kLong, kHalf, kFloat, kDouble, kComplexDouble}) {
+    const Tensor a = at::ones({131}).to(dtype);
+    const Tensor b = at::zeros({131}).to(dtype);
+    const Tensor mask = (at::arange(131) % 3) == 0;
+    EXPECT_TRUE(at::equal(at::where(mask, a, b), mask.to(dtype))) << dtype;
+    EXPECT_TRUE(at::equal(b.masked_fill(mask, 1), mask.to(dtype))) << dtype;
+  }
+  const Tensor x = values(kFloat, -3, 3, /*special=*/true);
+  const Tensor exact = x.to(kDouble);
+  expect_close(
+      at::clamp(x, -1, 2),
+      [&](int64_t i) {
+        const double v = exact.data_ptr<double>()[i];
+        return std::isnan(v) ? v : std::min(std::max(v, -1.0), 2.0);
+      },
+      0, "clamp");
+  EXPECT_EQ(at_(at::clamp(x, 3, 1), 50), 1.0);
+  const Tensor bytes = at::full({3}, 9, TensorOptions().dtype(kByte));
+  EXPECT_EQ(list<uint8_t>(at::clamp(bytes, -5, 300)), (std::vector<int64_t>{9, 9, 9}));
+  EXPECT_EQ(at::clamp(bytes, 0.5).scalar_type(), kFloat);
+  EXPECT_THAT(error_of([&] { at::clamp(bytes); }), HasSubstr("at least one of min and max"));
+  EXPECT_THAT(error_of([&] { at::where(at::ones({3}), x, x); }), HasSubstr("bool"));
+}
+
+TEST(Choosing, TernaryArithmetic) {
+  const Tensor a = values(kDouble, -3, 3);
+  const Tensor b = values(kDouble, 1, 2);
+  const Tensor c = values(kDouble, 3, 5);
+  const auto v = [](const Tensor& x, int64_t i) { return x.data_ptr<double>()[i]; };
+  expect_close(
+      at::addcmul(a, b, c, 0.5), [&](int64_t i) { return v(a, i) + 0.5 * v(b, i) * v(c, i); },
+      1e-15, "addcmul");
+  expect_close(
+      at::addcdiv(a, b, c, 2), [&](int64_t i) { return v(a, i) + 2 * v(b, i) / v(c, i); }, 1e-15,
+      "addcdiv");
+  for (double w : {0.0, 0.25, 0.75, 1.0}) {
+    expect_close(
+        at::lerp(a, c, w), [&](int64_t i) { return v(a, i) + w * (v(c, i) - v(a, i)); }, 1e-14,
+        "lerp");
+  }
+  EXPECT_TRUE(at::equal(at::lerp(a, c, 1.0), c));
+}
+
+TEST(Casting, EveryPairOfDtypes) {
+  const ScalarType dtypes[] = {kBool, kByte,     kChar,  kShort,  kInt,          kLong,
+                               kHalf, kBFloat16, kFloat, kDouble, kComplexFloat, kComplexDouble};
+  const Tensor x = at::tensor({0, 1, 2, 3, 100, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18});
+  for (ScalarType from : dtypes) {
+    for (ScalarType to : dtypes) {
+      const Tensor source = x.to(from);
+      for (const Tensor& layout : layouts(source)) {
+        const Tensor got = layout.to(to);
+        const Tensor want = from == kBool || to == kBool ? (x != 0).to(kDouble) : x.to(kDouble);
+        EXPECT_TRUE(at::equal(got.to(kDouble), want)) << from << " to " << to;
+      }
+    }
+  }
+}
+
+}  // namespace
