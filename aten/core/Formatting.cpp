@@ -99,7 +99,8 @@ class RealFormat {
       smallest = std::min(smallest, std::abs(value));
     }
     if (any) {
-      scientific_ = largest / smallest > 1000.0 || largest > 1.0e8 || (!whole_ && smallest < 1.0e-4);
+      scientific_ =
+          largest / smallest > 1000.0 || largest > 1.0e8 || (!whole_ && smallest < 1.0e-4);
     }
     if (options.sci_mode.has_value()) scientific_ = *options.sci_mode;
     for (const double value : values) {
@@ -208,8 +209,8 @@ class Formatter {
     const int64_t left = tensor_.dim() - dim;
     if (left == 0) return element(at);
     if (left == 1) return row(at, dim, indent);
-    std::string separator = "," + std::string(static_cast<size_t>(left - 1), '\n') +
-                            std::string(indent + 1, ' ');
+    std::string separator =
+        "," + std::string(static_cast<size_t>(left - 1), '\n') + std::string(indent + 1, ' ');
     std::string result;
     const auto append = [&](const std::string& part) {
       if (!result.empty()) result += separator;
@@ -259,8 +260,8 @@ std::string sizes_text(const TensorBase& tensor) {
 
 // Whether the dtype can be told from the elements as they are printed.
 bool dtype_is_plain(ScalarType type) {
-  return type == c10::get_default_dtype() || type == ScalarType::Long ||
-         type == ScalarType::Bool || type == c10::get_default_complex_dtype();
+  return type == c10::get_default_dtype() || type == ScalarType::Long || type == ScalarType::Bool ||
+         type == c10::get_default_complex_dtype();
 }
 
 }  // namespace

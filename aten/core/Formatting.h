@@ -12,10 +12,10 @@
 namespace at::inline oploom_v1 {
 
 struct PrintOptions {
-  int precision = 4;         // digits after the point
-  int64_t threshold = 1000;  // more elements than this are abridged
-  int edgeitems = 3;         // at the beginning and end of an abridged dimension
-  int linewidth = 80;        // columns
+  int precision = 4;             // digits after the point
+  int64_t threshold = 1000;      // more elements than this are abridged
+  int edgeitems = 3;             // at the beginning and end of an abridged dimension
+  int linewidth = 80;            // columns
   std::optional<bool> sci_mode;  // scientific notation: by the values unless given
 };
 

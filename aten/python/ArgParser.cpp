@@ -61,8 +61,7 @@ void parse_type(std::string_view text, Param& param) {
 }
 
 PyObject* interned(std::string_view text) {
-  PyObject* name =
-      PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+  PyObject* name = PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
   if (name == nullptr) throw PythonError();
   PyUnicode_InternInPlace(&name);
   return name;
@@ -115,8 +114,8 @@ Signature parse_signature(const SignatureText& source) {
     if (!keyword_only) ++signature.positional;
     signature.params.push_back(std::move(param));
   }
-  OPLOOM_INTERNAL_ASSERT(signature.params.size() <= Arguments::kMax, "too many parameters: ",
-                         source.text);
+  OPLOOM_INTERNAL_ASSERT(signature.params.size() <= Arguments::kMax,
+                         "too many parameters: ", source.text);
   return signature;
 }
 
@@ -207,8 +206,7 @@ bool accepts(const Param& param, PyObject* value, bool lenient) {
     case ParamType::kTensorList:
       return all_items(value, [](PyObject* item) { return is_tensor(item); });
     case ParamType::kOptionalTensorList:
-      return all_items(value,
-                       [](PyObject* item) { return item == Py_None || is_tensor(item); });
+      return all_items(value, [](PyObject* item) { return item == Py_None || is_tensor(item); });
   }
   return false;
 }
@@ -310,7 +308,8 @@ DimVector to_integers(PyObject* object) {
 
 std::string type_name(PyObject* object) {
   if (object == Py_None) return "None";
-  if (is_tensor(object)) return Py_TYPE(object) == &TensorType ? "Tensor" : Py_TYPE(object)->tp_name;
+  if (is_tensor(object))
+    return Py_TYPE(object) == &TensorType ? "Tensor" : Py_TYPE(object)->tp_name;
   std::string name = Py_TYPE(object)->tp_name;
   if (name.starts_with("oploom.")) name = name.substr(7);
   if ((PyTuple_Check(object) || PyList_Check(object)) && PySequence_Size(object) > 0) {

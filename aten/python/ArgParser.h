@@ -53,10 +53,10 @@ struct SignatureText {
 };
 
 struct Param {
-  PyObject* name;         // interned
-  PyObject* alias;        // another name callers may use (`axis` for `dim`), or null; interned
+  PyObject* name;   // interned
+  PyObject* alias;  // another name callers may use (`axis` for `dim`), or null; interned
   ParamType type;
-  bool optional;          // None is a value of it
+  bool optional;  // None is a value of it
   bool keyword_only;
   bool has_default;
   bool function_only;     // `out`, which methods do not take
@@ -100,9 +100,7 @@ class Arguments {
   std::array<Tensor, N> outs(int i) const;
 
   Scalar scalar(int i) const;
-  Scalar scalar(int i, const Scalar& otherwise) const {
-    return given(i) ? scalar(i) : otherwise;
-  }
+  Scalar scalar(int i, const Scalar& otherwise) const { return given(i) ? scalar(i) : otherwise; }
   std::optional<Scalar> optional_scalar(int i) const {
     return given(i) ? std::optional<Scalar>(scalar(i)) : std::nullopt;
   }
@@ -211,15 +209,15 @@ class Parser {
 };
 
 // Conversions that hand-written functions share with the generated ones.
-bool is_python_number(PyObject* object);        // bool, int, float or complex
+bool is_python_number(PyObject* object);  // bool, int, float or complex
 bool is_numpy_scalar(PyObject* object);
 bool is_numpy_bool(PyObject* object);
 bool is_integer(PyObject* object, bool lenient);  // not bool
 int64_t to_integer(PyObject* object);
 double to_number(PyObject* object);
 Scalar to_scalar(PyObject* object);
-DimVector to_integers(PyObject* object);        // of a sequence of integers
-std::string type_name(PyObject* object);        // as error messages name it
+DimVector to_integers(PyObject* object);  // of a sequence of integers
+std::string type_name(PyObject* object);  // as error messages name it
 
 template <size_t N>
 std::array<Tensor, N> Arguments::outs(int i) const {

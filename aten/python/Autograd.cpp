@@ -17,7 +17,7 @@ namespace {
 // ---- Nodes ----
 
 struct NodeObject {
-  PyObject_HEAD
+  PyObject ob_base;
   c10::intrusive_ptr<autograd::Node> node;
 };
 
@@ -79,7 +79,7 @@ PyGetSetDef node_properties[] = {
 // ---- Hooks ----
 
 struct HandleObject {
-  PyObject_HEAD
+  PyObject ob_base;
   PyObject* tensor;  // weak reference: a handle keeps no graph alive
   unsigned position;
 };
@@ -121,6 +121,7 @@ PyObject* py_register_hook(PyObject* self, PyObject* function) {
     auto*& list = reinterpret_cast<PyTensor*>(self)->hooks;
     if (unpack(self).is_leaf()) {
       if (list == nullptr) list = new HookList();
+      std::erase_if(list->hooks, [](const auto& known) { return known.expired(); });
       list->hooks.push_back(hook);
     }
     const unsigned position =

@@ -12,10 +12,10 @@ namespace {
 PyObject* convert(const Tensor& tensor, std::optional<ScalarType> dtype,
                   std::optional<Device> device, bool non_blocking, bool copy,
                   std::optional<MemoryFormat> format) {
-  const bool same = (!dtype.has_value() || *dtype == tensor.scalar_type()) &&
-                    (!device.has_value() || *device == tensor.device()) && !copy &&
-                    (!format.has_value() || *format == MemoryFormat::Preserve ||
-                     tensor.is_contiguous(*format));
+  const bool same =
+      (!dtype.has_value() || *dtype == tensor.scalar_type()) &&
+      (!device.has_value() || *device == tensor.device()) && !copy &&
+      (!format.has_value() || *format == MemoryFormat::Preserve || tensor.is_contiguous(*format));
   if (same) return wrap(tensor);
   TensorOptions options;
   if (dtype.has_value()) options = options.dtype(*dtype);
@@ -86,7 +86,7 @@ PyObject* type(PyObject* self, PyObject* args) {
 }  // namespace
 
 #define TO_TYPE(name, type) \
-  {name, to_type<ScalarType::type>, METH_NOARGS, name "() -> Tensor\n\nThe tensor as " #type "."}
+  { name, to_type<ScalarType::type>, METH_NOARGS, name "() -> Tensor\n\nThe tensor as " #type "." }
 PyMethodDef conversion_methods[] = {
     method_entry("to", as_method<to>,
                  "to(dtype, non_blocking=False, copy=False) -> Tensor\n"

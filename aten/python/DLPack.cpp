@@ -69,6 +69,7 @@ template <class Managed>
 Managed* export_tensor(const Tensor& tensor) {
   auto exported = std::make_unique<Export<Managed>>();
   exported->tensor = tensor.detach();
+  pin_storage(tensor);
   exported->shape.assign(tensor.sizes().begin(), tensor.sizes().end());
   exported->strides.assign(tensor.strides().begin(), tensor.strides().end());
   DLTensor& out = exported->managed.dl_tensor;

@@ -8,7 +8,7 @@ namespace at::inline oploom_v1::python {
 namespace {
 
 struct DeviceObject {
-  PyObject_HEAD
+  PyObject ob_base;
   Device device;
 };
 
@@ -77,9 +77,8 @@ PyObject* device_get_index(PyObject* self, void*) {
 }
 
 PyObject* device_reduce(PyObject* self, PyObject*) {
-  return guarded([&] {
-    return Py_BuildValue("O(s)", &DeviceTypeObject, device_of(self).str().c_str());
-  });
+  return guarded(
+      [&] { return Py_BuildValue("O(s)", &DeviceTypeObject, device_of(self).str().c_str()); });
 }
 
 PyMethodDef device_methods[] = {
@@ -128,8 +127,8 @@ void add_device_type(PyObject* module) {
   DeviceTypeObject.tp_methods = device_methods;
   DeviceTypeObject.tp_getset = device_properties;
   check_status(PyType_Ready(&DeviceTypeObject));
-  check_status(PyModule_AddObjectRef(module, "device",
-                                     reinterpret_cast<PyObject*>(&DeviceTypeObject)));
+  check_status(
+      PyModule_AddObjectRef(module, "device", reinterpret_cast<PyObject*>(&DeviceTypeObject)));
 }
 
 }  // namespace at::inline oploom_v1::python

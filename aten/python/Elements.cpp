@@ -45,9 +45,9 @@ void store_integer(void* data, ScalarType type, PyObject* number) {
 }
 
 const Tensor& readable(const Tensor& tensor, std::string_view what) {
-  OPLOOM_CHECK_NOT_IMPLEMENTED(tensor.is_cpu(), what, "(): expected a tensor on the CPU, got one on ",
-                               tensor.device().str(),
-                               tensor.is_meta() ? ", which has no data" : "");
+  OPLOOM_CHECK_NOT_IMPLEMENTED(
+      tensor.is_cpu(), what, "(): expected a tensor on the CPU, got one on ", tensor.device().str(),
+      tensor.is_meta() ? ", which has no data" : "");
   return tensor;
 }
 

@@ -15,6 +15,10 @@ Tensor from_foreign(void* data, IntArrayRef sizes, IntArrayRef strides, ScalarTy
 Tensor make_tensor_on(c10::Storage storage, IntArrayRef sizes, IntArrayRef strides,
                       ScalarType type);
 
+// Keeps the tensor's memory where it is from now on, since somebody else has its address: operators
+// that would have to move it to make it larger refuse to.
+void pin_storage(const Tensor& tensor);
+
 // For memory that a Python object owns: drops the reference, taking the GIL.
 struct ForeignOwner {
   static void release(void* owner);

@@ -8,7 +8,7 @@ namespace at::inline oploom_v1::python {
 namespace {
 
 struct GeneratorObject {
-  PyObject_HEAD
+  PyObject ob_base;
   Generator generator;
 };
 

@@ -29,8 +29,8 @@ class PythonHook {
 // Note [Hooks and the cycle collector]
 // A leaf owns its hooks, a hook its function, and the function's closure often the leaf's Python
 // object. So that such a cycle is found, that object knows the hooks of its leaf, and shows their
-// functions to the collector while it is the only owner of the tensor. Hooks of other tensors belong
-// to the graph, which is beyond the collector's sight.
+// functions to the collector while it is the only owner of the tensor. Hooks of other tensors
+// belong to the graph, which is beyond the collector's sight.
 struct HookList {
   std::vector<std::weak_ptr<PythonHook>> hooks;
 };

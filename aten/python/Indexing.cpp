@@ -32,8 +32,8 @@ bool is_tensor_index(PyObject* item) {
 bool is_boolean(PyObject* item) { return PyBool_Check(item) || is_numpy_bool(item); }
 
 Tensor to_index_tensor(PyObject* item) {
-  Tensor index = is_tensor(item) ? unpack(item)
-                                 : tensor_from_data(item, std::nullopt, std::nullopt);
+  Tensor index =
+      is_tensor(item) ? unpack(item) : tensor_from_data(item, std::nullopt, std::nullopt);
   if (index.numel() == 0 && !is_tensor(item) && index.is_floating_point()) {
     index = index.to(TensorOptions().dtype(kLong));  // x[[]]
   }
@@ -223,13 +223,12 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
     if (selection.has_indices) {
       Tensor target = selection.view;
       const Tensor values = value_tensor(target, value);
-      OPLOOM_CHECK(values.scalar_type() == target.scalar_type() || values.dim() == 0 ||
-                       is_tensor(value),
-                   "index_put_(): expected values of dtype ", target.scalar_type(), ", got ",
-                   values.scalar_type());
-      const Tensor converted = values.scalar_type() == target.scalar_type()
-                                   ? values
-                                   : values.to(target.options());
+      OPLOOM_CHECK(
+          values.scalar_type() == target.scalar_type() || values.dim() == 0 || is_tensor(value),
+          "index_put_(): expected values of dtype ", target.scalar_type(), ", got ",
+          values.scalar_type());
+      const Tensor converted =
+          values.scalar_type() == target.scalar_type() ? values : values.to(target.options());
       call<_ops::index_put_>(target, selection.indices, converted, false);
       return 0;
     }

@@ -96,7 +96,7 @@ const char* buffer_format(ScalarType type) {
 
 // What a buffer that we gave out needs until it is released.
 struct Export {
-  c10::Storage storage;  // the memory outlives a resize of the tensor
+  c10::Storage storage;  // keeps the memory
   std::vector<Py_ssize_t> shape;
   std::vector<Py_ssize_t> strides;
 };
@@ -138,6 +138,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     const auto itemsize = static_cast<Py_ssize_t>(tensor.itemsize());
     auto exported = std::make_unique<Export>();
     exported->storage = tensor.storage();
+    pin_storage(tensor);
     for (const int64_t size : tensor.sizes()) exported->shape.push_back(size);
     for (const int64_t stride : tensor.strides()) exported->strides.push_back(stride * itemsize);
     static char no_elements[16];
@@ -259,6 +260,10 @@ Tensor from_foreign(void* data, IntArrayRef sizes, IntArrayRef strides, ScalarTy
   c10::Storage storage(c10::Storage::use_byte_size_t(), bytes, std::move(pointer),
                        /*allocator=*/nullptr, /*resizable=*/false);
   return make_tensor_on(std::move(storage), sizes, strides, type);
+}
+
+void pin_storage(const Tensor& tensor) {
+  if (tensor.has_storage()) tensor.storage().unsafeGetStorageImpl()->set_resizable(false);
 }
 
 Tensor make_tensor_on(c10::Storage storage, IntArrayRef sizes, IntArrayRef strides,

@@ -91,12 +91,12 @@ PyObject* py_memory_stats(PyObject*, PyObject*) {
   return guarded([&] {
     const c10::MemoryStats stats = c10::cpu_allocator::memory_stats();
     const auto number = [](int64_t value) { return static_cast<long long>(value); };
-    return Py_BuildValue(
-        "{sLsLsLsLsLsLsLsL}", "allocated_bytes", number(stats.allocated_bytes), "peak_bytes",
-        number(stats.peak_bytes), "reserved_bytes", number(stats.reserved_bytes),
-        "allocated_blocks", number(stats.allocated_blocks), "num_allocs",
-        number(stats.num_allocs), "num_frees", number(stats.num_frees), "num_system_allocs",
-        number(stats.num_system_allocs), "limit_bytes", number(stats.limit_bytes));
+    return Py_BuildValue("{sLsLsLsLsLsLsLsL}", "allocated_bytes", number(stats.allocated_bytes),
+                         "peak_bytes", number(stats.peak_bytes), "reserved_bytes",
+                         number(stats.reserved_bytes), "allocated_blocks",
+                         number(stats.allocated_blocks), "num_allocs", number(stats.num_allocs),
+                         "num_frees", number(stats.num_frees), "num_system_allocs",
+                         number(stats.num_system_allocs), "limit_bytes", number(stats.limit_bytes));
   });
 }
 
@@ -162,9 +162,9 @@ PyObject* py_get_printoptions(PyObject*, PyObject*) {
 // ---- Subclasses and pickling ----
 
 PyObject* checked_subclass(PyObject* type) {
-  OPLOOM_CHECK_TYPE(PyType_Check(type) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type),
-                                                           &TensorType),
-                    "expected a subclass of Tensor, got ", type_name(type));
+  OPLOOM_CHECK_TYPE(
+      PyType_Check(type) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), &TensorType),
+      "expected a subclass of Tensor, got ", type_name(type));
   return type;
 }
 
@@ -195,15 +195,14 @@ PyObject* py_rebuild_tensor(PyObject*, PyObject* args) {
                           &PyTuple_Type, &sizes, &requires_grad, &attributes)) {
       return nullptr;
     }
-    Tensor tensor(at::detail::empty(to_integers(sizes),
-                                    TensorOptions().dtype(to_scalar_type(dtype))));
+    Tensor tensor(
+        at::detail::empty(to_integers(sizes), TensorOptions().dtype(to_scalar_type(dtype))));
     const auto length = static_cast<size_t>(PyBytes_GET_SIZE(bytes));
     OPLOOM_CHECK_VALUE(length == tensor.nbytes(), "pickle: expected ", tensor.nbytes(),
                        " bytes of elements, got ", length);
     if (length > 0) std::memcpy(tensor.mutable_data_ptr(), PyBytes_AS_STRING(bytes), length);
     if (requires_grad) tensor.set_requires_grad(true);
-    Ref object(
-        wrap_as(reinterpret_cast<PyTypeObject*>(checked_subclass(type)), std::move(tensor)));
+    Ref object(wrap_as(reinterpret_cast<PyTypeObject*>(checked_subclass(type)), std::move(tensor)));
     if (attributes != Py_None) {
       reinterpret_cast<PyTensor*>(object.get())->dict = Py_NewRef(attributes);
     }
@@ -276,9 +275,15 @@ void add_functions(PyObject* module, const Generated& generated) {
   }
 }
 
-PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "oploom._C", "The compiled part of oploom.", -1, nullptr, nullptr,
-    nullptr, nullptr, nullptr};
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "oploom._C",
+                          "The compiled part of oploom.",
+                          -1,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
 
 PyObject* create_module() {
   Ref module(PyModule_Create(&definition));

@@ -61,12 +61,12 @@ int tensor_clear(PyObject* self) {
 void tensor_dealloc(PyObject* self) {
   auto* object = reinterpret_cast<PyTensor*>(self);
   PyObject_GC_UnTrack(self);
+  // First of all, nobody may find this dying object any more: what follows can run Python code.
+  TensorImpl* impl = object->tensor.unsafeGetTensorImpl();
+  if (impl->pyobj() == self) impl->set_pyobj(nullptr);
   if (object->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
   Py_CLEAR(object->dict);
   delete object->hooks;
-  // Unhook before the tensor goes: dropping it can run arbitrary deleters.
-  TensorImpl* impl = object->tensor.unsafeGetTensorImpl();
-  if (impl->pyobj() == self) impl->set_pyobj(nullptr);
   object->tensor.~Tensor();
   PyTypeObject* type = Py_TYPE(self);
   if (type == &TensorType && free_count < kFreeListSize) {
@@ -118,8 +118,8 @@ PyObject* wrap_as(PyTypeObject* type, Tensor tensor) {
 void add_tensor_type(PyObject* module, const std::vector<PyMethodDef>& generated_methods) {
   // CPython keeps a pointer to the list, so it is never freed.
   auto* methods = new std::vector<PyMethodDef>();
-  for (PyMethodDef* list :
-       {tensor_methods, conversion_methods, interchange_methods, dlpack_methods, autograd_methods}) {
+  for (PyMethodDef* list : {tensor_methods, conversion_methods, interchange_methods, dlpack_methods,
+                            autograd_methods}) {
     for (; list->ml_name != nullptr; ++list) methods->push_back(*list);
   }
   // A method or attribute written by hand wins over a generated one of its name.

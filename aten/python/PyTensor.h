@@ -17,7 +17,7 @@ namespace at::inline oploom_v1::python {
 struct HookList;
 
 struct PyTensor {
-  PyObject_HEAD
+  PyObject ob_base;
   Tensor tensor;
   PyObject* dict;      // attributes that Python code sets
   PyObject* weakrefs;  // list of weak references

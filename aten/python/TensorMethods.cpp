@@ -175,7 +175,8 @@ PyObject* py_reduce(PyObject* self, PyObject*) {
     const Tensor& tensor = unpack(self);
     OPLOOM_CHECK(tensor.is_leaf(),
                  "pickle: the tensor is the result of a recorded operator; use tensor.detach()");
-    OPLOOM_CHECK_NOT_IMPLEMENTED(tensor.is_cpu(), "pickle: expected a tensor on the CPU, got one on ",
+    OPLOOM_CHECK_NOT_IMPLEMENTED(tensor.is_cpu(),
+                                 "pickle: expected a tensor on the CPU, got one on ",
                                  tensor.device().str());
     const Tensor plain = tensor.detach().clone(MemoryFormat::Contiguous);
     Ref bytes(PyBytes_FromStringAndSize(static_cast<const char*>(plain.const_data_ptr()),
@@ -195,8 +196,7 @@ PyObject* py_reduce(PyObject* self, PyObject*) {
 
 #define FUNCTION(name) reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(name))
 PyMethodDef tensor_methods[] = {
-    {"item", py_item, METH_NOARGS,
-     "item() -> number\n\nThe value of a tensor with one element."},
+    {"item", py_item, METH_NOARGS, "item() -> number\n\nThe value of a tensor with one element."},
     {"tolist", py_tolist, METH_NOARGS,
      "tolist() -> list or number\n\nThe elements as nested lists of Python numbers."},
     {"size", FUNCTION(py_extent<true>), METH_VARARGS | METH_KEYWORDS,

@@ -15,7 +15,8 @@ Tensor tensor_from_data(PyObject* data, std::optional<ScalarType> dtype,
 // The tensor itself, or one that shares the array's memory where dtype and device allow it.
 Tensor as_tensor(PyObject* data, std::optional<ScalarType> dtype, std::optional<Device> device);
 
-// What `Tensor(...)` makes: of sizes, uninitialised; of a sequence, its values; of the default dtype.
+// What `Tensor(...)` makes: of sizes, uninitialised; of a sequence, its values; of the default
+// dtype.
 Tensor legacy_new(PyObject* args);
 
 extern PyMethodDef tensor_new_functions[];

@@ -93,7 +93,8 @@ int set_data(PyObject* self, PyObject* value, void*) {
 
 }  // namespace
 
-#define PROPERTY(name, get, set, doc) {name, getter<get>, set, doc, nullptr}
+#define PROPERTY(name, get, set, doc) \
+  { name, getter<get>, set, doc, nullptr }
 PyGetSetDef tensor_properties[] = {
     PROPERTY("shape", get_shape, nullptr, "The sizes, an oploom.Size."),
     PROPERTY("dtype", get_dtype, nullptr, "The type of the elements."),

@@ -13,7 +13,7 @@ namespace {
 // ---- Enumerations: one object for each value, told apart by identity ----
 
 struct EnumObject {
-  PyObject_HEAD
+  PyObject ob_base;
   int value;
   const char* name;  // "oploom.float32"
 };
@@ -189,7 +189,7 @@ void fill(PyObject* tuple, IntArrayRef values) {
 // ---- finfo and iinfo ----
 
 struct InfoObject {
-  PyObject_HEAD
+  PyObject ob_base;
   ScalarType type;
 };
 
@@ -393,8 +393,8 @@ void add_types(PyObject* module) {
   add_format(MemoryFormat::ChannelsLast, "oploom.channels_last");
   add_format(MemoryFormat::ChannelsLast3d, "oploom.channels_last_3d");
   add_size(module);
-  add_info(module, FinfoType, "oploom.finfo", "Limits of a floating-point dtype.",
-           info_new<true>, finfo_properties);
+  add_info(module, FinfoType, "oploom.finfo", "Limits of a floating-point dtype.", info_new<true>,
+           finfo_properties);
   add_info(module, IinfoType, "oploom.iinfo", "Limits of an integer dtype.", info_new<false>,
            iinfo_properties);
   add_device_type(module);

@@ -45,7 +45,8 @@ def annotation(type: Type) -> str:
 
 
 def _one_return(ret: Return) -> str:
-    name = {"_device": "device", "_dtype": "dtype"}.get(_TYPES[ret.type.base], _TYPES[ret.type.base])
+    name = _TYPES[ret.type.base]
+    name = {"_device": "device", "_dtype": "dtype"}.get(name, name)
     return f"Tuple[{name}, ...]" if ret.type.list else name
 
 

@@ -169,6 +169,16 @@ def test_shared_memory_is_not_resized():
         oploom.add(big, big, out=x)
 
 
+def test_memory_in_use_elsewhere_does_not_move():
+    big = oploom.ones(1000)
+    for share in (lambda x: x.numpy(), memoryview, lambda x: x.__dlpack__()):
+        x = oploom.zeros(3)
+        kept = share(x)
+        with pytest.raises(RuntimeError, match="resiz|grow"):
+            oploom.add(big, big, out=x)
+        del kept
+
+
 def test_frombuffer():
     data = bytearray(np.arange(4, dtype=np.int32).tobytes())
     x = oploom.frombuffer(data, dtype=oploom.int32)

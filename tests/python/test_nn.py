@@ -62,6 +62,9 @@ def test_attributes():
         Forgetful()
     shared = nn.Linear(2, 2)
     assert len(list(nn.Sequential(shared, shared).parameters())) == 2
+    other = nn.Linear(2, 2, bias=False)
+    other.weight = shared.weight
+    assert len(list(nn.Sequential(shared, other).parameters())) == 2
 
 
 def test_parameter():
@@ -187,6 +190,9 @@ def test_losses():
     assert nn.CrossEntropyLoss()(x, t).item() == pytest.approx(picked.mean())
     assert nn.CrossEntropyLoss(reduction="sum")(x, t).item() == pytest.approx(picked.sum())
     assert nn.NLLLoss()(oploom.tensor(logs), t).item() == pytest.approx(picked.mean())
+    np.testing.assert_allclose(
+        nn.NLLLoss(reduction="none")(oploom.tensor(logs), t).numpy(), picked
+    )
     np.testing.assert_allclose(F.cross_entropy(x, t, reduction="none").numpy(), picked)
     y = oploom.tensor(rng.normal(size=(5, 3)))
     assert nn.MSELoss()(x, y).item() == pytest.approx(((scores - y.numpy()) ** 2).mean())
