@@ -327,6 +327,10 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
 Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t steps, Tensor& out) {
   OPLOOM_CHECK_VALUE(steps >= 0, "linspace(): expected a non-negative number of steps, got ",
                      steps);
+  if (steps == 1) {
+    if (out.numel() != 1) at::detail::resize(out, {1});
+    return out.fill_(start);
+  }
   return fill_sequence(out, steps, [&](TensorIterator& iter) {
     linspace_stub(DeviceType::CPU, iter, start, end, steps);
   });
