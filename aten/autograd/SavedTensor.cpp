@@ -1,5 +1,6 @@
 // SavedTensor: saving, the version check, and restoring the history of outputs.
 #include <aten/autograd/SavedTensor.h>
+#include <aten/autograd/Views.h>
 
 namespace at::inline oploom_v1::autograd {
 
@@ -14,7 +15,8 @@ void SavedTensor::save(const Tensor& tensor, bool is_output, bool is_inplace_on_
   }
   data_ = without_history(tensor);
   if (is_inplace_on_view) {
-    weak_grad_fn_ = c10::weak_intrusive_ptr<Node>(grad_fn(tensor));
+    // The history of the base, which leads to the node: hence only an observer.
+    copy_slices_ = c10::weak_intrusive_ptr<Node>(grad_fn(get_view_meta(tensor)->base_));
     state_ = State::OutputOnView;
   } else {
     state_ = State::Output;
@@ -27,11 +29,13 @@ Tensor SavedTensor::unpack_slow(Node* saved_for) const {
   OPLOOM_CHECK(state_ != State::Released, kFreedGraph);
   if (data_._version() != saved_version_) version_mismatch(saved_for);
   if (state_ == State::Original || !c10::GradMode::is_enabled()) return data_;
-  auto function = state_ == State::OutputOnView
-                      ? weak_grad_fn_.lock()
-                      : c10::intrusive_ptr<Node>::unsafe_reclaim_from_nonowning(saved_for);
-  OPLOOM_INTERNAL_ASSERT(function, "the history of a saved output is gone");
-  return with_history(data_, Edge(std::move(function), output_nr_));
+  if (state_ == State::OutputOnView) {
+    const c10::intrusive_ptr<Node> copy_slices = copy_slices_.lock();
+    OPLOOM_INTERNAL_ASSERT(copy_slices, "the history of a saved output is gone");
+    return static_cast<CopySlices&>(*copy_slices).changed_view(data_);
+  }
+  return with_history(
+      data_, Edge(c10::intrusive_ptr<Node>::unsafe_reclaim_from_nonowning(saved_for), output_nr_));
 }
 
 void SavedTensor::version_mismatch(Node* saved_for) const {

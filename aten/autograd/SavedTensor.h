@@ -48,7 +48,7 @@ class OPLOOM_API SavedTensor {
   void reset_data() {
     if (state_ == State::Empty) return;
     data_.reset();
-    weak_grad_fn_.reset();
+    copy_slices_.reset();
     state_ = State::Released;
   }
   bool was_released() const { return state_ == State::Released; }
@@ -61,7 +61,7 @@ class OPLOOM_API SavedTensor {
   [[noreturn]] void version_mismatch(Node* saved_for) const;
 
   Tensor data_;
-  c10::weak_intrusive_ptr<Node> weak_grad_fn_;  // of an output on a view
+  c10::weak_intrusive_ptr<Node> copy_slices_;  // for an output on a view
   uint32_t saved_version_ = 0;
   uint32_t output_nr_ = 0;
   State state_ = State::Empty;

@@ -204,6 +204,14 @@ void CopySlices::release_variables() {
   function_ = nullptr;
 }
 
+Tensor CopySlices::changed_view(const Tensor& data) {
+  auto impl = c10::make_intrusive<TensorImpl>(Storage(data.storage()), data.key_set(), base_.dtype());
+  impl->set_sizes_and_strides(base_.sizes(), base_.strides(), base_.storage_offset());
+  const Tensor base(TensorBase::ImplPtr::reclaim(impl.release()));
+  set_gradient_edge(base, Edge(c10::intrusive_ptr<Node>::unsafe_reclaim_from_nonowning(this), 0));
+  return replay_view(base, base_, view_);
+}
+
 variable_list CopySlices::apply(variable_list&& grads) {
   variable_list result(num_outputs());
   if (!grads[0].defined()) return result;

@@ -41,6 +41,9 @@ class OPLOOM_API CopySlices final : public Node {
   std::string name() const override { return "CopySlices"; }
   void release_variables() override;
 
+  // The view as it was after the change, with the history that it then had; `data` is an alias of it.
+  Tensor changed_view(const Tensor& data);
+
  private:
   TensorGeometry base_;
   TensorGeometry view_;

@@ -119,6 +119,31 @@ TEST(Views, ChangesAreDifferentiableTwice) {
   EXPECT_TRUE(at::autograd::gradgradcheck(function, inputs));
 }
 
+TEST(Views, AnOutputSavedOnAViewThatIsGoneHasAHistory) {
+  const auto function = [](const std::vector<Tensor>& inputs) {
+    const Tensor y = inputs[0] * 1;
+    y.select(0, 0).sigmoid_();
+    return std::vector<Tensor>{y * y};
+  };
+  EXPECT_TRUE(at::autograd::gradgradcheck(function, {matrix()}));
+  // The last pass frees the graph.
+  const Tensor x = matrix();
+  const Tensor first = at::autograd::grad({function({x})[0].sum()}, {x}, {}, std::nullopt, true)[0];
+  EXPECT_TRUE(at::autograd::grad({first.sum()}, {x})[0].defined());
+}
+
+TEST(Views, OfTheRealPartsOfComplexNumbers) {
+  const auto function = [](const std::vector<Tensor>& inputs) {
+    const Tensor y = inputs[0] * 1;
+    at::view_as_real(y).select(1, 0).exp_();
+    return std::vector<Tensor>{y * y};
+  };
+  at::manual_seed(3);
+  const Tensor x = at::randn({2}, at::kComplexDouble).requires_grad_();
+  EXPECT_TRUE(at::autograd::gradcheck(function, {x}));
+  EXPECT_TRUE(at::autograd::gradgradcheck(function, {x}));
+}
+
 TEST(Views, RetainGrad) {
   const Tensor x = matrix();
   const Tensor y = x * 1;
