@@ -357,7 +357,8 @@ TEST(Choosing, WhereClampMaskedFill) {
   const Tensor bytes = at::full({3}, 9, TensorOptions().dtype(kByte));
   EXPECT_EQ(list<uint8_t>(at::clamp(bytes, -5, 300)), (std::vector<int64_t>{9, 9, 9}));
   EXPECT_EQ(at::clamp(bytes, 0.5).scalar_type(), kFloat);
-  EXPECT_THAT(error_of([&] { at::clamp(bytes); }), HasSubstr("at least one of min and max"));
+  EXPECT_THAT(error_of([&] { at::clamp(bytes, std::optional<Scalar>(), std::optional<Scalar>()); }),
+              HasSubstr("at least one of min and max"));
   EXPECT_THAT(error_of([&] { at::where(at::ones({3}), x, x); }), HasSubstr("bool"));
 }
 
