@@ -14,9 +14,9 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
     return _C.einsum(equation, list(operands))
 
 
-def norm(input: Tensor, p=2, dim=None, keepdim=False, *, dtype=None) -> Tensor:
+def norm(input: Tensor, p=2, dim=None, keepdim=False, *, dtype=None, out=None) -> Tensor:
     """The ``p``-norm of the elements, of all of them or along the dimensions ``dim``."""
-    dims = [] if dim is None else dim
+    options = {} if out is None else {"out": out}
     if dtype is not None:
-        return _C.norm(input, p, dims, keepdim, dtype=dtype)
-    return _C.norm(input, p, dims, keepdim)
+        options["dtype"] = dtype
+    return _C.norm(input, p, [] if dim is None else dim, keepdim, **options)

@@ -85,3 +85,14 @@ def test_overloads_keep_dtypes():
 def test_numpy_arrays_on_the_other_side():
     x, a = oploom.ones(2, dtype=oploom.float64), np.array([1.0, 2.0])
     assert np.asarray(x + a).tolist() == [2, 3]
+
+
+def test_einsum_and_norm_take_the_convenient_forms():
+    a = oploom.arange(6, dtype=oploom.float64).view(2, 3)
+    product = np.arange(6.0).reshape(2, 3) @ np.arange(6.0).reshape(2, 3).T
+    assert oploom.einsum("ij,kj->ik", a, a).tolist() == product.tolist()
+    assert oploom.einsum("ij,kj->ik", [a, a]).tolist() == product.tolist()
+    expected = np.linalg.norm(np.arange(6.0).reshape(2, 3), axis=1)
+    np.testing.assert_allclose(oploom.norm(a, dim=1).numpy(), expected)
+    np.testing.assert_allclose(oploom.norm(a).item(), np.sqrt(55.0))
+    assert oploom.norm(a.float(), dtype=oploom.float64).dtype is oploom.float64
