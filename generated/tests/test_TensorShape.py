@@ -320,7 +320,7 @@ class TestMT(OperatorTests):
         record={'numpy': 'np.swapaxes(self, -1, -2)',
          'dtypes': 'all',
          'samples': [{'self': [2, 3, 4]}],
-         'errors': [{'args': {'self': [3]}, 'message': '2 or more dimensions'}]},
+         'errors': [{'args': {'self': [3]}, 'message': 'at least 2 dimensions'}]},
         method_only=True,
         differentiable=('self',),
     )

@@ -68,9 +68,9 @@ TEST(StructuredOutputs, OutThatOverlapsAnInputInPart) {
   const Tensor input = base.slice(0, 0, 4).view({2, 2});
   Tensor out = base.slice(0, 2, 6).view({2, 2});
   EXPECT_THAT(message_of<c10::Error>([&] { at::mm_out(out, input, input); }),
-              HasSubstr("single memory location"));
+              HasSubstr("share a part of their memory"));
   EXPECT_THAT(message_of<c10::Error>([&] { at::add_out(out, input, input); }),
-              HasSubstr("single memory location"));
+              HasSubstr("share a part of their memory"));
   EXPECT_EQ(doubles(base), Doubles(6, 1));
 }
 
