@@ -248,6 +248,15 @@ def test_gradcheck_finds_wrong_gradients():
     with pytest.raises(GradcheckError, match="finite differences"):
         gradcheck(wrong, x)
     assert gradcheck(lambda a: a * a.detach(), x, raise_exception=False) is False
+
+    def wrong_twice(a):
+        y = a * a
+        if y.requires_grad:
+            y.register_hook(lambda g: g.detach())
+        return y
+
+    assert gradcheck(wrong_twice, x)
+    assert not gradgradcheck(wrong_twice, x, raise_exception=False)
     with pytest.raises(ValueError, match="float64"):
         gradcheck(lambda a: a, oploom.ones(2, requires_grad=True))
     with pytest.raises(ValueError, match="requires grad"):
