@@ -6,6 +6,7 @@
 #include <aten/stubs/SoftMax.h>
 
 #include <memory>
+#include <utility>
 
 namespace at::inline oploom_v1::native {
 namespace {
@@ -116,6 +117,7 @@ void for_each_tile(const Blocks& b, const Tile& tile) {
 template <typename From, typename To>
 void convert(const From* from, int64_t from_stride, To* to, int64_t to_stride, int64_t rows,
              int64_t width) {
+  if (width == 1 && from_stride == 1 && to_stride == 1) std::swap(rows, width);
   for (int64_t k = 0; k < rows; ++k) {
     for (int64_t j = 0; j < width; ++j) {
       to[k * to_stride + j] = static_cast<To>(from[k * from_stride + j]);

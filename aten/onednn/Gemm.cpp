@@ -12,6 +12,7 @@
 
 #include <cblas.h>
 #include <dnnl.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <limits>
@@ -28,6 +29,15 @@ using c10::complex;
 constexpr int64_t kSmallProduct = 16 * 16 * 16;
 // Multiply-adds from which on one product occupies all threads.
 constexpr int64_t kLargeProduct = int64_t{256} * 256 * 256;
+
+// Both libraries take their number of threads from OpenMP. It is that of at::parallel_for, and 1
+// where that runs serially: inside a parallel region, and in a child of fork(), which has no other
+// threads.
+void match_threads() {
+  constexpr int64_t kMany = std::numeric_limits<int64_t>::max();
+  const int wanted = at::internal::will_run_parallel(kMany, 1) ? at::get_num_threads() : 1;
+  if (omp_get_max_threads() != wanted) omp_set_num_threads(wanted);
+}
 
 struct Layout {
   bool transposed;
@@ -159,6 +169,7 @@ Matrix moved(const Matrix& x, int64_t elements, size_t itemsize) {
 void gemm(ScalarType dtype, int64_t m, int64_t n, int64_t k, const Scalar& alpha, const Matrix& a,
           const Matrix& b, const Scalar& beta, void* c, int64_t ldc) {
   ldc = std::max(ldc, n);
+  match_threads();
   switch (dtype) {
     case kFloat:
       return gemm_float(m, n, k, alpha, a, b, beta, c, ldc);
@@ -184,6 +195,7 @@ void gemm_batched(ScalarType dtype, int64_t batch, int64_t m, int64_t n, int64_t
                   const Scalar& alpha, const Matrix& a, int64_t a_step, const Matrix& b,
                   int64_t b_step, const Scalar& beta, void* c, int64_t ldc, int64_t c_step) {
   if (takes_bfloat16(dtype, k, alpha, beta) && a_step > 0 && b_step > 0) {
+    match_threads();
     matmul_bfloat16(batch, m, n, k, a, a_step, b, b_step, beta.toDouble() == 1, c, ldc, c_step);
     return;
   }
@@ -204,6 +216,7 @@ void gemm_batched(ScalarType dtype, int64_t batch, int64_t m, int64_t n, int64_t
 
 void dot(ScalarType dtype, int64_t n, const void* x, int64_t x_stride, const void* y,
          int64_t y_stride, void* result) {
+  match_threads();
   // BLAS counts in int32 and takes strides of 0 and below to mean something else.
   const bool blas = fits_blas(n, x_stride, y_stride) && x_stride > 0 && y_stride > 0;
   OPLOOM_DISPATCH(
@@ -235,6 +248,7 @@ void dot(ScalarType dtype, int64_t n, const void* x, int64_t x_stride, const voi
 
 void gemv(ScalarType dtype, int64_t m, int64_t n, const Scalar& alpha, const Matrix& a,
           const void* x, int64_t x_stride, const Scalar& beta, void* y, int64_t y_stride) {
+  match_threads();
   const Layout la = layout_of(a, m, n);
   const bool blas = fits_blas(std::max(m, n), std::max(x_stride, y_stride), la.ld) &&
                     x_stride > 0 && y_stride > 0 && n > 0;
