@@ -31,10 +31,11 @@ OPLOOM_ALWAYS_INLINE float branchless_exp(float x) {
   y = y * r + 1.6666665459e-1f;
   y = y * r + 5.0000001201e-1f;
   y = y * (r * r) + r + 1.0f;
-  const int32_t power = std::bit_cast<int32_t>(rounded) - std::bit_cast<int32_t>(kRound);
-  const int32_t half = power >> 1;
-  const float a = std::bit_cast<float>(static_cast<uint32_t>(half + 127) << 23);
-  const float b = std::bit_cast<float>(static_cast<uint32_t>(power - half + 127) << 23);
+  // Unsigned: for NaN these are any bits, and may wrap around.
+  const uint32_t power = std::bit_cast<uint32_t>(rounded) - std::bit_cast<uint32_t>(kRound);
+  const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(power) >> 1);
+  const float a = std::bit_cast<float>((half + 127) << 23);
+  const float b = std::bit_cast<float>((power - half + 127) << 23);
   return y * a * b;
 }
 
@@ -53,12 +54,12 @@ OPLOOM_ALWAYS_INLINE double branchless_exp(double x) {
                        rr +
                    2.00000000000000000009e0;
   const double y = 1.0 + 2.0 * (p / (q - p));
-  const int64_t power = std::bit_cast<int64_t>(rounded) - std::bit_cast<int64_t>(kRound);
+  const uint64_t power = std::bit_cast<uint64_t>(rounded) - std::bit_cast<uint64_t>(kRound);
   // Shifts of 64-bit integers keep the sign only with AVX-512; division by two of a shifted value
   // does on every machine.
-  const int64_t half = static_cast<int64_t>(static_cast<uint64_t>(power + 2048) >> 1) - 1024;
-  const double a = std::bit_cast<double>(static_cast<uint64_t>(half + 1023) << 52);
-  const double b = std::bit_cast<double>(static_cast<uint64_t>(power - half + 1023) << 52);
+  const uint64_t half = ((power + 2048) >> 1) - 1024;
+  const double a = std::bit_cast<double>((half + 1023) << 52);
+  const double b = std::bit_cast<double>((power - half + 1023) << 52);
   return y * a * b;
 }
 
