@@ -1,5 +1,6 @@
 // AccumulateGrad and NotImplemented.
 #include <aten/autograd/AccumulateGrad.h>
+#include <aten/autograd/FunctionsManual.h>
 #include <c10/core/GradMode.h>
 #include <generated/ops/TensorOperators.h>
 #include <generated/ops/clone.h>
@@ -62,8 +63,7 @@ variable_list NotImplemented::apply(variable_list&& grads) {
   const bool arrived = std::any_of(grads.begin(), grads.end(),
                                    [](const Tensor& grad) { return grad.defined(); });
   if (!arrived) return variable_list(num_outputs());
-  c10::detail::throw_not_implemented_error(
-      c10::str("the derivative for '", operator_name_, "' is not implemented"));
+  not_implemented(operator_name_);
 }
 
 }  // namespace at::inline oploom_v1::autograd

@@ -49,7 +49,8 @@ Tensor maybe_multiply(const Tensor& grad, const Scalar& factor) {
 
 Tensor not_implemented(std::string_view what) {
   c10::detail::throw_not_implemented_error(
-      c10::str("the derivative for '", what, "' is not implemented"));
+      c10::str("backward(): ", what, " has no derivative; detach() its result, or add a formula to "
+               "derivatives.yaml"));
 }
 
 Tensor restore_reduced_dims(const Tensor& output, IntArrayRef dims, bool keepdim, int64_t ndim) {

@@ -272,3 +272,11 @@ def test_no_memory_is_kept():
     del x
     gc.collect()
     assert oploom.memory_stats()["allocated_bytes"] == before
+
+
+def test_an_operator_without_a_derivative_is_named_when_a_gradient_arrives():
+    x = oploom.ones(4, requires_grad=True)
+    y = (x * 2).resize_(2)
+    with pytest.raises(NotImplementedError, match=r"resize_.* has no derivative; detach\(\)"):
+        y.sum().backward()
+    assert x.grad is None
