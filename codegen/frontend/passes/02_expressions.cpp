@@ -123,6 +123,8 @@ class Expander {
         scope.emplace(argument.name, graph.input(argument.name));
       } else if (is_number(argument.type) || is_flag(argument.type)) {
         scope.emplace(argument.name, graph.scalar(argument.name, is_flag(argument.type)));
+      } else {
+        scope.emplace(argument.name, nullptr);
       }
     }
     return scope;

@@ -33,6 +33,9 @@ void verify(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 // 09: the functions that formulas call.
 void check_helpers(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 
+// 10: the derivatives of expressions, against differences.
+void prove_derivatives(Model& model, const PassOptions& options, Diagnostics& diagnostics);
+
 // All of them.
 void run_passes(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 
