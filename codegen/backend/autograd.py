@@ -302,15 +302,15 @@ def _gradient(model: Model, plan: Plan, gradient: Gradient) -> list[str]:
         head = f"{pad}const std::array<bool, {len(wanted)}> grad_input_mask = {{"
         lines.append(text.wrapped(head, wanted, "};"))
     if len(gradient.names) > 1:
-        lines.append(_assign(f"{pad}auto result = ", gradient.cpp))
+        lines.append(text.assign(f"{pad}auto result = ", gradient.cpp))
         for i, name in enumerate(gradient.names):
             value = f"std::move(std::get<{i}>(result))"
             lines.append(f"{pad}{_store(plan, name, value)}")
     elif plan.has_lists:
         name = types.cpp_name(gradient.names[0])
-        lines.append(_assign(f"{pad}copy_range(grad_inputs, {name}_range, ", gradient.cpp, ");"))
+        lines.append(text.assign(f"{pad}copy_range(grad_inputs, {name}_range, ", gradient.cpp, ");"))
     else:
-        lines.append(_assign(f"{pad}grad_inputs[{plan.place(gradient.names[0])}] = ", gradient.cpp))
+        lines.append(text.assign(f"{pad}grad_inputs[{plan.place(gradient.names[0])}] = ", gradient.cpp))
     if pad == "    ":
         lines.append("  }")
     return lines
@@ -335,7 +335,7 @@ def _program(model: Model, plan: Plan, gradient: Gradient, indent: int) -> list[
             )
     computed, value = expression.tensor_statements(model, gradient.program, scalars, indent)
     place = plan.place(gradient.names[0])
-    return [*lines, *computed, _assign(f"{pad}grad_inputs[{place}] = ", value)]
+    return [*lines, *computed, text.assign(f"{pad}grad_inputs[{place}] = ", value)]
 
 
 def _any_of(conditions: list[str]) -> str:
@@ -346,37 +346,6 @@ def _store(plan: Plan, name: str, value: str) -> str:
     if plan.has_lists:
         return f"copy_range(grad_inputs, {types.cpp_name(name)}_range, {value});"
     return f"grad_inputs[{plan.place(name)}] = {value};"
-
-
-def _assign(head: str, code: str, tail: str = ";") -> str:
-    """`head` + expression + `tail`, broken at the commas of the outermost call or after `head`."""
-    line = head + code + tail
-    if len(line) <= text.WIDTH:
-        return line
-    call = _outermost_call(code)
-    if call is not None:
-        return wrapped(head + call[0] + "(", call[1], ")" + tail)
-    indent = " " * (len(head) - len(head.lstrip()) + 4)
-    return head.rstrip() + "\n" + indent + code + tail
-
-
-def _outermost_call(code: str) -> Optional[tuple[str, list[str]]]:
-    """`f(a, g(b, c))` as ("f", ["a", "g(b, c)"]); None where the expression is something else."""
-    match = re.match(r"[\w.:]+\(", code)
-    if match is None or not code.endswith(")"):
-        return None
-    depth = 0
-    items = [""]
-    body = code[match.end() : -1]
-    for c in body:
-        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(c, 0)
-        if depth < 0:
-            return None
-        if c == "," and depth == 0:
-            items.append("")
-        else:
-            items[-1] += c
-    return match.group()[:-1], [item.strip() for item in items]
 
 
 # ---- Kernels ----

@@ -85,17 +85,9 @@ def statements(
         if counts[instruction.name] == 1 and (result or len(value) < 60):
             values[instruction.name] = value
             continue
-        lines.append(_assignment(f"{' ' * indent}{kind} {instruction.name} = ", value))
+        lines.append(text.assign(f"{' ' * indent}{kind} {instruction.name} = ", value))
         values[instruction.name] = instruction.name
     return lines, [values.get(o) or leaf(o) for o in program.outputs]
-
-
-def _assignment(head: str, value: str) -> str:
-    line = f"{head}{value};"
-    if len(line) <= text.WIDTH:
-        return line
-    pad = " " * (len(head) - len(head.lstrip()) + 4)
-    return f"{head.rstrip()}\n{pad}{value};"
 
 
 def _bracketed(argument: str) -> str:
@@ -194,9 +186,8 @@ def _kernel_class(op: Operator, name: str, program: Program) -> str:
     lines, outputs = statements(
         program, _vec, leaf, skip=[i.name for i in uniform], indent=4
     )
-    # A comparison of two inputs is a mask; a result that is an argument or a number is a Vec.
     if len(outputs) == 1:
-        lines.append(_assignment("    return ", outputs[0]).replace(" =\n", "\n"))
+        lines.append(text.assign("    return ", outputs[0]))
     else:
         lines.append(wrapped(f"return std::array<V, {len(outputs)}>{{", outputs, "};", 4))
     call = wrapped("  OPLOOM_ALWAYS_INLINE auto operator()(", parameters, ") const {")

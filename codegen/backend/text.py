@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import Iterable, Sequence
 
@@ -88,6 +89,37 @@ def function(opening: str, body: Sequence[str]) -> str:
             return line
     indent = " " * (len(opening) - len(opening.lstrip(" ")))
     return "\n".join([opening, *body, indent + "}"])
+
+
+def assign(head: str, code: str, tail: str = ";") -> str:
+    """`head` + expression + `tail`, broken at the commas of the outermost call or after `head`."""
+    line = head + code + tail
+    if len(line) <= WIDTH:
+        return line
+    call = outermost_call(code)
+    if call is not None:
+        return wrapped(head + call[0] + "(", call[1], ")" + tail)
+    indent = " " * (len(head) - len(head.lstrip()) + 4)
+    return head.rstrip() + "\n" + indent + code + tail
+
+
+def outermost_call(code: str) -> tuple[str, list[str]] | None:
+    """`f(a, g(b, c))` as ("f", ["a", "g(b, c)"]); None where the expression is something else."""
+    match = re.match(r"[\w.:]+\(", code)
+    if match is None or not code.endswith(")"):
+        return None
+    depth = 0
+    items = [""]
+    body = code[match.end() : -1]
+    for c in body:
+        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(c, 0)
+        if depth < 0:
+            return None
+        if c == "," and depth == 0:
+            items.append("")
+        else:
+            items[-1] += c
+    return match.group()[:-1], [item.strip() for item in items]
 
 
 def banner(module: str, what: str, change: str) -> str:
