@@ -13,15 +13,16 @@ function(oploom_code_options target)
   target_compile_options(${target} PRIVATE -fno-math-errno -fno-trapping-math -ffp-contract=off)
 endfunction()
 
-# oploom_kernel_copies(<variable> <isa> <root> <file>...): writes a source for each kernel file, which is
-# to be compiled for one instruction set. <root> is the folder on the include path that the files are in.
-function(oploom_kernel_copies variable isa root)
+# oploom_kernel_copies(<variable> <folder> <isa> <root> <file>...): writes a source to <folder> for each
+# kernel file, to be compiled for one instruction set. <root> is the folder on the include path that the
+# files are in.
+function(oploom_kernel_copies variable folder isa root)
   set(copies "")
   foreach(source IN LISTS ARGN)
     get_filename_component(stem ${source} NAME_WE)
     get_filename_component(path ${source} ABSOLUTE)
     file(RELATIVE_PATH relative ${root} ${path})
-    set(copy ${CMAKE_CURRENT_BINARY_DIR}/${stem}.${isa}.cpp)
+    set(copy ${folder}/${stem}.${isa}.cpp)
     file(CONFIGURE OUTPUT ${copy} CONTENT "#include <${relative}>\n" @ONLY)
     list(APPEND copies ${copy})
   endforeach()

@@ -50,7 +50,7 @@ endfunction()
 # oploom_cpu_kernels(<file>...): adds each kernel file to the library once for each instruction set.
 function(oploom_cpu_kernels)
   foreach(isa IN LISTS OPLOOM_CPU_CAPABILITIES)
-    oploom_kernel_copies(copies ${isa} ${PROJECT_SOURCE_DIR} ${ARGN})
+    oploom_kernel_copies(copies ${CMAKE_CURRENT_BINARY_DIR} ${isa} ${PROJECT_SOURCE_DIR} ${ARGN})
     string(TOLOWER ${isa} suffix)
     oploom_room(aten_cpu_${suffix} PATHS aten/cpu SOURCES ${copies} DEPENDS aten_stubs)
     oploom_kernel_options(oploom_aten_cpu_${suffix} ${isa})
