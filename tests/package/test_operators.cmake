@@ -14,7 +14,8 @@ if(status EQUAL 0 OR NOT output MATCHES "package jinja2" OR NOT output MATCHES "
   message(FATAL_ERROR "without jinja2 the configuration should have failed and said so:\n${output}")
 endif()
 
-step(${CMAKE_COMMAND} -S ${WORK}/custom_ops -B ${WORK}/build -G Ninja -DCMAKE_BUILD_TYPE=Release
+# Unoptimised, which is quicker to build; this tree's own build has it optimised.
+step(${CMAKE_COMMAND} -S ${WORK}/custom_ops -B ${WORK}/build -G Ninja -DCMAKE_BUILD_TYPE=Debug
   -DCMAKE_PREFIX_PATH=${PREFIX} -DPython3_EXECUTABLE=${PYTHON} -DOPLOOM_PYTHON=${GENERATOR_PYTHON})
 step(${CMAKE_COMMAND} --build ${WORK}/build)
 step(${WORK}/build/custom_ops)
