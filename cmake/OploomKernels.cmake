@@ -40,5 +40,9 @@ function(oploom_kernel_options target isa)
   # rows gain nothing from a second copy for stride 1: kernels test for it themselves.
   target_compile_options(${target} PRIVATE ${${isa}_FLAGS} -Wno-psabi
     $<$<CXX_COMPILER_ID:GNU>:-fno-version-loops-for-strides>)
+  if(isa STREQUAL "AVX512" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC's own header of intrinsics (PR105593).
+    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-uninitialized)
+  endif()
   target_compile_definitions(${target} PRIVATE CPU_CAPABILITY=${isa} CPU_CAPABILITY_${isa})
 endfunction()

@@ -69,7 +69,7 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
         blocks = [_block(model, op, trimmed) for op in operators]
         outputs[f"{folder}/{root}.h"] = header.render(root=root, blocks=blocks)
     outputs[model.package.api_header] = env.get_template("ops_Functions.j2").render(
-        roots=list(model.roots)
+        roots=[root for root, ops in model.roots.items() if not all(op.internal for op in ops)]
     )
     if model.package.in_tree:
         outputs |= _tensor_class(model, env)

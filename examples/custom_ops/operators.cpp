@@ -2,7 +2,6 @@
 // (mathx::native).
 #include <aten/ATen.h>
 #include <mathx/native/lambert_w.h>
-#include <mathx/native/mish.h>
 #include <mathx/native/rms_norm.h>
 
 #include "lambert_w.h"
@@ -23,8 +22,6 @@ namespace mathx::native {
 OPLOOM_IMPL_FUNC(lambert_w_out)(const Tensor&, const Tensor&) {
   lambert_w_stub(device_type(), *this);
 }
-
-Tensor mish(const Tensor& self) { return self * self.exp().log1p().tanh(); }
 
 Tensor rms_norm(const Tensor& self, int64_t dim, double eps) {
   return self * (self.square().mean({dim}, /*keepdim=*/true) + eps).rsqrt();

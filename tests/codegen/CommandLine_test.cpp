@@ -76,14 +76,14 @@ class PackageCommandLine : public CommandLine {
  protected:
   void SetUp() override {
     CommandLine::SetUp();
-    for (const char* folder : {"share/oploom", "include/oploom/aten/autograd"}) {
+    for (const char* folder : {"prefix/share/oploom", "prefix/include/oploom/aten/autograd"}) {
       std::filesystem::create_directories(folder_ / folder);
     }
-    write("share/oploom/native_functions.yaml",
+    write("prefix/share/oploom/native_functions.yaml",
           "- func: exp(Tensor self) -> Tensor\n  family: X\n  variants: function, method\n"
           "  autogen: exp_, exp.out\n");
-    write("share/oploom/tags.yaml", "- tag: pointwise\n  desc: text\n");
-    write("include/oploom/aten/autograd/FunctionsManual.h", "Tensor handle_r_to_c(Tensor grad);\n");
+    write("prefix/share/oploom/tags.yaml", "- tag: pointwise\n  desc: text\n");
+    write("prefix/include/oploom/aten/autograd/FunctionsManual.h", "Tensor handle_r_to_c(Tensor grad);\n");
     schemas_ = write("mathx.yaml",
                      "- func: mish(Tensor self) -> Tensor\n  tags: pointwise\n"
                      "  dispatch:\n    CompositeExplicit: mish\n");
@@ -92,8 +92,9 @@ class PackageCommandLine : public CommandLine {
     const auto derivatives =
         write("formulas.yaml", "- name: mish(Tensor self) -> Tensor\n  self: " + formula + "\n");
     return run(
-        {"check", "--namespace", "mathx", "--oploom", folder_.string(), schemas_, derivatives});
+        {"check", "--namespace", "mathx", "--oploom", prefix(), schemas_, derivatives});
   }
+  std::string prefix() const { return (folder_ / "prefix").string(); }
   std::string schemas_;
 };
 
@@ -108,7 +109,7 @@ TEST_F(PackageCommandLine, FormulasKnowTheOperatorsOfOploomAndTheirOwn) {
 TEST_F(PackageCommandLine, OwnHelpersAreKnownBesideOploomsOwn) {
   EXPECT_EQ(check("mish_backward(grad, self)"), 1);
   const auto helpers = write("formulas.h", "Tensor mish_backward(Tensor grad, Tensor self);\n");
-  EXPECT_EQ(run({"check", "--namespace", "mathx", "--oploom", folder_.string(), "--helpers",
+  EXPECT_EQ(run({"check", "--namespace", "mathx", "--oploom", prefix(), "--helpers",
                  helpers, schemas_, (folder_ / "formulas.yaml").string()}),
             0)
       << err_.str();
@@ -117,7 +118,7 @@ TEST_F(PackageCommandLine, OwnHelpersAreKnownBesideOploomsOwn) {
 
 TEST_F(PackageCommandLine, TheModelSaysWhosePackageItIs) {
   const auto more = write("more.yaml", "- func: wish(Tensor self) -> Tensor\n");
-  EXPECT_EQ(run({"model", "--namespace", "mathx", "--oploom", folder_.string(), "--schemas",
+  EXPECT_EQ(run({"model", "--namespace", "mathx", "--oploom", prefix(), "--schemas",
                  schemas_, "--schemas", more, "--python-module", "mx"}),
             0)
       << err_.str();
@@ -134,7 +135,7 @@ TEST_F(PackageCommandLine, TheModelSaysWhosePackageItIs) {
 TEST_F(PackageCommandLine, MethodsAreRefused) {
   const auto methods =
       write("methods.yaml", "- func: mish(Tensor self) -> Tensor\n  variants: function, method\n");
-  EXPECT_EQ(run({"check", "--namespace", "mathx", "--oploom", folder_.string(), methods}), 1);
+  EXPECT_EQ(run({"check", "--namespace", "mathx", "--oploom", prefix(), methods}), 1);
   EXPECT_THAT(err_.str(), HasSubstr("methods.yaml:2:23: error: a package cannot add methods to "
                                     "at::Tensor"));
 }
