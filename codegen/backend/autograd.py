@@ -46,20 +46,21 @@ class KernelText:
 def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
     outputs = {}
     sources = []
+    folder = f"{model.package.folder}/autograd"
     for family, all_operators in model.families.items():
         operators = [op for op in all_operators if op.has_autograd_kernel]
         if not operators:
             continue
         sources.append(family)
         nodes = [_node_text(model, node) for node in _nodes(operators)]
-        outputs[f"generated/autograd/{family}Kernels.h"] = env.get_template(
+        outputs[f"{folder}/{family}Kernels.h"] = env.get_template(
             "autograd_Kernels.h.j2"
         ).render(family=family, declarations=[_signature(op, ";") for op in operators])
         if nodes:
-            outputs[f"generated/autograd/{family}.h"] = env.get_template(
+            outputs[f"{folder}/{family}.h"] = env.get_template(
                 "autograd_Family.h.j2"
             ).render(family=family, nodes=nodes)
-        outputs[f"generated/autograd/{family}.cpp"] = env.get_template(
+        outputs[f"{folder}/{family}.cpp"] = env.get_template(
             "autograd_Family.cpp.j2"
         ).render(
             family=family,
@@ -67,16 +68,21 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
             kernels=[KernelText(_comments(op), _kernel(op)) for op in operators],
             headers=_headers(model, operators),
         )
-    outputs["generated/autograd/CMakeLists.txt"] = env.get_template(
-        "autograd_CMakeLists.j2"
-    ).render(families=sources)
+    if model.package.in_tree:
+        outputs["generated/autograd/CMakeLists.txt"] = env.get_template(
+            "autograd_CMakeLists.j2"
+        ).render(families=sources)
     return outputs
 
 
 def _headers(model: Model, operators: Sequence[Operator]) -> list[str]:
     """The headers of the operators that a family records and that its formulas call."""
+    folder = f"{model.package.folder}/ops"
     roots = {op.base: op.root for op in model.operators}
-    headers = {f"generated/ops/{op.root}.h" for op in operators}
+    headers = {f"{folder}/{op.root}.h" for op in operators}
+    if not model.package.in_tree:
+        # Formulas may call any operator of oploom, of which the model of a package knows nothing.
+        headers |= {"generated/ops/Functions.h", *model.package.helper_headers}
     for op in operators:
         if op.derivative is not None:
             code = " ".join(g.cpp for g in op.derivative.inputs)
@@ -84,9 +90,9 @@ def _headers(model: Model, operators: Sequence[Operator]) -> list[str]:
             for gradient in op.derivative.inputs:
                 if gradient.program is not None:
                     called |= _operators_of(gradient.program)
-            headers |= {f"generated/ops/{roots[name]}.h" for name in called if name in roots}
+            headers |= {f"{folder}/{roots[name]}.h" for name in called if name in roots}
         if any(a.is_write for a in op.inputs) and "clone" in roots:
-            headers.add(f"generated/ops/{roots['clone']}.h")
+            headers.add(f"{folder}/{roots['clone']}.h")
     return sorted(headers)
 
 
@@ -330,8 +336,9 @@ def _program(model: Model, plan: Plan, gradient: Gradient, indent: int) -> list[
     like = types.cpp_name(next(a.name for a in plan.op.inputs if a.type.is_tensor))
     for i in range(len(plan.op.returns)):
         if f"grads[{i}]" in gradient.cpp:
+            zeros = f"{model.package.at}zeros_like({like})"
             lines.append(
-                f"{pad}const Tensor grad_{i} = grads[{i}].defined() ? grads[{i}] : zeros_like({like});"
+                f"{pad}const Tensor grad_{i} = grads[{i}].defined() ? grads[{i}] : {zeros};"
             )
     computed, value = expression.tensor_statements(model, gradient.program, scalars, indent)
     place = plan.place(gradient.names[0])

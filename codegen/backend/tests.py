@@ -1,4 +1,4 @@
-"""generated/tests: one test class for each operator with a record, for tests/ops/harness.py."""
+"""Tests: one class for each operator with a record, for oploom/testing/harness.py."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CONSTANTS = {"None": "None", "True": "True", "False": "False", "Mean": "1", "Sum
              "contiguous_format": "None", "long": '"int64"', "float": '"float32"'}
 
 
-# The tests of tests.ops.harness.OperatorTests.
+# The tests of oploom.testing.harness.OperatorTests.
 TESTS = ("test_values", "test_gradcheck", "test_gradgradcheck", "test_layouts", "test_out",
          "test_inplace", "test_meta", "test_capability", "test_errors")
 
@@ -25,7 +25,7 @@ TESTS = ("test_values", "test_gradcheck", "test_gradgradcheck", "test_layouts", 
 class TestClass:
     name: str  # TestAddTensor
     schema: str  # as a comment
-    fields: list[str]  # keyword arguments of tests.ops.samples.Operator, as source text
+    fields: list[str]  # keyword arguments of oploom.testing.samples.Operator, as source text
     defaults: str  # a dict, as source text
     removed: list[str]  # inherited tests that do not apply
 
@@ -143,6 +143,10 @@ def test_class(model: Model, op: Operator) -> TestClass:
     ]
     if not op.is_function:
         fields.append("method_only=True,")
+    if not model.package.in_tree:
+        fields.append(f"module={model.package.python!r},")
+        if op.python_module:
+            fields.append(f"python_module={op.python_module!r},")
     if "pointwise" in op.tags:
         fields.append("pointwise=True,")
     if inplace:
@@ -190,7 +194,7 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
         tested += [op for op in operators if op.kind != "functional" and op.test is not None]
         if tested:
             classes = [test_class(model, op) for op in tested]
-            files[f"generated/tests/test_{family}.py"] = template.render(
+            files[f"{model.package.folder}/tests/test_{family}.py"] = template.render(
                 family=family, classes=classes
             )
     return files

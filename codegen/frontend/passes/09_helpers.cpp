@@ -22,6 +22,8 @@ class HelperCheck {
     }
     functions_.insert(model.helpers.begin(), model.helpers.end());
     methods_.insert(model.helpers.begin(), model.helpers.end());
+    functions_.insert(model.core_functions.begin(), model.core_functions.end());
+    methods_.insert(model.core_methods.begin(), model.core_methods.end());
     for (const auto& op : model.operators) {
       const auto& variants = op->variants;
       if (std::find(variants.begin(), variants.end(), "function") != variants.end()) {
