@@ -22,7 +22,8 @@ SOURCES = sorted(
     ]
 )
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
-COMMENT = re.compile(r"//.*")
+# Lines that are no code, or that report a mistake of our own.
+SKIPPED = re.compile(r"//|.*logic_error\(")
 # Two words, the first of them small: data and C++ have no such text, messages have.
 SENTENCE = re.compile(r"[a-z]{2,}[,:;]? +'?[a-zA-Z'{]")
 # Texts of documentation, which no diagnostic shows.
@@ -31,7 +32,7 @@ DOCUMENTATION = "``"
 
 def pieces(source):
     text = "\n".join(
-        line for line in source.read_text().splitlines() if not COMMENT.match(line.strip())
+        line for line in source.read_text().splitlines() if not SKIPPED.match(line.strip())
     )
     for literal in LITERAL.findall(text):
         piece = literal.encode().decode("unicode_escape").strip()

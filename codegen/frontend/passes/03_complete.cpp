@@ -1,4 +1,4 @@
-// Pass 02: makes the operators that `autogen` lists: in-place, out and Scalar forms of functional
+// Pass 03: makes the operators that `autogen` lists: in-place, out and Scalar forms of functional
 // operators, functional and out forms of operators that write to their arguments.
 #include <c10/util/Suggest.h>
 #include <codegen/frontend/passes/Passes.h>
