@@ -17,6 +17,11 @@ function(_oploom_common target)
       -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
     target_compile_definitions(${target} PUBLIC OPLOOM_NO_POOL)
   endif()
+  if(OPLOOM_BUILD_FUZZERS)
+    target_compile_options(${target} PRIVATE
+      -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+      -fno-omit-frame-pointer)
+  endif()
 endfunction()
 
 # oploom_room(<name> PATHS <folder>... [SOURCES <file>...] [DEPENDS <room>...] [NOT_IN_LIBRARY])

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Optional
 
-VERSION = 1
+VERSION = 2
 
 
 class ModelError(Exception):
@@ -115,6 +115,18 @@ class Return:
 
 
 @dataclass(frozen=True)
+class Precomputed:
+    """Values that meta() computes for impl(): in the place of an argument, or in addition."""
+
+    replaces: Optional[str]
+    values: tuple[Argument, ...]
+
+    @staticmethod
+    def read(json: dict[str, Any]) -> "Precomputed":
+        return Precomputed(json["replaces"], tuple(Argument.read(v) for v in json["values"]))
+
+
+@dataclass(frozen=True)
 class Structured:
     """How the operator takes part in a structured kernel: `meta` and `impl` name the structs
     at::meta::structured_<meta> and at::native::structured_<impl[key]>."""
@@ -123,12 +135,30 @@ class Structured:
     impl: dict[str, str]
     inherits: Optional[str]
     role: str  # functional, inplace or out
+    precomputed: tuple[Precomputed, ...] = ()
 
     @staticmethod
     def read(json: Optional[dict[str, Any]]) -> Optional["Structured"]:
         if json is None:
             return None
-        return Structured(json["meta"], dict(json["impl"]), json.get("inherits"), json["role"])
+        return Structured(
+            meta=json["meta"],
+            impl=dict(json["impl"]),
+            inherits=json.get("inherits"),
+            role=json["role"],
+            precomputed=tuple(Precomputed.read(p) for p in json["precomputed"]),
+        )
+
+    def precomputed_for(self, argument: str) -> Optional[tuple[Argument, ...]]:
+        """What impl() gets in the place of the argument; None where it gets the argument."""
+        for precomputed in self.precomputed:
+            if precomputed.replaces == argument:
+                return precomputed.values
+        return None
+
+    @property
+    def precomputed_in_addition(self) -> tuple[Argument, ...]:
+        return tuple(v for p in self.precomputed if p.replaces is None for v in p.values)
 
 
 @dataclass(frozen=True)

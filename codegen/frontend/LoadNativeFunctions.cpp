@@ -1,4 +1,5 @@
 // Reads native_functions.yaml and tags.yaml.
+#include <c10/core/SchemaParser.h>
 #include <c10/util/Suggest.h>
 #include <codegen/frontend/Load.h>
 
@@ -83,11 +84,8 @@ class Loader {
     } else if (name == "structured_inherits") {
       op.structured_inherits = word(value, "the name of a class");
     } else if (name == "precomputed") {
-      if (value.is_sequence()) {
-        for (const auto& item : value.items) op.precomputed.push_back({item.value, item.where});
-      } else {
-        diagnostics_.error(value.where, "expected a list, found " + describe(value));
-      }
+      op.precomputed_where = key.where;
+      precomputed(op, value);
     } else if (name == "autogen") {
       op.autogen = split_list(value, diagnostics_);
     } else if (name == "tags") {
@@ -116,16 +114,17 @@ class Loader {
                name == "manual_kernel_registration" ||
                name == "use_const_ref_for_mutable_tensors") {
       flag(key, value);
-      op.options.emplace_back(name, &value);
+      op.options.push_back({{name, key.where}, &value});
     } else if (name == "device_check") {
       const Spelled check = word(value, "NoCheck or ExactSame");
       if (!check.empty() && check.text != "NoCheck" && check.text != "ExactSame") {
         diagnostics_.error(check.where,
                            "device_check is NoCheck or ExactSame, not '" + check.text + "'");
+        return;
       }
-      op.options.emplace_back(name, &value);
+      if (!check.empty()) op.options.push_back({{name, key.where}, &value});
     } else if (name != "func") {
-      op.options.emplace_back(name, &value);
+      op.options.push_back({{name, key.where}, &value});
     }
   }
 
@@ -148,6 +147,55 @@ class Loader {
                          "'" + key.value + "' is True or False, found " + describe(value));
     }
     return result.value_or(false);
+  }
+
+  // `dim -> int dim, bool last`: what the shape function computes in the place of an argument. The
+  // last item may lack the argument: `int rows, int columns`, in addition to all arguments.
+  void precomputed(Operator& op, const YamlNode& value) {
+    if (!value.is_sequence()) {
+      diagnostics_.error(
+          value.where, "expected a list of 'argument -> type name, ...', found " + describe(value));
+      return;
+    }
+    for (const auto& item : value.items) {
+      if (!item.is_scalar()) {
+        diagnostics_.error(item.where,
+                           "expected 'argument -> type name, ...', found " + describe(item));
+        continue;
+      }
+      const std::size_t arrow = item.value.find("->");
+      Precomputed precomputed;
+      std::size_t types = 0;
+      if (arrow != std::string::npos) {
+        types = arrow + 2;
+        const std::size_t first = item.value.find_first_not_of(' ');
+        const std::size_t last = item.value.find_last_not_of(' ', arrow ? arrow - 1 : 0);
+        const std::string name = last == std::string::npos || first >= arrow
+                                     ? ""
+                                     : item.value.substr(first, last + 1 - first);
+        precomputed.replaces = {name, item.locate(name.empty() ? 0 : first, name.size())};
+        if (!op.schema.find_argument(name)) {
+          diagnostics_.error(precomputed.replaces.where, "no argument is called '" + name + "'")
+              .suggest(c10::closest_name(name, argument_names(op)));
+        }
+      } else if (&item != &value.items.back()) {
+        diagnostics_.error(item.where,
+                           "only the last item may lack the argument that it takes the place of");
+      }
+      std::vector<c10::SchemaError> errors;
+      auto values =
+          c10::try_parse_schema_arguments(std::string_view(item.value).substr(types), errors);
+      for (auto& error : errors) {
+        diagnostics_.error(item.locate(types + error.offset, error.length), error.message)
+            .suggest(error.suggestion);
+      }
+      if (!values) continue;
+      if (values->empty()) {
+        diagnostics_.error(item.where, "nothing is computed: write 'argument -> type name, ...'");
+      }
+      precomputed.values = std::move(*values);
+      op.precomputed.push_back(std::move(precomputed));
+    }
   }
 
   void variants(Operator& op, const YamlNode& value) {

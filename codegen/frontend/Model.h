@@ -38,6 +38,19 @@ struct DispatchKernel {
   Spelled kernel;
 };
 
+// Values that the shape function of a structured operator computes for its kernel: they take the
+// place of an argument, or come in addition.
+struct Precomputed {
+  Spelled replaces;  // the argument, or "" where they come in addition
+  std::vector<SchemaArgument> values;
+};
+
+// A key of the entry and its value, as written.
+struct Option {
+  Spelled key;
+  const YamlNode* value = nullptr;
+};
+
 // One value that the backward needs and the forward keeps.
 struct SavedValue {
   enum class Source { input, output, expr };
@@ -74,7 +87,9 @@ struct DerivativeEntry {
   std::vector<GradientFormula> gradients;
   std::vector<GradientFormula> forward;  // formulas for results: forward mode
   std::optional<std::vector<bool>> output_differentiability;
-  std::string output_condition;  // a differentiability that is a C++ condition, as text
+  // What only PyTorch's own back end has: a differentiability that is a C++ condition, formulas for
+  // one backend. They are read, and refused where the derivative is to be used.
+  std::vector<std::pair<Location, std::string>> refused;
 };
 
 // The derivative of one operator, ready for a back end.
@@ -123,7 +138,8 @@ struct Operator {
   Location structured_where;
   Spelled structured_delegate;
   Spelled structured_inherits;
-  std::vector<Spelled> precomputed;
+  std::vector<Precomputed> precomputed;
+  Location precomputed_where;
   std::vector<Spelled> tags;
   Spelled python_module;
   std::vector<Spelled> cpp_no_default_args;
@@ -131,7 +147,7 @@ struct Operator {
   const YamlNode* test = nullptr;
   const YamlNode* expr = nullptr;
   // Keys of the language that only say how some back end treats the operator; passed on as written.
-  std::vector<std::pair<std::string, const YamlNode*>> options;
+  std::vector<Option> options;
 
   // Found by the passes.
   SchemaKind kind = SchemaKind::functional;

@@ -1,4 +1,4 @@
-// The model as JSON, version 1; MODEL.md explains every field.
+// The model as JSON, version 2; MODEL.md explains every field.
 #include <codegen/frontend/Json.h>
 #include <codegen/frontend/ModelJson.h>
 
@@ -8,7 +8,7 @@ namespace oploom::frontend {
 
 namespace {
 
-constexpr int kModelVersion = 1;
+constexpr int kModelVersion = 2;
 
 class Writer {
  public:
@@ -227,8 +227,16 @@ class Writer {
     json_.key("role").value(op.role == StructuredRole::functional ? "functional"
                             : op.role == StructuredRole::inplace  ? "inplace"
                                                                   : "out");
-    json_.key("precomputed");
-    words(op.structured_base->precomputed);
+    json_.key("precomputed").begin_array();
+    for (const auto& precomputed : op.structured_base->precomputed) {
+      json_.begin_compact().begin_object();
+      json_.key("replaces");
+      text_or_null(precomputed.replaces.text);
+      json_.key("values").begin_array();
+      for (const auto& value : precomputed.values) write(value);
+      json_.end_array().end_object().end_compact();
+    }
+    json_.end_array();
     json_.end_object();
   }
 
@@ -285,9 +293,9 @@ class Writer {
     json_.key("cpp_no_default_args");
     words(op.cpp_no_default_args);
     json_.key("options").begin_compact().begin_object();
-    for (const auto& [name, node] : op.options) {
-      json_.key(name);
-      write_yaml_as_json(json_, *node);
+    for (const auto& option : op.options) {
+      json_.key(option.key.text);
+      write_yaml_as_json(json_, *option.value);
     }
     json_.end_object().end_compact();
     json_.key("doc").value(op.doc);

@@ -2,14 +2,15 @@
 //
 // Note [Proof of derivatives]
 // For each tensor argument of an expression operator, at points all over its domain and on both
-// sides of every branch, the gradient that the backward operator would compute is compared with
+// sides of every branch, the gradient that the backward operator would compute, or the formula in
+// derivatives.yaml where there is one, is compared with
 //
 //   (8 (f(x + h) - f(x - h)) - (f(x + 2h) - f(x - 2h))) / 12h  =  f'(x) + O(h^4)
 //
 // in double precision. A point is left out where f is not smooth between x - 2h and x + 2h: where a condition, the sign of an argument of
 // abs, or a rounded number changes. Points that the record calls `singular` are left out too; there,
 // the gradient has to be a number. The domain is that of the record: `domain: {argument: [low, high]}`.
-#include <codegen/frontend/expression/Functions.h>
+#include <codegen/frontend/expression/Build.h>
 #include <codegen/frontend/passes/Passes.h>
 
 #include <algorithm>
@@ -43,13 +44,16 @@ class Proof {
  public:
   Proof(const Model& model, const Operator& op, Diagnostics& diagnostics)
       : op_(op), expression_(*op.expression), diagnostics_(diagnostics) {
-    if (op.derivative) backward_ = find_backward(model);
+    if (op.derivative) {
+      backward_ = find_backward(model);
+      if (!backward_) read_formulas();
+    }
     read_record();
     for (const auto& name : expression_.scalars) numbers_[name] = default_of(name);
   }
 
   void run() {
-    if (!backward_) return;
+    if (!backward_ && written_.empty()) return;
     for (int i = 0; i < kPoints && !failed_; ++i) at(random_point());
     for (const auto& input : expression_.inputs) {
       if (!failed_) along(input);
@@ -69,6 +73,21 @@ class Proof {
         model.find(op_.schema.name + "_backward" + (overload.empty() ? "" : "." + overload));
     return found && found->internal && found->expression ? found : nullptr;
   }
+
+  // Formulas that somebody has written, as far as they are expressions of elements.
+  void read_formulas() {
+    Scope scope = {{"grad", graph_.input("grad")}, {"result", graph_.input("result")}};
+    for (const auto& name : expression_.inputs) scope.emplace(name, graph_.input(name));
+    for (const auto& name : expression_.scalars) scope.emplace(name, graph_.scalar(name));
+    for (const auto& formula : op_.derivative->inputs) {
+      if (formula.names.size() != 1 || !formula.tree) continue;
+      if (const Node* node = build_formula(graph_, *formula.tree, scope)) {
+        written_[formula.names[0].text] = {node, formula.node};
+      }
+    }
+  }
+
+  bool has_gradient(const std::string& input) const { return backward_ || written_.contains(input); }
 
   void read_record() {
     if (!op_.test) return;
@@ -142,6 +161,12 @@ class Proof {
     const Values before = point;
     carry_out(expression_.program, point);
     const double result = operand(point, expression_.program.outputs[0]);
+    if (!backward_) {
+      std::map<std::string, double> arguments(before.begin(), before.end());
+      arguments["grad"] = 1;
+      arguments["result"] = result;
+      return evaluate(written_.at(input).node, arguments);
+    }
     const auto& backward = *backward_->expression;
     point = before;
     point[backward.inputs[0]] = 1;
@@ -177,6 +202,7 @@ class Proof {
 
   void at(const Values& point) {
     for (const auto& input : expression_.inputs) {
+      if (!has_gradient(input)) continue;
       const double h = kStep * std::max(1e-2, std::min(1.0, std::abs(point.at(input))));
       if (!smooth(point, input, h)) continue;
       const auto moved = [&](double by) {
@@ -191,8 +217,9 @@ class Proof {
       if (!(std::abs(expected - finer) <= kTolerance * scale)) continue;
       const double found = gradient(point, input);
       if (std::abs(found - expected) <= kTolerance * scale) continue;
-      report(point, "the derivative with respect to '" + input + "' is " + text_of(found) +
-                        " by the formula and " + text_of(expected) + " by differences, at ");
+      report(point, input,
+             "the derivative with respect to '" + input + "' is " + text_of(found) +
+                 " by the formula and " + text_of(expected) + " by differences, at ");
       return;
     }
   }
@@ -226,11 +253,12 @@ class Proof {
   void at_singular(const std::string& input, double place) {
     Values point = random_point();
     point[input] = place;
-    if (!std::isfinite(value(point)) || !std::isnan(gradient(point, input))) return;
-    report(point, "the derivative with respect to '" + input + "' is no number at ");
+    if (!has_gradient(input) || !std::isfinite(value(point))) return;
+    if (!std::isnan(gradient(point, input))) return;
+    report(point, input, "the derivative with respect to '" + input + "' is no number at ");
   }
 
-  void report(const Values& point, std::string message) {
+  void report(const Values& point, const std::string& input, std::string message) {
     bool first = true;
     for (const auto& argument : op_.schema.arguments) {
       const auto found = point.find(argument.name);
@@ -238,7 +266,8 @@ class Proof {
       message += (first ? "" : ", ") + argument.name + " = " + text_of(found->second);
       first = false;
     }
-    diagnostics_.error(op_.expr->where, "'" + op_.name() + "': " + message);
+    const YamlNode& node = backward_ ? *op_.expr : *written_.at(input).source;
+    diagnostics_.error(node.where, "'" + op_.name() + "': " + message);
     failed_ = true;
   }
 
@@ -246,6 +275,12 @@ class Proof {
   const Expression& expression_;
   Diagnostics& diagnostics_;
   const Operator* backward_ = nullptr;
+  struct Written {
+    const Node* node;
+    const YamlNode* source;
+  };
+  Graph graph_;
+  std::map<std::string, Written> written_;
   std::map<std::string, Range> ranges_;
   std::map<std::string, std::vector<double>> singular_;
   Values numbers_;

@@ -20,6 +20,8 @@ void expand_expressions(Model& model, const PassOptions& options, Diagnostics& d
 void complete(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 // 04: finds the functional sibling of every in-place and out operator.
 void group_variants(Model& model, const PassOptions& options, Diagnostics& diagnostics);
+// "implicit" or "explicit" for the dispatch keys of composite kernels, "" for all others.
+std::string composite_kind(std::string_view key);
 // 05: composite kinds and the default kernel names.
 void expand_dispatch(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 // 06: which structured kernel each operator of a group uses.
