@@ -1,5 +1,6 @@
 // Backward formulas: tools and pointwise operators.
 #include <aten/autograd/FunctionsManual.h>
+#include <aten/core/Empty.h>
 #include <generated/ops/Functions.h>
 #include <generated/ops/TensorOperators.h>
 
@@ -73,6 +74,8 @@ Tensor restore_reduced_dims(const Tensor& output, IntArrayRef dims, bool keepdim
 }
 
 // ---- Pointwise ----
+
+Tensor number(double value) { return Tensor(at::detail::wrapped_scalar_tensor(value)); }
 
 Tensor mul_tensor_backward(const Tensor& grad, const Tensor& other, ScalarType self_dtype) {
   return handle_r_to_c(self_dtype, grad * other.conj());
@@ -160,12 +163,6 @@ Tensor sgn_backward(const Tensor& grad, const Tensor& self, const Tensor& sgn) {
   const Tensor magnitude = self.abs();
   const Tensor slope = (grad - sgn * sgn * grad.conj()) / (magnitude * 2);
   return at::where(magnitude == 0, zero_like_scalar(slope), slope);
-}
-
-// With s = sigmoid(x), silu(x) = x s has the second derivative s (1 - s) (2 + x (1 - 2 s)).
-Tensor silu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self) {
-  const Tensor s = self.sigmoid();
-  return grad * grad_output * s * (1 - s) * (2 + self * (1 - 2 * s));
 }
 
 Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self,

@@ -35,6 +35,9 @@ OPLOOM_API Tensor restore_reduced_dims(const Tensor& output, IntArrayRef dims, b
 
 // ---- Pointwise ----
 
+// A number as the argument of an operator on tensors; it takes no part in promotion.
+OPLOOM_API Tensor number(double value);
+
 OPLOOM_API Tensor mul_tensor_backward(const Tensor& grad, const Tensor& other,
                                       ScalarType self_dtype);
 OPLOOM_API Tensor div_tensor_self_backward(
@@ -51,8 +54,6 @@ OPLOOM_API Tensor pow_backward_exponent(const Tensor& grad, const Scalar& base,
                                         const Tensor& exponent, const Tensor& result);
 OPLOOM_API Tensor abs_backward(const Tensor& grad, const Tensor& self);
 OPLOOM_API Tensor sgn_backward(const Tensor& grad, const Tensor& self, const Tensor& sgn);
-OPLOOM_API Tensor silu_double_backward(const Tensor& grad, const Tensor& grad_output,
-                                       const Tensor& self);
 OPLOOM_API Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output,
                                        const Tensor& self, std::string_view approximate);
 OPLOOM_API Tensor clamp_backward(const Tensor& grad, const Tensor& self,
@@ -72,8 +73,6 @@ OPLOOM_API Tensor select_backward_half(const Tensor& grad, const Tensor& chosen,
 // Of sgn; 0 for real tensors.
 OPLOOM_API Tensor sgn_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
 // The gradients of self of silu_backward and gelu_backward.
-OPLOOM_API Tensor silu_double_backward(const Tensor& grad, const Tensor& grad_output,
-                                       const Tensor& self);
 OPLOOM_API Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output,
                                        const Tensor& self, std::string_view approximate);
 OPLOOM_API Tensor masked_fill_backward(const Tensor& grad, const Tensor& mask);

@@ -268,46 +268,6 @@ void pow_tensor_scalar_kernel(TensorIteratorBase& iter, const Scalar& exponent) 
 
 // ---- Gradients ----
 
-void tanh_backward_kernel(TensorIteratorBase& iter) {
-  OPLOOM_DISPATCH(iter.common_dtype(), "tanh_backward",
-                  (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
-                    using opmath_t = c10::opmath_type<scalar_t>;
-                    cpu_kernel_vec<scalar_t>(iter, [](auto grad, auto result) {
-                      auto y = result;
-                      if constexpr (c10::is_complex_v<opmath_t>) {
-                        y = y.map([](opmath_t z) { return std::conj(z); });
-                      }
-                      return grad * (decltype(y)(opmath_t(1)) - y * y);
-                    });
-                  });
-}
-
-void sigmoid_backward_kernel(TensorIteratorBase& iter) {
-  OPLOOM_DISPATCH(iter.common_dtype(), "sigmoid_backward",
-                  (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
-                    using opmath_t = c10::opmath_type<scalar_t>;
-                    cpu_kernel_vec<scalar_t>(iter, [](auto grad, auto result) {
-                      auto y = result;
-                      if constexpr (c10::is_complex_v<opmath_t>) {
-                        y = y.map([](opmath_t z) { return std::conj(z); });
-                      }
-                      return grad * y * (decltype(y)(opmath_t(1)) - y);
-                    });
-                  });
-}
-
-// d/dx x s(x) = s (1 + x (1 - s)), with s = sigmoid(x)
-void silu_backward_kernel(TensorIteratorBase& iter) {
-  OPLOOM_DISPATCH(iter.common_dtype(), "silu_backward", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    using opmath_t = c10::opmath_type<scalar_t>;
-    cpu_kernel_vec<scalar_t>(iter, [](auto grad, auto x) {
-      const decltype(x) one(opmath_t(1));
-      const auto s = one / (one + x.neg().exp());
-      return grad * s * (one + x * (one - s));
-    });
-  });
-}
-
 void gelu_backward_kernel(TensorIteratorBase& iter, bool tanh_approximation) {
   OPLOOM_DISPATCH(iter.common_dtype(), "gelu_backward", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
     using opmath_t = c10::opmath_type<scalar_t>;
@@ -338,18 +298,6 @@ void gelu_backward_kernel(TensorIteratorBase& iter, bool tanh_approximation) {
   });
 }
 
-void threshold_backward_kernel(TensorIteratorBase& iter, const Scalar& threshold) {
-  OPLOOM_DISPATCH(iter.common_dtype(), "threshold_backward",
-                  (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-                    using opmath_t = c10::opmath_type<scalar_t>;
-                    const opmath_t bound = threshold.to<opmath_t>();
-                    cpu_kernel_vec<scalar_t>(iter, [bound](auto grad, auto x) {
-                      using V = decltype(x);
-                      return blendv(grad, V(opmath_t(0)), x <= V(bound));
-                    });
-                  });
-}
-
 }  // namespace
 }  // namespace CPU_CAPABILITY
 
@@ -366,10 +314,6 @@ OPLOOM_REGISTER_DISPATCH(minimum_stub, &minimum_kernel);
 OPLOOM_REGISTER_DISPATCH(atan2_stub, &atan2_kernel);
 OPLOOM_REGISTER_DISPATCH(pow_tensor_tensor_stub, &pow_tensor_tensor_kernel);
 OPLOOM_REGISTER_DISPATCH(pow_tensor_scalar_stub, &pow_tensor_scalar_kernel);
-OPLOOM_REGISTER_DISPATCH(tanh_backward_stub, &tanh_backward_kernel);
-OPLOOM_REGISTER_DISPATCH(sigmoid_backward_stub, &sigmoid_backward_kernel);
-OPLOOM_REGISTER_DISPATCH(silu_backward_stub, &silu_backward_kernel);
 OPLOOM_REGISTER_DISPATCH(gelu_backward_stub, &gelu_backward_kernel);
-OPLOOM_REGISTER_DISPATCH(threshold_backward_stub, &threshold_backward_kernel);
 
 }  // namespace at::inline oploom_v1::native

@@ -98,7 +98,7 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
                             strides[3] == from_size && strides[1] > from_size;
     if (transposed) {
       return at::detail::for_each_dense_row(
-          data, strides, sizes, 2, size0, size1,
+          data, strides, sizes, 1, 2, size0, size1,
           [&](char** dense, int64_t n) { row(dense[0], to_size, dense[1], from_size, n); });
     }
     for (int64_t i = 0; i < size1; ++i) {

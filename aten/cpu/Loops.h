@@ -84,7 +84,7 @@ void cpu_kernel(TensorIteratorBase& iter, F f, int64_t grain_size = GRAIN_SIZE) 
               sizeof(typename Traits::result_type),
               sizeof(std::tuple_element_t<I, typename Traits::arguments>)...};
           at::detail::for_each_dense_row(
-              data, strides, sizes, arity + 1, size0, size1,
+              data, strides, sizes, /*outputs=*/1, arity + 1, size0, size1,
               [&f, indices](char** row, int64_t n) { dense_row(row, n, f, indices); });
         }
         (std::make_index_sequence<arity>{});
@@ -144,7 +144,7 @@ void cpu_kernel_vec(TensorIteratorBase& iter, F f, int64_t grain_size = GRAIN_SI
       [&f, indices](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
         constexpr int64_t sizes[] = {sizeof(T), sizeof(T), sizeof(T), sizeof(T)};
         at::detail::for_each_dense_row(
-            data, strides, sizes, arity + 1, size0, size1,
+            data, strides, sizes, /*outputs=*/1, arity + 1, size0, size1,
             [&f, indices](char** row, int64_t n) { dense_vec_row<T>(row, n, f, indices); });
       },
       grain_size);

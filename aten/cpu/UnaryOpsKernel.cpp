@@ -1,4 +1,4 @@
-// Arithmetic, rounding and tests of one tensor.
+// What an expression cannot say of one tensor: bool and complex operands that have a meaning of their own.
 #include <aten/cpu/Loops.h>
 #include <aten/stubs/UnaryOps.h>
 
@@ -25,26 +25,6 @@ void abs_kernel(TensorIteratorBase& iter) {
 void conj_physical_kernel(TensorIteratorBase& iter) {
   OPLOOM_DISPATCH(iter.common_dtype(), "conj", (OPLOOM_COMPLEX),
                   [&] { cpu_kernel(iter, [](scalar_t z) -> scalar_t { return std::conj(z); }); });
-}
-
-void neg_kernel(TensorIteratorBase& iter) {
-  OPLOOM_DISPATCH(iter.common_dtype(), "neg",
-                  (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
-                  [&] { cpu_kernel_vec<scalar_t>(iter, [](auto x) { return x.neg(); }); });
-}
-
-void square_kernel(TensorIteratorBase& iter) {
-  OPLOOM_DISPATCH(iter.common_dtype(), "square",
-                  (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
-                  [&] { cpu_kernel_vec<scalar_t>(iter, [](auto x) { return x * x; }); });
-}
-
-void relu_kernel(TensorIteratorBase& iter) {
-  OPLOOM_DISPATCH(
-      iter.common_dtype(), "relu", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-        using opmath_t = c10::opmath_type<scalar_t>;
-        cpu_kernel_vec<scalar_t>(iter, [](auto x) { return maximum(x, decltype(x)(opmath_t(0))); });
-      });
 }
 
 void sign_kernel(TensorIteratorBase& iter) {
@@ -84,19 +64,6 @@ void logical_not_kernel(TensorIteratorBase& iter) {
   cpu_kernel(iter, [](bool x) -> bool { return !x; });
 }
 
-// ---- Rounding: whole numbers stay as they are ----
-
-#define OPLOOM_ROUNDING(name)                                                                  \
-  void name##_kernel(TensorIteratorBase& iter) {                                               \
-    OPLOOM_DISPATCH(iter.common_dtype(), #name, (OPLOOM_FLOATING, OPLOOM_REDUCED),             \
-                    [&] { cpu_kernel_vec<scalar_t>(iter, [](auto x) { return x.name(); }); }); \
-  }
-OPLOOM_ROUNDING(ceil)
-OPLOOM_ROUNDING(floor)
-OPLOOM_ROUNDING(round)
-OPLOOM_ROUNDING(trunc)
-#undef OPLOOM_ROUNDING
-
 // ---- Tests: the output is bool ----
 
 template <typename T>
@@ -126,24 +93,41 @@ void isfinite_kernel(TensorIteratorBase& iter) {
   test_floats(iter, "isfinite", [](auto x) { return !is_infinite(x) && !vec::is_nan(x); });
 }
 
+// ---- gelu: which function it is, a word decides ----
+
+void gelu_kernel(TensorIteratorBase& iter, bool tanh_approximation) {
+  OPLOOM_DISPATCH(iter.common_dtype(), "gelu", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+    using opmath_t = c10::opmath_type<scalar_t>;
+    const auto constant = [](double value) { return static_cast<opmath_t>(value); };
+    if (tanh_approximation) {
+      cpu_kernel_vec<scalar_t>(iter, [constant](auto x) {
+        using V = decltype(x);
+        const V beta(constant(0.79788456080286535588));  // sqrt(2 / pi)
+        const V inner = beta * (x + V(constant(0.044715)) * x * x * x);
+        return V(constant(0.5)) * x * (V(constant(1)) + inner.tanh());
+      });
+    } else {
+      cpu_kernel_vec<scalar_t>(iter, [constant](auto x) {
+        using V = decltype(x);
+        const V root_half(constant(0.70710678118654752440));
+        return x * V(constant(0.5)) * (V(constant(1)) + (x * root_half).erf());
+      });
+    }
+  });
+}
+
 }  // namespace
 }  // namespace CPU_CAPABILITY
 
 OPLOOM_REGISTER_DISPATCH(abs_stub, &abs_kernel);
 OPLOOM_REGISTER_DISPATCH(bitwise_not_stub, &bitwise_not_kernel);
-OPLOOM_REGISTER_DISPATCH(ceil_stub, &ceil_kernel);
 OPLOOM_REGISTER_DISPATCH(conj_physical_stub, &conj_physical_kernel);
-OPLOOM_REGISTER_DISPATCH(floor_stub, &floor_kernel);
+OPLOOM_REGISTER_DISPATCH(gelu_stub, &gelu_kernel);
 OPLOOM_REGISTER_DISPATCH(isfinite_stub, &isfinite_kernel);
 OPLOOM_REGISTER_DISPATCH(isinf_stub, &isinf_kernel);
 OPLOOM_REGISTER_DISPATCH(isnan_stub, &isnan_kernel);
 OPLOOM_REGISTER_DISPATCH(logical_not_stub, &logical_not_kernel);
-OPLOOM_REGISTER_DISPATCH(neg_stub, &neg_kernel);
-OPLOOM_REGISTER_DISPATCH(relu_stub, &relu_kernel);
-OPLOOM_REGISTER_DISPATCH(round_stub, &round_kernel);
 OPLOOM_REGISTER_DISPATCH(sgn_stub, &sgn_kernel);
 OPLOOM_REGISTER_DISPATCH(sign_stub, &sign_kernel);
-OPLOOM_REGISTER_DISPATCH(square_stub, &square_kernel);
-OPLOOM_REGISTER_DISPATCH(trunc_stub, &trunc_kernel);
 
 }  // namespace at::inline oploom_v1::native

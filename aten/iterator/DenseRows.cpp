@@ -79,8 +79,8 @@ enum class Mode : uint8_t { Dense, Repeated, Strided, Columns };
 
 }  // namespace
 
-void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes, int operands,
-                        int64_t size0, int64_t size1, DenseRowLoop dense) {
+void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
+                        int operands, int64_t size0, int64_t size1, DenseRowLoop dense) {
   const int64_t* outer = strides + operands;
   bool all_dense = true;
   for (int k = 0; k < operands; ++k) all_dense = all_dense && strides[k] == sizes[k];
@@ -103,9 +103,9 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
     largest = std::max(largest, sizes[k]);
     if (strides[k] == sizes[k]) {
       mode[k] = Mode::Dense;
-    } else if (strides[k] == 0 && k > 0) {
+    } else if (strides[k] == 0 && k >= outputs) {
       mode[k] = Mode::Repeated;
-    } else if (k > 0 && outer[k] == sizes[k] && size1 >= kRows / 2) {
+    } else if (k >= outputs && outer[k] == sizes[k] && size1 >= kRows / 2) {
       mode[k] = Mode::Columns;
       columns = true;
     } else {
@@ -119,7 +119,7 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
     const int64_t rows = std::min(block, size1 - j);
     for (int64_t i = 0; i < size0; i += width) {
       const int64_t n = std::min(width, size0 - i);
-      for (int k = 1; k < operands; ++k) {
+      for (int k = outputs; k < operands; ++k) {
         if (mode[k] != Mode::Columns) continue;
         gather_columns(buffers[k], width, data[k] + i * strides[k] + j * outer[k], strides[k],
                        sizes[k], n, rows);
@@ -141,7 +141,7 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
               break;
             case Mode::Strided:
               row[k] = buffers[k];
-              if (k > 0) gather(buffers[k], place, strides[k], sizes[k], n);
+              if (k >= outputs) gather(buffers[k], place, strides[k], sizes[k], n);
               break;
             case Mode::Columns:
               row[k] = buffers[k] + r * width * sizes[k];
@@ -149,8 +149,9 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
           }
         }
         dense(row, n);
-        if (mode[0] == Mode::Strided) {
-          scatter(data[0] + i * strides[0] + (j + r) * outer[0], strides[0], buffers[0], sizes[0],
+        for (int k = 0; k < outputs; ++k) {
+          if (mode[k] != Mode::Strided) continue;
+          scatter(data[k] + i * strides[k] + (j + r) * outer[k], strides[k], buffers[k], sizes[k],
                   n);
         }
       }

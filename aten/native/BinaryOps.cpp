@@ -27,11 +27,7 @@
 #include <generated/native/pow.h>
 #include <generated/native/remainder.h>
 #include <generated/native/rsub.h>
-#include <generated/native/sigmoid_backward.h>
-#include <generated/native/silu_backward.h>
 #include <generated/native/sub.h>
-#include <generated/native/tanh_backward.h>
-#include <generated/native/threshold_backward.h>
 #include <generated/ops/div.h>
 #include <generated/ops/pow.h>
 #include <generated/ops/sub.h>
@@ -190,26 +186,9 @@ OPLOOM_LOGICAL_META(logical_xor)
 
 // ---- Gradients ----
 
-OPLOOM_META_FUNC(tanh_backward)(const Tensor& grad_output, const Tensor& output) {
-  build_borrowing_binary_op(maybe_get_output(), grad_output, output);
-}
-
-OPLOOM_META_FUNC(sigmoid_backward)(const Tensor& grad_output, const Tensor& output) {
-  build_borrowing_binary_op(maybe_get_output(), grad_output, output);
-}
-
-OPLOOM_META_FUNC(silu_backward)(const Tensor& grad_output, const Tensor& self) {
-  build_borrowing_binary_op(maybe_get_output(), grad_output, self);
-}
-
 OPLOOM_META_FUNC(gelu_backward)
 (const Tensor& grad_output, const Tensor& self, std::string_view approximate) {
   native::gelu_approximation("gelu_backward", approximate);
-  build_borrowing_binary_op(maybe_get_output(), grad_output, self);
-}
-
-OPLOOM_META_FUNC(threshold_backward)
-(const Tensor& grad_output, const Tensor& self, const Scalar& threshold) {
   build_borrowing_binary_op(maybe_get_output(), grad_output, self);
 }
 
@@ -278,30 +257,10 @@ OPLOOM_IMPL_FUNC(pow_Tensor_Scalar_out)
   pow_tensor_scalar_stub(device_type(), *this, exponent);
 }
 
-OPLOOM_IMPL_FUNC(tanh_backward_out)
-(const Tensor& grad_output, const Tensor& output, const Tensor& grad_input) {
-  tanh_backward_stub(device_type(), *this);
-}
-
-OPLOOM_IMPL_FUNC(sigmoid_backward_out)
-(const Tensor& grad_output, const Tensor& output, const Tensor& grad_input) {
-  sigmoid_backward_stub(device_type(), *this);
-}
-
-OPLOOM_IMPL_FUNC(silu_backward_out)
-(const Tensor& grad_output, const Tensor& self, const Tensor& grad_input) {
-  silu_backward_stub(device_type(), *this);
-}
-
 OPLOOM_IMPL_FUNC(gelu_backward_out)
 (const Tensor& grad_output, const Tensor& self, std::string_view approximate,
  const Tensor& grad_input) {
   gelu_backward_stub(device_type(), *this, gelu_approximation("gelu_backward", approximate));
-}
-
-OPLOOM_IMPL_FUNC(threshold_backward_out)
-(const Tensor& grad_output, const Tensor& self, const Scalar& threshold, const Tensor& grad_input) {
-  threshold_backward_stub(device_type(), *this, threshold);
 }
 
 // ---- Operators made of others ----

@@ -4,38 +4,15 @@
 #include <aten/stubs/UnaryOps.h>
 #include <generated/native/abs.h>
 #include <generated/native/bitwise_not.h>
-#include <generated/native/ceil.h>
 #include <generated/native/conj.h>
 #include <generated/native/conj_physical.h>
-#include <generated/native/cos.h>
-#include <generated/native/erf.h>
-#include <generated/native/exp.h>
-#include <generated/native/expm1.h>
-#include <generated/native/floor.h>
 #include <generated/native/gelu.h>
 #include <generated/native/isfinite.h>
 #include <generated/native/isinf.h>
 #include <generated/native/isnan.h>
-#include <generated/native/log.h>
-#include <generated/native/log10.h>
-#include <generated/native/log1p.h>
-#include <generated/native/log2.h>
 #include <generated/native/logical_not.h>
-#include <generated/native/neg.h>
-#include <generated/native/reciprocal.h>
-#include <generated/native/relu.h>
-#include <generated/native/round.h>
-#include <generated/native/rsqrt.h>
 #include <generated/native/sgn.h>
-#include <generated/native/sigmoid.h>
 #include <generated/native/sign.h>
-#include <generated/native/silu.h>
-#include <generated/native/sin.h>
-#include <generated/native/sqrt.h>
-#include <generated/native/square.h>
-#include <generated/native/tan.h>
-#include <generated/native/tanh.h>
-#include <generated/native/trunc.h>
 #include <generated/ops/conj_physical.h>
 #include <generated/ops/fill.h>
 
@@ -50,36 +27,10 @@ namespace at::inline oploom_v1::meta {
 OPLOOM_UNARY_META(bitwise_not)
 OPLOOM_UNARY_META(conj_physical)
 OPLOOM_UNARY_META(sgn)
-OPLOOM_UNARY_META(silu)
-OPLOOM_UNARY_META(square)
 #undef OPLOOM_UNARY_META
-
-#define OPLOOM_ORDERED_META(name)                                                          \
-  OPLOOM_META_FUNC(name)(const Tensor& self) {                                             \
-    OPLOOM_CHECK(!self.is_complex(), #name, "(): complex numbers are not supported, got ", \
-                 self.scalar_type());                                                      \
-    build_borrowing_unary_op(maybe_get_output(), self);                                    \
-  }
-OPLOOM_ORDERED_META(ceil)
-OPLOOM_ORDERED_META(floor)
-OPLOOM_ORDERED_META(round)
-OPLOOM_ORDERED_META(trunc)
-#undef OPLOOM_ORDERED_META
 
 OPLOOM_META_FUNC(sign)(const Tensor& self) {
   OPLOOM_CHECK(!self.is_complex(), "sign(): complex numbers have no sign; use sgn()");
-  build_borrowing_unary_op(maybe_get_output(), self);
-}
-
-OPLOOM_META_FUNC(neg)(const Tensor& self) {
-  OPLOOM_CHECK(self.scalar_type() != kBool,
-               "neg(): negation, the `-` operator, on a bool tensor is not supported; to invert a "
-               "mask, use the `~` or `logical_not()` operator instead");
-  build_borrowing_unary_op(maybe_get_output(), self);
-}
-
-OPLOOM_META_FUNC(relu)(const Tensor& self) {
-  OPLOOM_CHECK(self.scalar_type() != kBool, "relu(): bool tensors are not supported");
   build_borrowing_unary_op(maybe_get_output(), self);
 }
 
@@ -102,29 +53,6 @@ OPLOOM_META_FUNC(abs)(const Tensor& self) {
       .enforce_safe_casting_to_output(true);
   build(config);
 }
-
-// ---- Integers give a result of the default floating dtype ----
-
-#define OPLOOM_UNARY_FLOAT_META(name)                         \
-  OPLOOM_META_FUNC(name)(const Tensor& self) {                \
-    build_borrowing_unary_float_op(maybe_get_output(), self); \
-  }
-OPLOOM_UNARY_FLOAT_META(cos)
-OPLOOM_UNARY_FLOAT_META(erf)
-OPLOOM_UNARY_FLOAT_META(exp)
-OPLOOM_UNARY_FLOAT_META(expm1)
-OPLOOM_UNARY_FLOAT_META(log)
-OPLOOM_UNARY_FLOAT_META(log10)
-OPLOOM_UNARY_FLOAT_META(log1p)
-OPLOOM_UNARY_FLOAT_META(log2)
-OPLOOM_UNARY_FLOAT_META(reciprocal)
-OPLOOM_UNARY_FLOAT_META(rsqrt)
-OPLOOM_UNARY_FLOAT_META(sigmoid)
-OPLOOM_UNARY_FLOAT_META(sin)
-OPLOOM_UNARY_FLOAT_META(sqrt)
-OPLOOM_UNARY_FLOAT_META(tan)
-OPLOOM_UNARY_FLOAT_META(tanh)
-#undef OPLOOM_UNARY_FLOAT_META
 
 // ---- The result is bool ----
 
@@ -151,43 +79,10 @@ namespace at::inline oploom_v1::native {
   }
 OPLOOM_UNARY_IMPL(abs)
 OPLOOM_UNARY_IMPL(bitwise_not)
-OPLOOM_UNARY_IMPL(cos)
-OPLOOM_UNARY_IMPL(erf)
-OPLOOM_UNARY_IMPL(exp)
-OPLOOM_UNARY_IMPL(expm1)
-OPLOOM_UNARY_IMPL(log)
-OPLOOM_UNARY_IMPL(log10)
-OPLOOM_UNARY_IMPL(log1p)
-OPLOOM_UNARY_IMPL(log2)
 OPLOOM_UNARY_IMPL(logical_not)
-OPLOOM_UNARY_IMPL(neg)
-OPLOOM_UNARY_IMPL(reciprocal)
-OPLOOM_UNARY_IMPL(relu)
-OPLOOM_UNARY_IMPL(rsqrt)
 OPLOOM_UNARY_IMPL(sgn)
-OPLOOM_UNARY_IMPL(sigmoid)
 OPLOOM_UNARY_IMPL(sign)
-OPLOOM_UNARY_IMPL(silu)
-OPLOOM_UNARY_IMPL(sin)
-OPLOOM_UNARY_IMPL(sqrt)
-OPLOOM_UNARY_IMPL(square)
-OPLOOM_UNARY_IMPL(tan)
-OPLOOM_UNARY_IMPL(tanh)
 #undef OPLOOM_UNARY_IMPL
-
-// Whole numbers are copied.
-#define OPLOOM_ROUNDING_IMPL(name)                                       \
-  OPLOOM_IMPL_FUNC(name##_out)(const Tensor& self, const Tensor& out) {  \
-    if (c10::isIntegralType(self.scalar_type(), /*includeBool=*/true)) { \
-      return copy_stub(device_type(), *this, /*non_blocking=*/false);    \
-    }                                                                    \
-    name##_stub(device_type(), *this);                                   \
-  }
-OPLOOM_ROUNDING_IMPL(ceil)
-OPLOOM_ROUNDING_IMPL(floor)
-OPLOOM_ROUNDING_IMPL(round)
-OPLOOM_ROUNDING_IMPL(trunc)
-#undef OPLOOM_ROUNDING_IMPL
 
 OPLOOM_IMPL_FUNC(conj_physical_out)(const Tensor& self, const Tensor& out) {
   if (!self.is_complex()) return copy_stub(device_type(), *this, /*non_blocking=*/false);

@@ -43,15 +43,8 @@ OPLOOM_DECLARE_DISPATCH(binary_fn, bitwise_and_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, bitwise_or_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, bitwise_xor_stub);
 
-// Gradients: the inputs are the incoming gradient and the operator's output (tanh, sigmoid) or
-// input (gelu, silu).
-OPLOOM_DECLARE_DISPATCH(binary_fn, tanh_backward_stub);
-OPLOOM_DECLARE_DISPATCH(binary_fn, sigmoid_backward_stub);
-OPLOOM_DECLARE_DISPATCH(binary_fn, silu_backward_stub);
+// The gradient of gelu: inputs are the incoming gradient and gelu's input.
 using gelu_backward_fn = void (*)(TensorIteratorBase&, bool tanh_approximation);
 OPLOOM_DECLARE_DISPATCH(gelu_backward_fn, gelu_backward_stub);
-// The first input where the second is greater than the threshold, otherwise 0.
-using threshold_backward_fn = void (*)(TensorIteratorBase&, const Scalar& threshold);
-OPLOOM_DECLARE_DISPATCH(threshold_backward_fn, threshold_backward_stub);
 
 }  // namespace at::inline oploom_v1::native

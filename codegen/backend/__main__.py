@@ -15,7 +15,7 @@ from codegen.backend.model import Model, ModelError, read_model
 from codegen.backend.types import UnsupportedType
 
 # One module for each kind of output, each with `render(model, env) -> {path: text}`.
-MODULES = ("ops", "native", "dispatch", "autograd", "python", "tests", "cmake")
+MODULES = ("ops", "native", "expression", "dispatch", "autograd", "python", "tests", "cmake")
 
 TREE = Path(__file__).resolve().parents[2]
 

@@ -9,8 +9,17 @@ from typing import Optional, Sequence
 
 import jinja2
 
-from codegen.backend import text, types
-from codegen.backend.model import Argument, Derivative, Gradient, Model, ModelError, Operator, Saved
+from codegen.backend import expression, text, types
+from codegen.backend.model import (
+    Argument,
+    Derivative,
+    Gradient,
+    Model,
+    ModelError,
+    Operator,
+    Program,
+    Saved,
+)
 from codegen.backend.text import wrapped
 
 # What CopySlices and the kernels rely on: see Note [Views and in-place changes].
@@ -42,7 +51,7 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
         if not operators:
             continue
         sources.append(family)
-        nodes = [_node_text(node) for node in _nodes(operators)]
+        nodes = [_node_text(model, node) for node in _nodes(operators)]
         outputs[f"generated/autograd/{family}Kernels.h"] = env.get_template(
             "autograd_Kernels.h.j2"
         ).render(family=family, declarations=[_signature(op, ";") for op in operators])
@@ -71,11 +80,20 @@ def _headers(model: Model, operators: Sequence[Operator]) -> list[str]:
     for op in operators:
         if op.derivative is not None:
             code = " ".join(g.cpp for g in op.derivative.inputs)
-            called = re.findall(r"\b(\w+)\s*\(", code)
+            called = set(re.findall(r"\b(\w+)\s*\(", code))
+            for gradient in op.derivative.inputs:
+                if gradient.program is not None:
+                    called |= _operators_of(gradient.program)
             headers |= {f"generated/ops/{roots[name]}.h" for name in called if name in roots}
         if any(a.is_write for a in op.inputs) and "clone" in roots:
             headers.add(f"generated/ops/{roots['clone']}.h")
     return sorted(headers)
+
+
+def _operators_of(program: Program) -> set[str]:
+    """The operators that a program of tensors calls, by their base names."""
+    called = {i.operation for i in program.instructions}
+    return called | {"where", "zeros_like"} | {f"logical_{name}" for name in called}
 
 
 def _comments(op: Operator, gradients: Sequence[Gradient] = ()) -> list[str]:
@@ -194,7 +212,7 @@ def _stored_type(saved: Saved) -> str:
     return cpp.replace("std::vector<int64_t>", "DimVector") if cpp == "std::vector<int64_t>" else cpp
 
 
-def _node_text(plan: Plan) -> NodeText:
+def _node_text(model: Model, plan: Plan) -> NodeText:
     derivative = plan.derivative
     release = []
     for saved in derivative.saved:
@@ -212,11 +230,11 @@ def _node_text(plan: Plan) -> NodeText:
         comments=_comments(plan.op, derivative.inputs),
         release=text.function("  void release_variables() override {", release) if release else "",
         members=members,
-        apply=_apply(plan),
+        apply=_apply(model, plan),
     )
 
 
-def _apply(plan: Plan) -> str:
+def _apply(model: Model, plan: Plan) -> str:
     derivative = plan.derivative
     node = derivative.node
     code = " ".join(g.cpp for g in derivative.inputs)
@@ -243,7 +261,7 @@ def _apply(plan: Plan) -> str:
         if _is_tensor(saved):
             lines.append("  " + _unpack(saved))
     for gradient in derivative.inputs:
-        lines += _gradient(plan, gradient)
+        lines += _gradient(model, plan, gradient)
     lines.append("  return grad_inputs;")
     return text.function(f"variable_list {node}::apply(variable_list&& grads) {{", lines)
 
@@ -264,7 +282,7 @@ def _wanted(plan: Plan, name: str) -> str:
     return f"task_should_compute_output({plan.place(name)})"
 
 
-def _gradient(plan: Plan, gradient: Gradient) -> list[str]:
+def _gradient(model: Model, plan: Plan, gradient: Gradient) -> list[str]:
     """The lines that compute one formula where somebody wants it."""
     lines = []
     wanted = [_wanted(plan, name) for name in gradient.names]
@@ -274,6 +292,11 @@ def _gradient(plan: Plan, gradient: Gradient) -> list[str]:
         pad = "    "
     else:
         pad = "  "
+    if gradient.program is not None:
+        lines += _program(model, plan, gradient, len(pad))
+        if pad == "    ":
+            lines.append("  }")
+        return lines
     mask = _mentions(gradient.cpp, "grad_input_mask")
     if mask:
         head = f"{pad}const std::array<bool, {len(wanted)}> grad_input_mask = {{"
@@ -291,6 +314,28 @@ def _gradient(plan: Plan, gradient: Gradient) -> list[str]:
     if pad == "    ":
         lines.append("  }")
     return lines
+
+
+def _program(model: Model, plan: Plan, gradient: Gradient, indent: int) -> list[str]:
+    """The lines that compute a gradient by operators on tensors."""
+    pad = " " * indent
+    scalars = {}
+    for a in plan.op.inputs:
+        name = types.cpp_name(a.name)
+        if a.type.base == "Scalar":
+            scalars[a.name] = f"{name}.toDouble()"
+        elif not a.type.holds_tensors:
+            scalars[a.name] = name
+    lines = []
+    like = types.cpp_name(next(a.name for a in plan.op.inputs if a.type.is_tensor))
+    for i in range(len(plan.op.returns)):
+        if f"grads[{i}]" in gradient.cpp:
+            lines.append(
+                f"{pad}const Tensor grad_{i} = grads[{i}].defined() ? grads[{i}] : zeros_like({like});"
+            )
+    computed, value = expression.tensor_statements(model, gradient.program, scalars, indent)
+    place = plan.place(gradient.names[0])
+    return [*lines, *computed, _assign(f"{pad}grad_inputs[{place}] = ", value)]
 
 
 def _any_of(conditions: list[str]) -> str:

@@ -7,7 +7,7 @@ import jinja2
 from codegen.backend.model import Model
 
 # In the order of their dependencies.
-_FOLDERS = ("ops", "native", "autograd", "dispatch")
+_FOLDERS = ("ops", "native", "stubs", "autograd", "dispatch")
 
 
 def render(model: Model, env: jinja2.Environment) -> dict[str, str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import jinja2
 
-from codegen.backend import native, text, types
+from codegen.backend import expression, native, text, types
 from codegen.backend.model import Model, ModelError, Operator
 from codegen.backend.text import wrapped
 
@@ -16,6 +16,7 @@ class Table:
     """What dispatch_Family.j2 shows of one operator."""
 
     op: Operator
+    bodies: list[tuple[str, str]]  # namespace and definition, of what is made from an expression
     head: str  # the definition up to the bracket
     kernels: list[str]  # whole functions
     backends: str  # the kernel of every backend without an entry of its own, or ""
@@ -56,6 +57,9 @@ def _headers(model: Model, operators: tuple[Operator, ...]) -> list[str]:
         if op.scalar_overload_of:
             headers.add("aten/core/Empty.h")
             headers.add(f"generated/ops/{_tensor_overload(model, op).root}.h")
+        if op.expression:
+            headers |= {"aten/native/Expression.h", "aten/iterator/TensorIterator.h"}
+            headers.add(f"generated/stubs/{op.family}.h")
         if op.has_autograd_kernel:
             headers.add(f"generated/autograd/{op.family}Kernels.h")
     return sorted(headers)
@@ -108,7 +112,7 @@ def _table(model: Model, op: Operator) -> Table:
     if backends and op.takes_tensors and not any(a.type.is_tensor for a in op.arguments):
         # An empty list of tensors has no key; the native function says what is wrong with it.
         entries.insert(0, ("Undefined", backends))
-    return Table(op, _head(op), kernels, backends, entries)
+    return Table(op, expression.bodies(op), _head(op), kernels, backends, entries)
 
 
 def _head(op: Operator) -> str:

@@ -162,16 +162,91 @@ class Saved:
 
 
 @dataclass(frozen=True)
+class Instruction:
+    """One operation of a program. Arguments are names, or numbers in decimal notation."""
+
+    name: str  # of the value it computes
+    operation: str
+    arguments: tuple[str, ...]
+    uniform: bool  # the same for every element
+    truth: bool  # true or false, not a number
+
+
+@dataclass(frozen=True)
+class Program:
+    """Instructions in an order in which they can be carried out."""
+
+    instructions: tuple[Instruction, ...]
+    outputs: tuple[str, ...]
+
+    @staticmethod
+    def read(json: Optional[dict[str, Any]]) -> Optional["Program"]:
+        if json is None:
+            return None
+        instructions = tuple(
+            Instruction(
+                i["name"], i["operation"], tuple(i["arguments"]), i["uniform"], i["truth"]
+            )
+            for i in json["instructions"]
+        )
+        return Program(instructions, tuple(json["outputs"]))
+
+    def part(self, output: str) -> "Program":
+        """What is needed for one output alone."""
+        wanted = {output}
+        kept = []
+        for instruction in reversed(self.instructions):
+            if instruction.name in wanted:
+                kept.append(instruction)
+                wanted.update(instruction.arguments)
+        return Program(tuple(reversed(kept)), (output,))
+
+
+@dataclass(frozen=True)
+class Expression:
+    """The kernel of an expression operator, or of the gradient of one."""
+
+    text: str
+    promotion: str  # same, float or bool
+    integers: bool
+    complex: bool
+    inputs: tuple[str, ...]  # tensor arguments
+    scalars: tuple[str, ...]  # numbers
+    program: Program
+
+    @staticmethod
+    def read(json: Optional[dict[str, Any]]) -> Optional["Expression"]:
+        if json is None:
+            return None
+        program = Program.read(json["program"])
+        return Expression(
+            json["text"],
+            json["promotion"],
+            json["integers"],
+            json["complex"],
+            tuple(json["inputs"]),
+            tuple(json["scalars"]),
+            program,
+        )
+
+
+@dataclass(frozen=True)
 class Gradient:
     """One formula: the gradient of `names`."""
 
     names: tuple[str, ...]
     formula: str
     cpp: str
+    program: Optional[Program]  # what computes it, where that is not `cpp`
 
     @staticmethod
     def read(json: dict[str, Any]) -> "Gradient":
-        return Gradient(tuple(json["names"]), json["formula"], json.get("cpp", json["formula"]))
+        return Gradient(
+            tuple(json["names"]),
+            json["formula"],
+            json.get("cpp", json["formula"]),
+            Program.read(json.get("program")),
+        )
 
 
 @dataclass(frozen=True)
@@ -233,6 +308,8 @@ class Operator:
     composite: Optional[str]  # implicit or explicit
     composite_kernel: Optional[str]
     structured: Optional[Structured]
+    expression: Optional[Expression]
+    internal: bool  # for generated code only
     scalar_overload_of: Optional[str]
     is_view: bool
     tags: tuple[str, ...]
@@ -265,6 +342,8 @@ class Operator:
             composite=json.get("composite"),
             composite_kernel=json.get("composite_kernel"),
             structured=Structured.read(json.get("structured")),
+            expression=Expression.read(json.get("expression")),
+            internal=bool(json.get("internal")),
             scalar_overload_of=json.get("scalar_overload_of"),
             is_view=bool(json["is_view"]),
             tags=tuple(json.get("tags") or ()),

@@ -76,7 +76,7 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
         compound=_compound(model),
     )
     outputs["generated/ops/Functions.h"] = env.get_template("ops_Functions.j2").render(
-        roots=list(model.roots)
+        roots=[root for root, ops in model.roots.items() if not all(op.internal for op in ops)]
     )
     outputs["generated/ops/TensorOperators.h"] = env.get_template("ops_TensorOperators.j2").render(
         compound=_compound(model),

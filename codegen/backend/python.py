@@ -136,7 +136,7 @@ def functions(model: Model) -> list[Function]:
     made: dict[tuple[str, str], Function] = {}
     for op in model.operators:
         paired = op.kind == "out" and op.group in model.by_name and op.group != op.name
-        if paired or not (op.is_function or op.is_method):
+        if paired or op.internal or not (op.is_function or op.is_method):
             continue
         module = op.python_module or MAIN_MODULE
         out = out_of.get(op.name)

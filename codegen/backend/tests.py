@@ -117,7 +117,11 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
     template = env.get_template("tests.py.j2")
     files = {}
     for family, operators in model.families.items():
-        tested = [op for op in operators if op.kind == "functional" and op.autogen_from is None]
+        tested = [
+            op
+            for op in operators
+            if op.kind == "functional" and op.autogen_from is None and not op.internal
+        ]
         tested += [op for op in operators if op.kind != "functional" and op.test is not None]
         if tested:
             classes = [test_class(model, op) for op in tested]

@@ -9,7 +9,7 @@ namespace oploom::frontend {
 
 namespace {
 
-constexpr std::array<std::string_view, 21> kKeys = {"func",
+constexpr std::array<std::string_view, 22> kKeys = {"func",
                                                     "family",
                                                     "variants",
                                                     "dispatch",
@@ -29,6 +29,7 @@ constexpr std::array<std::string_view, 21> kKeys = {"func",
                                                     "category_override",
                                                     "ufunc_inner_loop",
                                                     "doc",
+                                                    "expr",
                                                     "test"};
 
 class Loader {
@@ -103,6 +104,8 @@ class Loader {
       }
     } else if (name == "doc") {
       op.doc = word(value, "text").text;
+    } else if (name == "expr") {
+      if (!word(value, "an expression").empty()) op.expr = &value;
     } else if (name == "test") {
       if (!value.is_map()) {
         diagnostics_.error(value.where, "expected a map, found " + describe(value));

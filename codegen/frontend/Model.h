@@ -5,6 +5,7 @@
 #include <codegen/frontend/Formula.h>
 #include <codegen/frontend/Source.h>
 #include <codegen/frontend/Yaml.h>
+#include <codegen/frontend/expression/Program.h>
 
 #include <map>
 #include <memory>
@@ -60,6 +61,8 @@ struct GradientFormula {
   bool non_differentiable = false;  // written as the formula `non_differentiable`
 
   std::string cpp;  // the formula with saved values' names
+  // Instead of `cpp`: what to compute with operators on tensors. See pass 02.
+  std::optional<Program> program;
 };
 
 // One entry of derivatives.yaml.
@@ -87,6 +90,22 @@ struct Derivative {
 
 enum class StructuredRole { none, functional, inplace, out };
 
+// The kernel of an operator that `expr:` describes, or of the gradient of one.
+struct Expression {
+  enum class Promotion {
+    same,       // the common dtype of the inputs
+    to_float,   // the same, with integers made floats
+    truth,      // computed in the common dtype; the result is bool
+  };
+  std::string text;
+  Promotion promotion = Promotion::same;
+  bool integers = false;  // there are kernels for integers
+  bool complex = false;   // and for complex numbers
+  std::vector<std::string> inputs;   // the tensor arguments, as the kernel takes them
+  std::vector<std::string> scalars;  // and the numbers
+  Program program;
+};
+
 struct Operator {
   FunctionSchema schema;
   Location where;                  // of the entry
@@ -110,6 +129,7 @@ struct Operator {
   std::vector<Spelled> cpp_no_default_args;
   std::string doc;
   const YamlNode* test = nullptr;
+  const YamlNode* expr = nullptr;
   // Keys of the language that only say how some back end treats the operator; passed on as written.
   std::vector<std::pair<std::string, const YamlNode*>> options;
 
@@ -125,6 +145,8 @@ struct Operator {
   std::map<std::string, std::string> structured_impl;
   const Operator* structured_base = nullptr;  // the operator whose entry names the kernels
   std::optional<Derivative> derivative;
+  std::optional<Expression> expression;
+  bool internal = false;  // made by a pass for generated code, not for people to call
 
   std::string name() const { return schema.full_name(); }
   std::string group() const { return functional ? functional->name() : name(); }

@@ -143,6 +143,12 @@ class Writer {
       words(formula.names);
       json_.key("formula").value(formula.text);
       json_.key("cpp").value(formula.cpp);
+      json_.key("program");
+      if (formula.program) {
+        write(*formula.program);
+      } else {
+        json_.null();
+      }
       json_.end_object().end_compact();
     }
     json_.end_array();
@@ -164,6 +170,43 @@ class Writer {
     for (const bool flag : derivative.output_differentiability) json_.value(flag);
     json_.end_array().end_compact();
     json_.key("uses_grad_input_mask").value(derivative.uses_grad_input_mask);
+    json_.end_object();
+  }
+
+  void write(const Program& program) {
+    json_.begin_object();
+    json_.key("instructions").begin_array();
+    for (const auto& instruction : program.instructions) {
+      json_.begin_compact().begin_object();
+      json_.key("name").value(instruction.name);
+      json_.key("operation").value(instruction.operation);
+      json_.key("arguments");
+      strings(instruction.arguments);
+      json_.key("uniform").value(instruction.uniform);
+      json_.key("truth").value(instruction.truth);
+      json_.end_object().end_compact();
+    }
+    json_.end_array();
+    json_.key("outputs");
+    strings(program.outputs);
+    json_.end_object();
+  }
+
+  void write(const Expression& expression) {
+    json_.begin_object();
+    json_.key("text").value(expression.text);
+    json_.key("promotion")
+        .value(expression.promotion == Expression::Promotion::same       ? "same"
+               : expression.promotion == Expression::Promotion::to_float ? "float"
+                                                                         : "bool");
+    json_.key("integers").value(expression.integers);
+    json_.key("complex").value(expression.complex);
+    json_.key("inputs");
+    strings(expression.inputs);
+    json_.key("scalars");
+    strings(expression.scalars);
+    json_.key("program");
+    write(expression.program);
     json_.end_object();
   }
 
@@ -225,6 +268,13 @@ class Writer {
     text_or_null(op.composite_kernel);
     json_.key("structured");
     write_structured(op);
+    json_.key("expression");
+    if (op.expression && op.role != StructuredRole::inplace && op.role != StructuredRole::out) {
+      write(*op.expression);
+    } else {
+      json_.null();
+    }
+    json_.key("internal").value(op.internal);
     json_.key("scalar_overload_of");
     text_or_null(op.scalar_overload_of);
     json_.key("is_view").value(schema.is_view());

@@ -31,13 +31,8 @@
 #include <generated/ops/ne.h>
 #include <generated/ops/pow.h>
 #include <generated/ops/remainder.h>
-#include <generated/ops/sigmoid_backward.h>
-#include <generated/ops/silu_backward.h>
 #include <generated/ops/sub.h>
-#include <generated/ops/tanh_backward.h>
-#include <generated/ops/threshold_backward.h>
 #include <generated/ops/where.h>
-#include <generated/ops/zeros_like.h>
 
 namespace at::inline oploom_v1::autograd {
 
@@ -261,42 +256,6 @@ variable_list RemainderBackward0::apply(variable_list&& grads) {
   return grad_inputs;
 }
 
-// sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
-//   grad_output: sigmoid_backward(grad, output.conj())
-//   output: grad.conj() * grad_output * (-2 * output.conj() + 1)
-variable_list SigmoidBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  const Tensor output = output_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
-  if (task_should_compute_output(0)) {
-    grad_inputs[0] = sigmoid_backward(grad, output.conj());
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = grad.conj() * grad_output * (-2 * output.conj() + 1);
-  }
-  return grad_inputs;
-}
-
-// silu_backward(Tensor grad_output, Tensor self) -> Tensor
-//   grad_output: silu_backward(grad, self)
-//   self: silu_double_backward(grad, grad_output, self)
-variable_list SiluBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
-  if (task_should_compute_output(0)) {
-    grad_inputs[0] = silu_backward(grad, self);
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = silu_double_backward(grad, grad_output, self);
-  }
-  return grad_inputs;
-}
-
 // sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 //   self: handle_r_to_c(self.scalar_type(), grad)
 //   other: handle_r_to_c(other.scalar_type(), maybe_multiply(-grad, alpha.conj()))
@@ -309,41 +268,6 @@ variable_list SubBackward0::apply(variable_list&& grads) {
   }
   if (task_should_compute_output(1)) {
     grad_inputs[1] = handle_r_to_c(other_scalar_type, maybe_multiply(-grad, alpha.conj()));
-  }
-  return grad_inputs;
-}
-
-// tanh_backward(Tensor grad_output, Tensor output) -> Tensor
-//   grad_output: tanh_backward(grad, output.conj())
-//   output: grad.conj() * (-2 * output.conj() * grad_output)
-variable_list TanhBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  const Tensor output = output_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
-  if (task_should_compute_output(0)) {
-    grad_inputs[0] = tanh_backward(grad, output.conj());
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = grad.conj() * (-2 * output.conj() * grad_output);
-  }
-  return grad_inputs;
-}
-
-// threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
-//   grad_output: threshold_backward(grad, self, threshold)
-//   self: zeros_like(grad)
-variable_list ThresholdBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  const Tensor self = self_.unpack(this);
-  if (task_should_compute_output(0)) {
-    grad_inputs[0] = threshold_backward(grad, self, threshold);
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = zeros_like(grad);
   }
   return grad_inputs;
 }
@@ -1397,68 +1321,6 @@ Tensor& remainder_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor
   return out;
 }
 
-// sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
-Tensor sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
-  if (!compute_requires_grad(grad_output, output)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::sigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
-  }
-  const auto grad_fn = make_node<SigmoidBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, output);
-  grad_fn->output_ = SavedTensor(output, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::sigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
-  }();
-  set_history(result, grad_fn);
-  return result;
-}
-
-// sigmoid_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) out) -> Tensor(a!)
-Tensor& sigmoid_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output,
-                                    const Tensor& output, Tensor& out) {
-  check_out_requires_grad("sigmoid_backward", grad_output, output, out);
-  {
-    AutoDispatchBelowAutograd guard;
-    _ops::sigmoid_backward_grad_input::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                  output, out);
-  }
-  increment_version(out);
-  return out;
-}
-
-// silu_backward(Tensor grad_output, Tensor self) -> Tensor
-Tensor silu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
-  if (!compute_requires_grad(grad_output, self)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::silu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
-  }
-  const auto grad_fn = make_node<SiluBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::silu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
-  }();
-  set_history(result, grad_fn);
-  return result;
-}
-
-// silu_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) out) -> Tensor(a!)
-Tensor& silu_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                                 Tensor& out) {
-  check_out_requires_grad("silu_backward", grad_output, self, out);
-  {
-    AutoDispatchBelowAutograd guard;
-    _ops::silu_backward_grad_input::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               out);
-  }
-  increment_version(out);
-  return out;
-}
-
 // sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 Tensor sub_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, const Scalar& alpha) {
   if (!compute_requires_grad(self, other)) {
@@ -1508,72 +1370,6 @@ Tensor& sub_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, cons
   {
     AutoDispatchBelowAutograd guard;
     _ops::sub_out::redispatch(ks & c10::after_autograd_keyset, self, other, alpha, out);
-  }
-  increment_version(out);
-  return out;
-}
-
-// tanh_backward(Tensor grad_output, Tensor output) -> Tensor
-Tensor tanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
-  if (!compute_requires_grad(grad_output, output)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::tanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
-  }
-  const auto grad_fn = make_node<TanhBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, output);
-  grad_fn->output_ = SavedTensor(output, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::tanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
-  }();
-  set_history(result, grad_fn);
-  return result;
-}
-
-// tanh_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) out) -> Tensor(a!)
-Tensor& tanh_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output,
-                                 Tensor& out) {
-  check_out_requires_grad("tanh_backward", grad_output, output, out);
-  {
-    AutoDispatchBelowAutograd guard;
-    _ops::tanh_backward_grad_input::redispatch(ks & c10::after_autograd_keyset, grad_output, output,
-                                               out);
-  }
-  increment_version(out);
-  return out;
-}
-
-// threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
-Tensor threshold_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                          const Scalar& threshold) {
-  if (!compute_requires_grad(grad_output, self)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::threshold_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                threshold);
-  }
-  const auto grad_fn = make_node<ThresholdBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->threshold = threshold;
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::threshold_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                threshold);
-  }();
-  set_history(result, grad_fn);
-  return result;
-}
-
-// threshold_backward.grad_input(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor(a!)
-//     out) -> Tensor(a!)
-Tensor& threshold_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output,
-                                      const Tensor& self, const Scalar& threshold, Tensor& out) {
-  check_out_requires_grad("threshold_backward", grad_output, self, out);
-  {
-    AutoDispatchBelowAutograd guard;
-    _ops::threshold_backward_grad_input::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                    self, threshold, out);
   }
   increment_version(out);
   return out;

@@ -205,36 +205,6 @@ struct RemainderBackward0 final : BuiltinNode {
   SavedTensor other_;
 };
 
-// sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
-//   grad_output: sigmoid_backward(grad, output.conj())
-//   output: grad.conj() * grad_output * (-2 * output.conj() + 1)
-struct SigmoidBackwardBackward0 final : BuiltinNode {
-  variable_list apply(variable_list&& grads) override;
-  std::string name() const override { return "SigmoidBackwardBackward0"; }
-  void release_variables() override {
-    output_.reset_data();
-    grad_output_.reset_data();
-  }
-
-  SavedTensor output_;
-  SavedTensor grad_output_;
-};
-
-// silu_backward(Tensor grad_output, Tensor self) -> Tensor
-//   grad_output: silu_backward(grad, self)
-//   self: silu_double_backward(grad, grad_output, self)
-struct SiluBackwardBackward0 final : BuiltinNode {
-  variable_list apply(variable_list&& grads) override;
-  std::string name() const override { return "SiluBackwardBackward0"; }
-  void release_variables() override {
-    self_.reset_data();
-    grad_output_.reset_data();
-  }
-
-  SavedTensor self_;
-  SavedTensor grad_output_;
-};
-
 // sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 //   self: handle_r_to_c(self.scalar_type(), grad)
 //   other: handle_r_to_c(other.scalar_type(), maybe_multiply(-grad, alpha.conj()))
@@ -245,33 +215,6 @@ struct SubBackward0 final : BuiltinNode {
   ScalarType self_scalar_type{};
   ScalarType other_scalar_type{};
   Scalar alpha{};
-};
-
-// tanh_backward(Tensor grad_output, Tensor output) -> Tensor
-//   grad_output: tanh_backward(grad, output.conj())
-//   output: grad.conj() * (-2 * output.conj() * grad_output)
-struct TanhBackwardBackward0 final : BuiltinNode {
-  variable_list apply(variable_list&& grads) override;
-  std::string name() const override { return "TanhBackwardBackward0"; }
-  void release_variables() override {
-    output_.reset_data();
-    grad_output_.reset_data();
-  }
-
-  SavedTensor output_;
-  SavedTensor grad_output_;
-};
-
-// threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
-//   grad_output: threshold_backward(grad, self, threshold)
-//   self: zeros_like(grad)
-struct ThresholdBackwardBackward0 final : BuiltinNode {
-  variable_list apply(variable_list&& grads) override;
-  std::string name() const override { return "ThresholdBackwardBackward0"; }
-  void release_variables() override { self_.reset_data(); }
-
-  SavedTensor self_;
-  Scalar threshold{};
 };
 
 }  // namespace at::inline oploom_v1::autograd

@@ -98,22 +98,9 @@ Tensor remainder_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& oth
 Tensor& remainder__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
 Tensor& remainder_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other,
                              Tensor& out);
-Tensor sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output);
-Tensor& sigmoid_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output,
-                                    const Tensor& output, Tensor& out);
-Tensor silu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self);
-Tensor& silu_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                                 Tensor& out);
 Tensor sub_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, const Scalar& alpha);
 Tensor& sub__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other, const Scalar& alpha);
 Tensor& sub_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, const Scalar& alpha,
                 Tensor& out);
-Tensor tanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output);
-Tensor& tanh_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output,
-                                 Tensor& out);
-Tensor threshold_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                          const Scalar& threshold);
-Tensor& threshold_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output,
-                                      const Tensor& self, const Scalar& threshold, Tensor& out);
 
 }  // namespace at::inline oploom_v1::autograd::kernels

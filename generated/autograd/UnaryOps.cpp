@@ -7,33 +7,48 @@
 #include <generated/autograd/UnaryOpsKernels.h>
 #include <generated/ops/TensorOperators.h>
 #include <generated/ops/abs.h>
+#include <generated/ops/add.h>
 #include <generated/ops/bitwise_not.h>
 #include <generated/ops/ceil.h>
 #include <generated/ops/clone.h>
 #include <generated/ops/conj.h>
 #include <generated/ops/conj_physical.h>
 #include <generated/ops/cos.h>
+#include <generated/ops/cos_backward.h>
 #include <generated/ops/div.h>
 #include <generated/ops/erf.h>
+#include <generated/ops/erf_backward.h>
 #include <generated/ops/exp.h>
+#include <generated/ops/exp_backward.h>
 #include <generated/ops/expm1.h>
+#include <generated/ops/expm1_backward.h>
 #include <generated/ops/floor.h>
 #include <generated/ops/gelu.h>
 #include <generated/ops/gelu_backward.h>
 #include <generated/ops/isfinite.h>
 #include <generated/ops/isinf.h>
 #include <generated/ops/isnan.h>
+#include <generated/ops/le.h>
 #include <generated/ops/log.h>
 #include <generated/ops/log10.h>
+#include <generated/ops/log10_backward.h>
 #include <generated/ops/log1p.h>
+#include <generated/ops/log1p_backward.h>
 #include <generated/ops/log2.h>
+#include <generated/ops/log2_backward.h>
+#include <generated/ops/log_backward.h>
 #include <generated/ops/logical_not.h>
+#include <generated/ops/mul.h>
 #include <generated/ops/neg.h>
-#include <generated/ops/pow.h>
+#include <generated/ops/neg_backward.h>
 #include <generated/ops/reciprocal.h>
+#include <generated/ops/reciprocal_backward.h>
 #include <generated/ops/relu.h>
+#include <generated/ops/relu_backward.h>
 #include <generated/ops/round.h>
 #include <generated/ops/rsqrt.h>
+#include <generated/ops/rsqrt_backward.h>
+#include <generated/ops/select.h>
 #include <generated/ops/sgn.h>
 #include <generated/ops/sigmoid.h>
 #include <generated/ops/sigmoid_backward.h>
@@ -41,13 +56,18 @@
 #include <generated/ops/silu.h>
 #include <generated/ops/silu_backward.h>
 #include <generated/ops/sin.h>
+#include <generated/ops/sin_backward.h>
 #include <generated/ops/sqrt.h>
+#include <generated/ops/sqrt_backward.h>
 #include <generated/ops/square.h>
+#include <generated/ops/square_backward.h>
+#include <generated/ops/sub.h>
 #include <generated/ops/tan.h>
+#include <generated/ops/tan_backward.h>
 #include <generated/ops/tanh.h>
 #include <generated/ops/tanh_backward.h>
-#include <generated/ops/threshold_backward.h>
 #include <generated/ops/trunc.h>
+#include <generated/ops/where.h>
 #include <generated/ops/zeros_like.h>
 
 namespace at::inline oploom_v1::autograd {
@@ -84,46 +104,120 @@ variable_list ConjPhysicalBackward0::apply(variable_list&& grads) {
 }
 
 // cos(Tensor self) -> Tensor
-//   self: grad * -self.sin().conj()
+//   self: cos_backward(grad, self)
 variable_list CosBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = grad * -self.sin().conj();
+  grad_inputs[0] = cos_backward(grad, self);
+  return grad_inputs;
+}
+
+// cos_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: -(grad * sin(self))
+//   self: conj(grad) * grad_output * conj(-cos(self))
+variable_list CosBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = -(grad * sin(self));
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = (grad.conj() * grad_output) * ((-cos(self)).conj());
+  }
   return grad_inputs;
 }
 
 // erf(Tensor self) -> Tensor
-//   self: 1.1283791670955126 * (-(self * self)).exp() * grad
+//   self: erf_backward(grad, self)
 variable_list ErfBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = 1.1283791670955126 * (-(self * self)).exp() * grad;
+  grad_inputs[0] = erf_backward(grad, self);
+  return grad_inputs;
+}
+
+// erf_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: grad * (1.1283791670955126 * exp(-(self * self)))
+//   self: -(grad * grad_output * (1.1283791670955126 * (exp(-(self * self)) * (self + self))))
+variable_list ErfBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad * (1.1283791670955126 * exp(-(self * self)));
+  }
+  if (task_should_compute_output(1)) {
+    const auto t7 =
+        (grad * grad_output) * (1.1283791670955126 * (exp(-(self * self)) * (self + self)));
+    grad_inputs[1] = -t7;
+  }
   return grad_inputs;
 }
 
 // exp(Tensor self) -> Tensor
-//   self: grad * result.conj()
+//   self: exp_backward(grad, result)
 variable_list ExpBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = grad * result.conj();
+  grad_inputs[0] = exp_backward(grad, result);
+  return grad_inputs;
+}
+
+// exp_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: grad * output
+//   output: conj(grad) * grad_output
+variable_list ExpBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor output = output_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad * output;
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = grad.conj() * grad_output;
+  }
   return grad_inputs;
 }
 
 // expm1(Tensor self) -> Tensor
-//   self: grad * (result.conj() + 1)
+//   self: expm1_backward(grad, result)
 variable_list Expm1Backward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = grad * (result.conj() + 1);
+  grad_inputs[0] = expm1_backward(grad, result);
+  return grad_inputs;
+}
+
+// expm1_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: grad * (output + 1)
+//   output: conj(grad) * grad_output
+variable_list Expm1BackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor output = output_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad * (output + 1);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = grad.conj() * grad_output;
+  }
   return grad_inputs;
 }
 
@@ -149,78 +243,197 @@ variable_list GeluBackward0::apply(variable_list&& grads) {
 }
 
 // log10(Tensor self) -> Tensor
-//   self: grad / (self.conj() * 2.3025850929940456)
+//   self: log10_backward(grad, self)
 variable_list Log10Backward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = grad / (self.conj() * 2.3025850929940456);
+  grad_inputs[0] = log10_backward(grad, self);
+  return grad_inputs;
+}
+
+// log10_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: grad * (0.4342944819032518 / self)
+//   self: conj(grad) * grad_output * conj(-(0.4342944819032518 / self / self))
+variable_list Log10BackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad * (0.4342944819032518 / self);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = (grad.conj() * grad_output) * ((-((0.4342944819032518 / self) / self)).conj());
+  }
   return grad_inputs;
 }
 
 // log1p(Tensor self) -> Tensor
-//   self: grad / (self + 1).conj()
+//   self: log1p_backward(grad, self)
 variable_list Log1PBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = grad / (self + 1).conj();
+  grad_inputs[0] = log1p_backward(grad, self);
+  return grad_inputs;
+}
+
+// log1p_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: grad / (self + 1)
+//   self: conj(grad) * grad_output * conj(-(1 / (self + 1) / (self + 1)))
+variable_list Log1PBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad / (self + 1);
+  }
+  if (task_should_compute_output(1)) {
+    const auto t2 = self + 1;
+    grad_inputs[1] = (grad.conj() * grad_output) * ((-((1 / t2) / t2)).conj());
+  }
   return grad_inputs;
 }
 
 // log2(Tensor self) -> Tensor
-//   self: grad / (self.conj() * 0.6931471805599453)
+//   self: log2_backward(grad, self)
 variable_list Log2Backward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = grad / (self.conj() * 0.6931471805599453);
+  grad_inputs[0] = log2_backward(grad, self);
+  return grad_inputs;
+}
+
+// log2_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: grad * (1.4426950408889634 / self)
+//   self: conj(grad) * grad_output * conj(-(1.4426950408889634 / self / self))
+variable_list Log2BackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad * (1.4426950408889634 / self);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = (grad.conj() * grad_output) * ((-((1.4426950408889634 / self) / self)).conj());
+  }
   return grad_inputs;
 }
 
 // log(Tensor self) -> Tensor
-//   self: grad.div(self.conj())
+//   self: log_backward(grad, self)
 variable_list LogBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = grad.div(self.conj());
+  grad_inputs[0] = log_backward(grad, self);
+  return grad_inputs;
+}
+
+// log_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: grad / self
+//   self: conj(grad) * grad_output * conj(-(1 / self / self))
+variable_list LogBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad / self;
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = (grad.conj() * grad_output) * ((-((1 / self) / self)).conj());
+  }
   return grad_inputs;
 }
 
 // neg(Tensor self) -> Tensor
-//   self: grad.neg()
+//   self: neg_backward(grad)
 variable_list NegBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = grad.neg();
+  grad_inputs[0] = neg_backward(grad);
+  return grad_inputs;
+}
+
+// neg_backward(Tensor grad_output) -> Tensor
+//   grad_output: -grad
+variable_list NegBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(1);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  grad_inputs[0] = -grad;
   return grad_inputs;
 }
 
 // reciprocal(Tensor self) -> Tensor
-//   self: -grad * (result * result).conj()
+//   self: reciprocal_backward(grad, self)
 variable_list ReciprocalBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor result = result_.unpack(this);
-  grad_inputs[0] = -grad * (result * result).conj();
+  const Tensor self = self_.unpack(this);
+  grad_inputs[0] = reciprocal_backward(grad, self);
+  return grad_inputs;
+}
+
+// reciprocal_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: -(grad * (1 / self / self))
+//   self: conj(grad) * grad_output * conj(-((-(1 / self / self) - 1 / self / self) / self))
+variable_list ReciprocalBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = -(grad * ((1 / self) / self));
+  }
+  if (task_should_compute_output(1)) {
+    const auto t3 = (1 / self) / self;
+    grad_inputs[1] = (grad.conj() * grad_output) * ((-(((-t3) - t3) / self)).conj());
+  }
   return grad_inputs;
 }
 
 // relu(Tensor self) -> Tensor
-//   self: threshold_backward(grad, result, 0)
+//   self: relu_backward(grad, result)
 variable_list ReluBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = threshold_backward(grad, result, 0);
+  grad_inputs[0] = relu_backward(grad, result);
+  return grad_inputs;
+}
+
+// relu_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: output <= 0 ? 0 : grad
+//   output: zeros_like(grad)
+variable_list ReluBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor output = output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = where(le(output, 0), 0, grad);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = zeros_like(grad);
+  }
   return grad_inputs;
 }
 
@@ -235,13 +448,33 @@ variable_list RoundBackward0::apply(variable_list&& grads) {
 }
 
 // rsqrt(Tensor self) -> Tensor
-//   self: -0.5 * grad * result.pow(3).conj()
+//   self: rsqrt_backward(grad, result)
 variable_list RsqrtBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = -0.5 * grad * result.pow(3).conj();
+  grad_inputs[0] = rsqrt_backward(grad, result);
+  return grad_inputs;
+}
+
+// rsqrt_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: grad * (-0.5 * output * output * output)
+//   output: conj(grad) * grad_output * conj((-0.5 * output + -0.5 * output) * output + -0.5 *
+//       output * output)
+variable_list RsqrtBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor output = output_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad * ((((-0.5) * output) * output) * output);
+  }
+  if (task_should_compute_output(1)) {
+    const auto t2 = (-0.5) * output;
+    grad_inputs[1] = (grad.conj() * grad_output) * ((((t2 + t2) * output) + (t2 * output)).conj());
+  }
   return grad_inputs;
 }
 
@@ -268,6 +501,24 @@ variable_list SigmoidBackward0::apply(variable_list&& grads) {
   return grad_inputs;
 }
 
+// sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: grad * (output * (1 - output))
+//   output: conj(grad) * grad_output * conj(1 - output - output)
+variable_list SigmoidBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor output = output_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad * (output * (1 - output));
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = (grad.conj() * grad_output) * (((1 - output) - output).conj());
+  }
+  return grad_inputs;
+}
+
 // sign(Tensor self) -> Tensor
 //   self: zeros_like(grad)
 variable_list SignBackward0::apply(variable_list&& grads) {
@@ -289,47 +540,144 @@ variable_list SiluBackward0::apply(variable_list&& grads) {
   return grad_inputs;
 }
 
+// silu_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: grad * (sigmoid(self) + self * (sigmoid(self) * (1 - sigmoid(self))))
+//   self: conj(grad) * grad_output * conj(sigmoid(self) * (1 - sigmoid(self)) + (sigmoid(self) * (1
+//       - sigmoid(self)) + self * (sigmoid(self) * (1 - sigmoid(self)) * (1 - sigmoid(self)) -
+//       sigmoid(self) * (sigmoid(self) * (1 - sigmoid(self))))))
+variable_list SiluBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    const auto t0 = sigmoid(self);
+    grad_inputs[0] = grad * (t0 + (self * (t0 * (1 - t0))));
+  }
+  if (task_should_compute_output(1)) {
+    const auto t2 = sigmoid(self);
+    const auto t3 = 1 - t2;
+    const auto t4 = t2 * t3;
+    grad_inputs[1] =
+        (grad.conj() * grad_output) * ((t4 + (t4 + (self * ((t4 * t3) - (t2 * t4))))).conj());
+  }
+  return grad_inputs;
+}
+
 // sin(Tensor self) -> Tensor
-//   self: grad * self.cos().conj()
+//   self: sin_backward(grad, self)
 variable_list SinBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = grad * self.cos().conj();
+  grad_inputs[0] = sin_backward(grad, self);
+  return grad_inputs;
+}
+
+// sin_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: grad * cos(self)
+//   self: conj(grad) * grad_output * conj(-sin(self))
+variable_list SinBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad * cos(self);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = (grad.conj() * grad_output) * ((-sin(self)).conj());
+  }
   return grad_inputs;
 }
 
 // sqrt(Tensor self) -> Tensor
-//   self: grad / (2 * result.conj())
+//   self: sqrt_backward(grad, result)
 variable_list SqrtBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = grad / (2 * result.conj());
+  grad_inputs[0] = sqrt_backward(grad, result);
+  return grad_inputs;
+}
+
+// sqrt_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: grad * (0.5 / output)
+//   output: conj(grad) * grad_output * conj(-(0.5 / output / output))
+variable_list SqrtBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor output = output_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad * (0.5 / output);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = (grad.conj() * grad_output) * ((-((0.5 / output) / output)).conj());
+  }
   return grad_inputs;
 }
 
 // square(Tensor self) -> Tensor
-//   self: grad * (self.conj() * 2)
+//   self: square_backward(grad, self)
 variable_list SquareBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = grad * (self.conj() * 2);
+  grad_inputs[0] = square_backward(grad, self);
+  return grad_inputs;
+}
+
+// square_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: grad * (self + self)
+//   self: 2 * (conj(grad) * grad_output)
+variable_list SquareBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad * (self + self);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = 2 * (grad.conj() * grad_output);
+  }
   return grad_inputs;
 }
 
 // tan(Tensor self) -> Tensor
-//   self: grad * (1 + result.pow(2)).conj()
+//   self: tan_backward(grad, result)
 variable_list TanBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = grad * (1 + result.pow(2)).conj();
+  grad_inputs[0] = tan_backward(grad, result);
+  return grad_inputs;
+}
+
+// tan_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: grad * (1 + output * output)
+//   output: conj(grad) * grad_output * conj(output + output)
+variable_list TanBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor output = output_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad * (1 + (output * output));
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = (grad.conj() * grad_output) * ((output + output).conj());
+  }
   return grad_inputs;
 }
 
@@ -341,6 +689,24 @@ variable_list TanhBackward0::apply(variable_list&& grads) {
   if (!grad.defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
   grad_inputs[0] = tanh_backward(grad, result);
+  return grad_inputs;
+}
+
+// tanh_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: grad * (1 - output * output)
+//   output: conj(grad) * grad_output * conj(-(output + output))
+variable_list TanhBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor output = output_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad * (1 - (output * output));
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = (grad.conj() * grad_output) * ((-(output + output)).conj());
+  }
   return grad_inputs;
 }
 
@@ -585,6 +951,24 @@ Tensor& cos_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   return out;
 }
 
+// cos_backward(Tensor grad_output, Tensor self) -> Tensor
+Tensor cos_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+  if (!compute_requires_grad(grad_output, self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::cos_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }
+  const auto grad_fn = make_node<CosBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, self);
+  grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::cos_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
 // erf(Tensor self) -> Tensor
 Tensor erf(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
@@ -632,6 +1016,24 @@ Tensor& erf_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   }
   increment_version(out);
   return out;
+}
+
+// erf_backward(Tensor grad_output, Tensor self) -> Tensor
+Tensor erf_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+  if (!compute_requires_grad(grad_output, self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::erf_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }
+  const auto grad_fn = make_node<ErfBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, self);
+  grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::erf_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }();
+  set_history(result, grad_fn);
+  return result;
 }
 
 // exp(Tensor self) -> Tensor
@@ -683,6 +1085,24 @@ Tensor& exp_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   return out;
 }
 
+// exp_backward(Tensor grad_output, Tensor output) -> Tensor
+Tensor exp_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+  if (!compute_requires_grad(grad_output, output)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::exp_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }
+  const auto grad_fn = make_node<ExpBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, output);
+  if (grad_fn->should_compute_output(0)) grad_fn->output_ = SavedTensor(output, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::exp_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
 // expm1(Tensor self) -> Tensor
 Tensor expm1(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
@@ -730,6 +1150,24 @@ Tensor& expm1_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   }
   increment_version(out);
   return out;
+}
+
+// expm1_backward(Tensor grad_output, Tensor output) -> Tensor
+Tensor expm1_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+  if (!compute_requires_grad(grad_output, output)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::expm1_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }
+  const auto grad_fn = make_node<Expm1BackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, output);
+  if (grad_fn->should_compute_output(0)) grad_fn->output_ = SavedTensor(output, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::expm1_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }();
+  set_history(result, grad_fn);
+  return result;
 }
 
 // floor(Tensor self) -> Tensor
@@ -979,6 +1417,24 @@ Tensor& log10_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   return out;
 }
 
+// log10_backward(Tensor grad_output, Tensor self) -> Tensor
+Tensor log10_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+  if (!compute_requires_grad(grad_output, self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::log10_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }
+  const auto grad_fn = make_node<Log10BackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, self);
+  grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::log10_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
 // log1p(Tensor self) -> Tensor
 Tensor log1p(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
@@ -1028,6 +1484,24 @@ Tensor& log1p_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   return out;
 }
 
+// log1p_backward(Tensor grad_output, Tensor self) -> Tensor
+Tensor log1p_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+  if (!compute_requires_grad(grad_output, self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::log1p_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }
+  const auto grad_fn = make_node<Log1PBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, self);
+  grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::log1p_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
 // log2(Tensor self) -> Tensor
 Tensor log2(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
@@ -1075,6 +1549,42 @@ Tensor& log2_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   }
   increment_version(out);
   return out;
+}
+
+// log2_backward(Tensor grad_output, Tensor self) -> Tensor
+Tensor log2_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+  if (!compute_requires_grad(grad_output, self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::log2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }
+  const auto grad_fn = make_node<Log2BackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, self);
+  grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::log2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// log_backward(Tensor grad_output, Tensor self) -> Tensor
+Tensor log_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+  if (!compute_requires_grad(grad_output, self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::log_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }
+  const auto grad_fn = make_node<LogBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, self);
+  grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::log_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }();
+  set_history(result, grad_fn);
+  return result;
 }
 
 // logical_not(Tensor self) -> Tensor
@@ -1161,6 +1671,22 @@ Tensor& neg_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   return out;
 }
 
+// neg_backward(Tensor grad_output) -> Tensor
+Tensor neg_backward(DispatchKeySet ks, const Tensor& grad_output) {
+  if (!compute_requires_grad(grad_output)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::neg_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+  }
+  const auto grad_fn = make_node<NegBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::neg_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
 // reciprocal(Tensor self) -> Tensor
 Tensor reciprocal(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
@@ -1169,12 +1695,12 @@ Tensor reciprocal(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<ReciprocalBackward0>();
   collect_edges(*grad_fn, self);
+  grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::reciprocal::redispatch(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
   return result;
 }
 
@@ -1186,6 +1712,7 @@ Tensor& reciprocal_(DispatchKeySet ks, Tensor& self) {
   if (requires_grad) {
     grad_fn = make_node<ReciprocalBackward0>();
     collect_edges(*grad_fn, self);
+    grad_fn->self_ = SavedTensor(self.clone(), false);
   }
   {
     AutoDispatchBelowAutograd guard;
@@ -1194,7 +1721,6 @@ Tensor& reciprocal_(DispatchKeySet ks, Tensor& self) {
   increment_version(self);
   if (grad_fn) {
     rebase_history(self, grad_fn);
-    grad_fn->result_ = SavedTensor(self, true, get_view_meta(self) != nullptr);
   }
   return self;
 }
@@ -1208,6 +1734,25 @@ Tensor& reciprocal_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   }
   increment_version(out);
   return out;
+}
+
+// reciprocal_backward(Tensor grad_output, Tensor self) -> Tensor
+Tensor reciprocal_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+  if (!compute_requires_grad(grad_output, self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::reciprocal_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }
+  const auto grad_fn = make_node<ReciprocalBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, self);
+  grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::reciprocal_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
+                                                 self);
+  }();
+  set_history(result, grad_fn);
+  return result;
 }
 
 // relu(Tensor self) -> Tensor
@@ -1257,6 +1802,23 @@ Tensor& relu_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   }
   increment_version(out);
   return out;
+}
+
+// relu_backward(Tensor grad_output, Tensor output) -> Tensor
+Tensor relu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+  if (!compute_requires_grad(grad_output, output)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::relu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }
+  const auto grad_fn = make_node<ReluBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, output);
+  if (grad_fn->should_compute_output(0)) grad_fn->output_ = SavedTensor(output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::relu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }();
+  set_history(result, grad_fn);
+  return result;
 }
 
 // round(Tensor self) -> Tensor
@@ -1353,6 +1915,24 @@ Tensor& rsqrt_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   }
   increment_version(out);
   return out;
+}
+
+// rsqrt_backward(Tensor grad_output, Tensor output) -> Tensor
+Tensor rsqrt_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+  if (!compute_requires_grad(grad_output, output)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::rsqrt_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }
+  const auto grad_fn = make_node<RsqrtBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, output);
+  grad_fn->output_ = SavedTensor(output, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::rsqrt_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }();
+  set_history(result, grad_fn);
+  return result;
 }
 
 // sgn(Tensor self) -> Tensor
@@ -1455,6 +2035,24 @@ Tensor& sigmoid_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   return out;
 }
 
+// sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
+Tensor sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+  if (!compute_requires_grad(grad_output, output)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::sigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }
+  const auto grad_fn = make_node<SigmoidBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, output);
+  grad_fn->output_ = SavedTensor(output, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::sigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
 // sign(Tensor self) -> Tensor
 Tensor sign(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
@@ -1551,6 +2149,24 @@ Tensor& silu_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   return out;
 }
 
+// silu_backward(Tensor grad_output, Tensor self) -> Tensor
+Tensor silu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+  if (!compute_requires_grad(grad_output, self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::silu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }
+  const auto grad_fn = make_node<SiluBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, self);
+  grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::silu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
 // sin(Tensor self) -> Tensor
 Tensor sin(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
@@ -1598,6 +2214,24 @@ Tensor& sin_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   }
   increment_version(out);
   return out;
+}
+
+// sin_backward(Tensor grad_output, Tensor self) -> Tensor
+Tensor sin_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+  if (!compute_requires_grad(grad_output, self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::sin_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }
+  const auto grad_fn = make_node<SinBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, self);
+  grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::sin_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }();
+  set_history(result, grad_fn);
+  return result;
 }
 
 // sqrt(Tensor self) -> Tensor
@@ -1649,6 +2283,24 @@ Tensor& sqrt_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   return out;
 }
 
+// sqrt_backward(Tensor grad_output, Tensor output) -> Tensor
+Tensor sqrt_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+  if (!compute_requires_grad(grad_output, output)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::sqrt_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }
+  const auto grad_fn = make_node<SqrtBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, output);
+  grad_fn->output_ = SavedTensor(output, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::sqrt_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
 // square(Tensor self) -> Tensor
 Tensor square(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
@@ -1696,6 +2348,24 @@ Tensor& square_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   }
   increment_version(out);
   return out;
+}
+
+// square_backward(Tensor grad_output, Tensor self) -> Tensor
+Tensor square_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+  if (!compute_requires_grad(grad_output, self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::square_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }
+  const auto grad_fn = make_node<SquareBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, self);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::square_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+  }();
+  set_history(result, grad_fn);
+  return result;
 }
 
 // tan(Tensor self) -> Tensor
@@ -1747,6 +2417,24 @@ Tensor& tan_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   return out;
 }
 
+// tan_backward(Tensor grad_output, Tensor output) -> Tensor
+Tensor tan_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+  if (!compute_requires_grad(grad_output, output)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::tan_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }
+  const auto grad_fn = make_node<TanBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, output);
+  grad_fn->output_ = SavedTensor(output, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::tan_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
 // tanh(Tensor self) -> Tensor
 Tensor tanh(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
@@ -1794,6 +2482,24 @@ Tensor& tanh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   }
   increment_version(out);
   return out;
+}
+
+// tanh_backward(Tensor grad_output, Tensor output) -> Tensor
+Tensor tanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+  if (!compute_requires_grad(grad_output, output)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::tanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }
+  const auto grad_fn = make_node<TanhBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, output);
+  grad_fn->output_ = SavedTensor(output, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::tanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }();
+  set_history(result, grad_fn);
+  return result;
 }
 
 // trunc(Tensor self) -> Tensor

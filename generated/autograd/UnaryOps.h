@@ -34,7 +34,7 @@ struct ConjPhysicalBackward0 final : BuiltinNode {
 };
 
 // cos(Tensor self) -> Tensor
-//   self: grad * -self.sin().conj()
+//   self: cos_backward(grad, self)
 struct CosBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "CosBackward0"; }
@@ -43,8 +43,23 @@ struct CosBackward0 final : BuiltinNode {
   SavedTensor self_;
 };
 
+// cos_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: -(grad * sin(self))
+//   self: conj(grad) * grad_output * conj(-cos(self))
+struct CosBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "CosBackwardBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor grad_output_;
+};
+
 // erf(Tensor self) -> Tensor
-//   self: 1.1283791670955126 * (-(self * self)).exp() * grad
+//   self: erf_backward(grad, self)
 struct ErfBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "ErfBackward0"; }
@@ -53,8 +68,23 @@ struct ErfBackward0 final : BuiltinNode {
   SavedTensor self_;
 };
 
+// erf_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: grad * (1.1283791670955126 * exp(-(self * self)))
+//   self: -(grad * grad_output * (1.1283791670955126 * (exp(-(self * self)) * (self + self))))
+struct ErfBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "ErfBackwardBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor grad_output_;
+};
+
 // exp(Tensor self) -> Tensor
-//   self: grad * result.conj()
+//   self: exp_backward(grad, result)
 struct ExpBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "ExpBackward0"; }
@@ -63,14 +93,44 @@ struct ExpBackward0 final : BuiltinNode {
   SavedTensor result_;
 };
 
+// exp_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: grad * output
+//   output: conj(grad) * grad_output
+struct ExpBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "ExpBackwardBackward0"; }
+  void release_variables() override {
+    output_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor output_;
+  SavedTensor grad_output_;
+};
+
 // expm1(Tensor self) -> Tensor
-//   self: grad * (result.conj() + 1)
+//   self: expm1_backward(grad, result)
 struct Expm1Backward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "Expm1Backward0"; }
   void release_variables() override { result_.reset_data(); }
 
   SavedTensor result_;
+};
+
+// expm1_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: grad * (output + 1)
+//   output: conj(grad) * grad_output
+struct Expm1BackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "Expm1BackwardBackward0"; }
+  void release_variables() override {
+    output_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor output_;
+  SavedTensor grad_output_;
 };
 
 // floor(Tensor self) -> Tensor
@@ -92,7 +152,7 @@ struct GeluBackward0 final : BuiltinNode {
 };
 
 // log10(Tensor self) -> Tensor
-//   self: grad / (self.conj() * 2.3025850929940456)
+//   self: log10_backward(grad, self)
 struct Log10Backward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "Log10Backward0"; }
@@ -101,8 +161,23 @@ struct Log10Backward0 final : BuiltinNode {
   SavedTensor self_;
 };
 
+// log10_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: grad * (0.4342944819032518 / self)
+//   self: conj(grad) * grad_output * conj(-(0.4342944819032518 / self / self))
+struct Log10BackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "Log10BackwardBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor grad_output_;
+};
+
 // log1p(Tensor self) -> Tensor
-//   self: grad / (self + 1).conj()
+//   self: log1p_backward(grad, self)
 struct Log1PBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "Log1PBackward0"; }
@@ -111,8 +186,23 @@ struct Log1PBackward0 final : BuiltinNode {
   SavedTensor self_;
 };
 
+// log1p_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: grad / (self + 1)
+//   self: conj(grad) * grad_output * conj(-(1 / (self + 1) / (self + 1)))
+struct Log1PBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "Log1PBackwardBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor grad_output_;
+};
+
 // log2(Tensor self) -> Tensor
-//   self: grad / (self.conj() * 0.6931471805599453)
+//   self: log2_backward(grad, self)
 struct Log2Backward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "Log2Backward0"; }
@@ -121,8 +211,23 @@ struct Log2Backward0 final : BuiltinNode {
   SavedTensor self_;
 };
 
+// log2_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: grad * (1.4426950408889634 / self)
+//   self: conj(grad) * grad_output * conj(-(1.4426950408889634 / self / self))
+struct Log2BackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "Log2BackwardBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor grad_output_;
+};
+
 // log(Tensor self) -> Tensor
-//   self: grad.div(self.conj())
+//   self: log_backward(grad, self)
 struct LogBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "LogBackward0"; }
@@ -131,31 +236,79 @@ struct LogBackward0 final : BuiltinNode {
   SavedTensor self_;
 };
 
+// log_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: grad / self
+//   self: conj(grad) * grad_output * conj(-(1 / self / self))
+struct LogBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "LogBackwardBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor grad_output_;
+};
+
 // neg(Tensor self) -> Tensor
-//   self: grad.neg()
+//   self: neg_backward(grad)
 struct NegBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "NegBackward0"; }
 };
 
+// neg_backward(Tensor grad_output) -> Tensor
+//   grad_output: -grad
+struct NegBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "NegBackwardBackward0"; }
+};
+
 // reciprocal(Tensor self) -> Tensor
-//   self: -grad * (result * result).conj()
+//   self: reciprocal_backward(grad, self)
 struct ReciprocalBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "ReciprocalBackward0"; }
-  void release_variables() override { result_.reset_data(); }
+  void release_variables() override { self_.reset_data(); }
 
-  SavedTensor result_;
+  SavedTensor self_;
+};
+
+// reciprocal_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: -(grad * (1 / self / self))
+//   self: conj(grad) * grad_output * conj(-((-(1 / self / self) - 1 / self / self) / self))
+struct ReciprocalBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "ReciprocalBackwardBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor grad_output_;
 };
 
 // relu(Tensor self) -> Tensor
-//   self: threshold_backward(grad, result, 0)
+//   self: relu_backward(grad, result)
 struct ReluBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "ReluBackward0"; }
   void release_variables() override { result_.reset_data(); }
 
   SavedTensor result_;
+};
+
+// relu_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: output <= 0 ? 0 : grad
+//   output: zeros_like(grad)
+struct ReluBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "ReluBackwardBackward0"; }
+  void release_variables() override { output_.reset_data(); }
+
+  SavedTensor output_;
 };
 
 // round(Tensor self) -> Tensor
@@ -166,13 +319,29 @@ struct RoundBackward0 final : BuiltinNode {
 };
 
 // rsqrt(Tensor self) -> Tensor
-//   self: -0.5 * grad * result.pow(3).conj()
+//   self: rsqrt_backward(grad, result)
 struct RsqrtBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "RsqrtBackward0"; }
   void release_variables() override { result_.reset_data(); }
 
   SavedTensor result_;
+};
+
+// rsqrt_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: grad * (-0.5 * output * output * output)
+//   output: conj(grad) * grad_output * conj((-0.5 * output + -0.5 * output) * output + -0.5 *
+//       output * output)
+struct RsqrtBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "RsqrtBackwardBackward0"; }
+  void release_variables() override {
+    output_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor output_;
+  SavedTensor grad_output_;
 };
 
 // sgn(Tensor self) -> Tensor
@@ -199,6 +368,21 @@ struct SigmoidBackward0 final : BuiltinNode {
   SavedTensor result_;
 };
 
+// sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: grad * (output * (1 - output))
+//   output: conj(grad) * grad_output * conj(1 - output - output)
+struct SigmoidBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "SigmoidBackwardBackward0"; }
+  void release_variables() override {
+    output_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor output_;
+  SavedTensor grad_output_;
+};
+
 // sign(Tensor self) -> Tensor
 //   self: zeros_like(grad)
 struct SignBackward0 final : BuiltinNode {
@@ -216,8 +400,25 @@ struct SiluBackward0 final : BuiltinNode {
   SavedTensor self_;
 };
 
+// silu_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: grad * (sigmoid(self) + self * (sigmoid(self) * (1 - sigmoid(self))))
+//   self: conj(grad) * grad_output * conj(sigmoid(self) * (1 - sigmoid(self)) + (sigmoid(self) * (1
+//       - sigmoid(self)) + self * (sigmoid(self) * (1 - sigmoid(self)) * (1 - sigmoid(self)) -
+//       sigmoid(self) * (sigmoid(self) * (1 - sigmoid(self))))))
+struct SiluBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "SiluBackwardBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor grad_output_;
+};
+
 // sin(Tensor self) -> Tensor
-//   self: grad * self.cos().conj()
+//   self: sin_backward(grad, self)
 struct SinBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "SinBackward0"; }
@@ -226,8 +427,23 @@ struct SinBackward0 final : BuiltinNode {
   SavedTensor self_;
 };
 
+// sin_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: grad * cos(self)
+//   self: conj(grad) * grad_output * conj(-sin(self))
+struct SinBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "SinBackwardBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor grad_output_;
+};
+
 // sqrt(Tensor self) -> Tensor
-//   self: grad / (2 * result.conj())
+//   self: sqrt_backward(grad, result)
 struct SqrtBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "SqrtBackward0"; }
@@ -236,8 +452,23 @@ struct SqrtBackward0 final : BuiltinNode {
   SavedTensor result_;
 };
 
+// sqrt_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: grad * (0.5 / output)
+//   output: conj(grad) * grad_output * conj(-(0.5 / output / output))
+struct SqrtBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "SqrtBackwardBackward0"; }
+  void release_variables() override {
+    output_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor output_;
+  SavedTensor grad_output_;
+};
+
 // square(Tensor self) -> Tensor
-//   self: grad * (self.conj() * 2)
+//   self: square_backward(grad, self)
 struct SquareBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "SquareBackward0"; }
@@ -246,14 +477,44 @@ struct SquareBackward0 final : BuiltinNode {
   SavedTensor self_;
 };
 
+// square_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: grad * (self + self)
+//   self: 2 * (conj(grad) * grad_output)
+struct SquareBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "SquareBackwardBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor grad_output_;
+};
+
 // tan(Tensor self) -> Tensor
-//   self: grad * (1 + result.pow(2)).conj()
+//   self: tan_backward(grad, result)
 struct TanBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "TanBackward0"; }
   void release_variables() override { result_.reset_data(); }
 
   SavedTensor result_;
+};
+
+// tan_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: grad * (1 + output * output)
+//   output: conj(grad) * grad_output * conj(output + output)
+struct TanBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "TanBackwardBackward0"; }
+  void release_variables() override {
+    output_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor output_;
+  SavedTensor grad_output_;
 };
 
 // tanh(Tensor self) -> Tensor
@@ -264,6 +525,21 @@ struct TanhBackward0 final : BuiltinNode {
   void release_variables() override { result_.reset_data(); }
 
   SavedTensor result_;
+};
+
+// tanh_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: grad * (1 - output * output)
+//   output: conj(grad) * grad_output * conj(-(output + output))
+struct TanhBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "TanhBackwardBackward0"; }
+  void release_variables() override {
+    output_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor output_;
+  SavedTensor grad_output_;
 };
 
 // trunc(Tensor self) -> Tensor

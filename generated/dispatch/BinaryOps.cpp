@@ -29,11 +29,7 @@
 #include <generated/native/pow.h>
 #include <generated/native/remainder.h>
 #include <generated/native/rsub.h>
-#include <generated/native/sigmoid_backward.h>
-#include <generated/native/silu_backward.h>
 #include <generated/native/sub.h>
-#include <generated/native/tanh_backward.h>
-#include <generated/native/threshold_backward.h>
 #include <generated/ops/add.h>
 #include <generated/ops/atan2.h>
 #include <generated/ops/bitwise_and.h>
@@ -58,11 +54,7 @@
 #include <generated/ops/pow.h>
 #include <generated/ops/remainder.h>
 #include <generated/ops/rsub.h>
-#include <generated/ops/sigmoid_backward.h>
-#include <generated/ops/silu_backward.h>
 #include <generated/ops/sub.h>
-#include <generated/ops/tanh_backward.h>
-#include <generated/ops/threshold_backward.h>
 
 namespace at::inline oploom_v1 {
 
@@ -2203,105 +2195,6 @@ constinit OperatorTable<_ops::rsub_Tensor::schema> _ops::rsub_Tensor::table(
         {DispatchKey::Autograd, &rsub_Tensor_composite},
     });
 
-// sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
-namespace {
-Tensor sigmoid_backward_CPU(DispatchKeySet, const Tensor& grad_output, const Tensor& output) {
-  native::FreshOutputs<native::structured_sigmoid_backward_out, 1> kernel;
-  kernel.meta(grad_output, output);
-  kernel.impl(grad_output, output, kernel.output(0));
-  return kernel.take(0);
-}
-Tensor sigmoid_backward_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& output) {
-  native::FreshOutputs<meta::structured_sigmoid_backward, 1> kernel;
-  kernel.meta(grad_output, output);
-  return kernel.take(0);
-}
-}  // namespace
-constinit OperatorTable<_ops::sigmoid_backward::schema> _ops::sigmoid_backward::table(
-    kernels_of<_ops::sigmoid_backward>,
-    {
-        {DispatchKey::CPU, &sigmoid_backward_CPU},
-        {DispatchKey::Meta, &sigmoid_backward_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::sigmoid_backward},
-    });
-
-// sigmoid_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) out) -> Tensor(a!)
-namespace {
-Tensor& sigmoid_backward_grad_input_CPU(DispatchKeySet, const Tensor& grad_output,
-                                        const Tensor& output, Tensor& out) {
-  native::GivenOutputs<native::structured_sigmoid_backward_out, 1> kernel("sigmoid_backward",
-                                                                          {&out});
-  kernel.meta(grad_output, output);
-  kernel.impl(grad_output, output, kernel.output(0));
-  kernel.finish();
-  return out;
-}
-Tensor& sigmoid_backward_grad_input_Meta(DispatchKeySet, const Tensor& grad_output,
-                                         const Tensor& output, Tensor& out) {
-  native::GivenOutputs<meta::structured_sigmoid_backward, 1> kernel("sigmoid_backward", {&out});
-  kernel.meta(grad_output, output);
-  kernel.finish();
-  return out;
-}
-}  // namespace
-constinit OperatorTable<_ops::sigmoid_backward_grad_input::schema>
-    _ops::sigmoid_backward_grad_input::table(
-    kernels_of<_ops::sigmoid_backward_grad_input>,
-    {
-        {DispatchKey::CPU, &sigmoid_backward_grad_input_CPU},
-        {DispatchKey::Meta, &sigmoid_backward_grad_input_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::sigmoid_backward_grad_input},
-    });
-
-// silu_backward(Tensor grad_output, Tensor self) -> Tensor
-namespace {
-Tensor silu_backward_CPU(DispatchKeySet, const Tensor& grad_output, const Tensor& self) {
-  native::FreshOutputs<native::structured_silu_backward_out, 1> kernel;
-  kernel.meta(grad_output, self);
-  kernel.impl(grad_output, self, kernel.output(0));
-  return kernel.take(0);
-}
-Tensor silu_backward_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& self) {
-  native::FreshOutputs<meta::structured_silu_backward, 1> kernel;
-  kernel.meta(grad_output, self);
-  return kernel.take(0);
-}
-}  // namespace
-constinit OperatorTable<_ops::silu_backward::schema> _ops::silu_backward::table(
-    kernels_of<_ops::silu_backward>,
-    {
-        {DispatchKey::CPU, &silu_backward_CPU},
-        {DispatchKey::Meta, &silu_backward_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::silu_backward},
-    });
-
-// silu_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) out) -> Tensor(a!)
-namespace {
-Tensor& silu_backward_grad_input_CPU(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
-                                     Tensor& out) {
-  native::GivenOutputs<native::structured_silu_backward_out, 1> kernel("silu_backward", {&out});
-  kernel.meta(grad_output, self);
-  kernel.impl(grad_output, self, kernel.output(0));
-  kernel.finish();
-  return out;
-}
-Tensor& silu_backward_grad_input_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
-                                      Tensor& out) {
-  native::GivenOutputs<meta::structured_silu_backward, 1> kernel("silu_backward", {&out});
-  kernel.meta(grad_output, self);
-  kernel.finish();
-  return out;
-}
-}  // namespace
-constinit OperatorTable<_ops::silu_backward_grad_input::schema>
-    _ops::silu_backward_grad_input::table(
-    kernels_of<_ops::silu_backward_grad_input>,
-    {
-        {DispatchKey::CPU, &silu_backward_grad_input_CPU},
-        {DispatchKey::Meta, &silu_backward_grad_input_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::silu_backward_grad_input},
-    });
-
 // sub.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
 namespace {
 Tensor sub_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
@@ -2402,110 +2295,6 @@ constinit OperatorTable<_ops::sub_out::schema> _ops::sub_out::table(
         {DispatchKey::CPU, &sub_out_CPU},
         {DispatchKey::Meta, &sub_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sub_out},
-    });
-
-// tanh_backward(Tensor grad_output, Tensor output) -> Tensor
-namespace {
-Tensor tanh_backward_CPU(DispatchKeySet, const Tensor& grad_output, const Tensor& output) {
-  native::FreshOutputs<native::structured_tanh_backward_out, 1> kernel;
-  kernel.meta(grad_output, output);
-  kernel.impl(grad_output, output, kernel.output(0));
-  return kernel.take(0);
-}
-Tensor tanh_backward_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& output) {
-  native::FreshOutputs<meta::structured_tanh_backward, 1> kernel;
-  kernel.meta(grad_output, output);
-  return kernel.take(0);
-}
-}  // namespace
-constinit OperatorTable<_ops::tanh_backward::schema> _ops::tanh_backward::table(
-    kernels_of<_ops::tanh_backward>,
-    {
-        {DispatchKey::CPU, &tanh_backward_CPU},
-        {DispatchKey::Meta, &tanh_backward_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::tanh_backward},
-    });
-
-// tanh_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) out) -> Tensor(a!)
-namespace {
-Tensor& tanh_backward_grad_input_CPU(DispatchKeySet, const Tensor& grad_output,
-                                     const Tensor& output, Tensor& out) {
-  native::GivenOutputs<native::structured_tanh_backward_out, 1> kernel("tanh_backward", {&out});
-  kernel.meta(grad_output, output);
-  kernel.impl(grad_output, output, kernel.output(0));
-  kernel.finish();
-  return out;
-}
-Tensor& tanh_backward_grad_input_Meta(DispatchKeySet, const Tensor& grad_output,
-                                      const Tensor& output, Tensor& out) {
-  native::GivenOutputs<meta::structured_tanh_backward, 1> kernel("tanh_backward", {&out});
-  kernel.meta(grad_output, output);
-  kernel.finish();
-  return out;
-}
-}  // namespace
-constinit OperatorTable<_ops::tanh_backward_grad_input::schema>
-    _ops::tanh_backward_grad_input::table(
-    kernels_of<_ops::tanh_backward_grad_input>,
-    {
-        {DispatchKey::CPU, &tanh_backward_grad_input_CPU},
-        {DispatchKey::Meta, &tanh_backward_grad_input_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::tanh_backward_grad_input},
-    });
-
-// threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
-namespace {
-Tensor threshold_backward_CPU(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
-                              const Scalar& threshold) {
-  native::FreshOutputs<native::structured_threshold_backward_out, 1> kernel;
-  kernel.meta(grad_output, self, threshold);
-  kernel.impl(grad_output, self, threshold, kernel.output(0));
-  return kernel.take(0);
-}
-Tensor threshold_backward_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
-                               const Scalar& threshold) {
-  native::FreshOutputs<meta::structured_threshold_backward, 1> kernel;
-  kernel.meta(grad_output, self, threshold);
-  return kernel.take(0);
-}
-}  // namespace
-constinit OperatorTable<_ops::threshold_backward::schema> _ops::threshold_backward::table(
-    kernels_of<_ops::threshold_backward>,
-    {
-        {DispatchKey::CPU, &threshold_backward_CPU},
-        {DispatchKey::Meta, &threshold_backward_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::threshold_backward},
-    });
-
-// threshold_backward.grad_input(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor(a!)
-//     out) -> Tensor(a!)
-namespace {
-Tensor& threshold_backward_grad_input_CPU(DispatchKeySet, const Tensor& grad_output,
-                                          const Tensor& self, const Scalar& threshold,
-                                          Tensor& out) {
-  native::GivenOutputs<native::structured_threshold_backward_out, 1> kernel("threshold_backward",
-                                                                            {&out});
-  kernel.meta(grad_output, self, threshold);
-  kernel.impl(grad_output, self, threshold, kernel.output(0));
-  kernel.finish();
-  return out;
-}
-Tensor& threshold_backward_grad_input_Meta(DispatchKeySet, const Tensor& grad_output,
-                                           const Tensor& self, const Scalar& threshold,
-                                           Tensor& out) {
-  native::GivenOutputs<meta::structured_threshold_backward, 1> kernel("threshold_backward", {&out});
-  kernel.meta(grad_output, self, threshold);
-  kernel.finish();
-  return out;
-}
-}  // namespace
-constinit OperatorTable<_ops::threshold_backward_grad_input::schema>
-    _ops::threshold_backward_grad_input::table(
-    kernels_of<_ops::threshold_backward_grad_input>,
-    {
-        {DispatchKey::CPU, &threshold_backward_grad_input_CPU},
-        {DispatchKey::Meta, &threshold_backward_grad_input_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::threshold_backward_grad_input},
     });
 
 }  // namespace at::inline oploom_v1

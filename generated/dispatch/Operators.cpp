@@ -49,6 +49,7 @@
 #include <generated/ops/contiguous.h>
 #include <generated/ops/copy.h>
 #include <generated/ops/cos.h>
+#include <generated/ops/cos_backward.h>
 #include <generated/ops/cross_entropy_loss.h>
 #include <generated/ops/cumprod.h>
 #include <generated/ops/cumprod_backward.h>
@@ -69,10 +70,13 @@
 #include <generated/ops/eq.h>
 #include <generated/ops/equal.h>
 #include <generated/ops/erf.h>
+#include <generated/ops/erf_backward.h>
 #include <generated/ops/exp.h>
+#include <generated/ops/exp_backward.h>
 #include <generated/ops/expand.h>
 #include <generated/ops/expand_as.h>
 #include <generated/ops/expm1.h>
+#include <generated/ops/expm1_backward.h>
 #include <generated/ops/eye.h>
 #include <generated/ops/fill.h>
 #include <generated/ops/flatten.h>
@@ -104,8 +108,12 @@
 #include <generated/ops/linspace.h>
 #include <generated/ops/log.h>
 #include <generated/ops/log10.h>
+#include <generated/ops/log10_backward.h>
 #include <generated/ops/log1p.h>
+#include <generated/ops/log1p_backward.h>
 #include <generated/ops/log2.h>
+#include <generated/ops/log2_backward.h>
+#include <generated/ops/log_backward.h>
 #include <generated/ops/log_softmax.h>
 #include <generated/ops/logical_and.h>
 #include <generated/ops/logical_not.h>
@@ -133,6 +141,7 @@
 #include <generated/ops/native_layer_norm_backward.h>
 #include <generated/ops/ne.h>
 #include <generated/ops/neg.h>
+#include <generated/ops/neg_backward.h>
 #include <generated/ops/new_empty.h>
 #include <generated/ops/new_empty_strided.h>
 #include <generated/ops/new_full.h>
@@ -165,7 +174,9 @@
 #include <generated/ops/ravel.h>
 #include <generated/ops/real.h>
 #include <generated/ops/reciprocal.h>
+#include <generated/ops/reciprocal_backward.h>
 #include <generated/ops/relu.h>
+#include <generated/ops/relu_backward.h>
 #include <generated/ops/remainder.h>
 #include <generated/ops/repeat.h>
 #include <generated/ops/reshape.h>
@@ -174,6 +185,7 @@
 #include <generated/ops/roll.h>
 #include <generated/ops/round.h>
 #include <generated/ops/rsqrt.h>
+#include <generated/ops/rsqrt_backward.h>
 #include <generated/ops/rsub.h>
 #include <generated/ops/scalar_tensor.h>
 #include <generated/ops/scatter.h>
@@ -187,6 +199,7 @@
 #include <generated/ops/silu.h>
 #include <generated/ops/silu_backward.h>
 #include <generated/ops/sin.h>
+#include <generated/ops/sin_backward.h>
 #include <generated/ops/slice.h>
 #include <generated/ops/slice_backward.h>
 #include <generated/ops/softmax.h>
@@ -194,7 +207,9 @@
 #include <generated/ops/split.h>
 #include <generated/ops/split_with_sizes.h>
 #include <generated/ops/sqrt.h>
+#include <generated/ops/sqrt_backward.h>
 #include <generated/ops/square.h>
+#include <generated/ops/square_backward.h>
 #include <generated/ops/squeeze.h>
 #include <generated/ops/stack.h>
 #include <generated/ops/std.h>
@@ -203,9 +218,9 @@
 #include <generated/ops/t.h>
 #include <generated/ops/take_along_dim.h>
 #include <generated/ops/tan.h>
+#include <generated/ops/tan_backward.h>
 #include <generated/ops/tanh.h>
 #include <generated/ops/tanh_backward.h>
-#include <generated/ops/threshold_backward.h>
 #include <generated/ops/to.h>
 #include <generated/ops/topk.h>
 #include <generated/ops/transpose.h>
@@ -358,6 +373,7 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::cos::table,
       &_ops::cos_out::table,
       &_ops::cos_::table,
+      &_ops::cos_backward::table,
       &_ops::cross_entropy_loss::table,
       &_ops::cumprod::table,
       &_ops::cumprod_out::table,
@@ -401,14 +417,17 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::erf::table,
       &_ops::erf_out::table,
       &_ops::erf_::table,
+      &_ops::erf_backward::table,
       &_ops::exp::table,
       &_ops::exp_out::table,
       &_ops::exp_::table,
+      &_ops::exp_backward::table,
       &_ops::expand::table,
       &_ops::expand_as::table,
       &_ops::expm1::table,
       &_ops::expm1_out::table,
       &_ops::expm1_::table,
+      &_ops::expm1_backward::table,
       &_ops::eye::table,
       &_ops::eye_m::table,
       &_ops::eye_m_out::table,
@@ -489,13 +508,17 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::log10::table,
       &_ops::log10_out::table,
       &_ops::log10_::table,
+      &_ops::log10_backward::table,
       &_ops::log1p::table,
       &_ops::log1p_out::table,
       &_ops::log1p_::table,
+      &_ops::log1p_backward::table,
       &_ops::log2::table,
       &_ops::log2_out::table,
       &_ops::log2_::table,
+      &_ops::log2_backward::table,
       &_ops::log_::table,
+      &_ops::log_backward::table,
       &_ops::log_softmax_int::table,
       &_ops::log_softmax_int_out::table,
       &_ops::logical_and::table,
@@ -573,6 +596,7 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::neg::table,
       &_ops::neg_out::table,
       &_ops::neg_::table,
+      &_ops::neg_backward::table,
       &_ops::new_empty::table,
       &_ops::new_empty_strided::table,
       &_ops::new_full::table,
@@ -644,9 +668,11 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::reciprocal::table,
       &_ops::reciprocal_out::table,
       &_ops::reciprocal_::table,
+      &_ops::reciprocal_backward::table,
       &_ops::relu::table,
       &_ops::relu_out::table,
       &_ops::relu_::table,
+      &_ops::relu_backward::table,
       &_ops::remainder_Scalar::table,
       &_ops::remainder_Tensor::table,
       &_ops::remainder_Tensor_out::table,
@@ -663,6 +689,7 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::rsqrt::table,
       &_ops::rsqrt_out::table,
       &_ops::rsqrt_::table,
+      &_ops::rsqrt_backward::table,
       &_ops::rsub_Scalar::table,
       &_ops::rsub_Tensor::table,
       &_ops::scalar_tensor::table,
@@ -684,7 +711,6 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::sigmoid_out::table,
       &_ops::sigmoid_::table,
       &_ops::sigmoid_backward::table,
-      &_ops::sigmoid_backward_grad_input::table,
       &_ops::sign::table,
       &_ops::sign_out::table,
       &_ops::sign_::table,
@@ -692,10 +718,10 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::silu_out::table,
       &_ops::silu_::table,
       &_ops::silu_backward::table,
-      &_ops::silu_backward_grad_input::table,
       &_ops::sin::table,
       &_ops::sin_out::table,
       &_ops::sin_::table,
+      &_ops::sin_backward::table,
       &_ops::slice_Tensor::table,
       &_ops::slice_backward::table,
       &_ops::softmax_int::table,
@@ -710,9 +736,11 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::sqrt::table,
       &_ops::sqrt_out::table,
       &_ops::sqrt_::table,
+      &_ops::sqrt_backward::table,
       &_ops::square::table,
       &_ops::square_out::table,
       &_ops::square_::table,
+      &_ops::square_backward::table,
       &_ops::squeeze::table,
       &_ops::squeeze_dim::table,
       &_ops::squeeze_dims::table,
@@ -741,13 +769,11 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       &_ops::tan::table,
       &_ops::tan_out::table,
       &_ops::tan_::table,
+      &_ops::tan_backward::table,
       &_ops::tanh::table,
       &_ops::tanh_out::table,
       &_ops::tanh_::table,
       &_ops::tanh_backward::table,
-      &_ops::tanh_backward_grad_input::table,
-      &_ops::threshold_backward::table,
-      &_ops::threshold_backward_grad_input::table,
       &_ops::to_device::table,
       &_ops::to_dtype::table,
       &_ops::to_dtype_layout::table,

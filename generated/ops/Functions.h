@@ -184,10 +184,8 @@
 #include <generated/ops/select_backward.h>
 #include <generated/ops/sgn.h>
 #include <generated/ops/sigmoid.h>
-#include <generated/ops/sigmoid_backward.h>
 #include <generated/ops/sign.h>
 #include <generated/ops/silu.h>
-#include <generated/ops/silu_backward.h>
 #include <generated/ops/sin.h>
 #include <generated/ops/slice.h>
 #include <generated/ops/slice_backward.h>
@@ -206,8 +204,6 @@
 #include <generated/ops/take_along_dim.h>
 #include <generated/ops/tan.h>
 #include <generated/ops/tanh.h>
-#include <generated/ops/tanh_backward.h>
-#include <generated/ops/threshold_backward.h>
 #include <generated/ops/to.h>
 #include <generated/ops/topk.h>
 #include <generated/ops/transpose.h>

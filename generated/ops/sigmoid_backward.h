@@ -27,38 +27,11 @@ struct sigmoid_backward {
   }
 };
 
-// sigmoid_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) out) -> Tensor(a!)
-struct sigmoid_backward_grad_input {
-  using schema = Tensor&(const Tensor&, const Tensor&, Tensor&);
-  static constexpr const char* name = "sigmoid_backward";
-  static constexpr const char* overload_name = "grad_input";
-  static constexpr const char* schema_str =
-      "sigmoid_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) out) -> "
-      "Tensor(a!)";
-  OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& grad_output, const Tensor& output, Tensor& out) {
-    return table(dispatch_keys(grad_output, output, out), grad_output, output, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& output,
-                            Tensor& out) {
-    return table(keys, grad_output, output, out);
-  }
-};
-
 }  // namespace _ops
 
 // sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
 inline Tensor sigmoid_backward(const Tensor& grad_output, const Tensor& output) {
   return _ops::sigmoid_backward::call(grad_output, output);
-}
-
-// sigmoid_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) out) -> Tensor(a!)
-inline Tensor& sigmoid_backward_out(Tensor& out, const Tensor& grad_output, const Tensor& output) {
-  return _ops::sigmoid_backward_grad_input::call(grad_output, output, out);
-}
-inline Tensor& sigmoid_backward_outf(const Tensor& grad_output, const Tensor& output, Tensor& out) {
-  return _ops::sigmoid_backward_grad_input::call(grad_output, output, out);
 }
 
 }  // namespace at::inline oploom_v1

@@ -27,37 +27,11 @@ struct silu_backward {
   }
 };
 
-// silu_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) out) -> Tensor(a!)
-struct silu_backward_grad_input {
-  using schema = Tensor&(const Tensor&, const Tensor&, Tensor&);
-  static constexpr const char* name = "silu_backward";
-  static constexpr const char* overload_name = "grad_input";
-  static constexpr const char* schema_str =
-      "silu_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) out) -> Tensor(a!)";
-  OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& grad_output, const Tensor& self, Tensor& out) {
-    return table(dispatch_keys(grad_output, self, out), grad_output, self, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                            Tensor& out) {
-    return table(keys, grad_output, self, out);
-  }
-};
-
 }  // namespace _ops
 
 // silu_backward(Tensor grad_output, Tensor self) -> Tensor
 inline Tensor silu_backward(const Tensor& grad_output, const Tensor& self) {
   return _ops::silu_backward::call(grad_output, self);
-}
-
-// silu_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) out) -> Tensor(a!)
-inline Tensor& silu_backward_out(Tensor& out, const Tensor& grad_output, const Tensor& self) {
-  return _ops::silu_backward_grad_input::call(grad_output, self, out);
-}
-inline Tensor& silu_backward_outf(const Tensor& grad_output, const Tensor& self, Tensor& out) {
-  return _ops::silu_backward_grad_input::call(grad_output, self, out);
 }
 
 }  // namespace at::inline oploom_v1

@@ -26,11 +26,7 @@
 #include <generated/ops/pow.h>
 #include <generated/ops/remainder.h>
 #include <generated/ops/rsub.h>
-#include <generated/ops/sigmoid_backward.h>
-#include <generated/ops/silu_backward.h>
 #include <generated/ops/sub.h>
-#include <generated/ops/tanh_backward.h>
-#include <generated/ops/threshold_backward.h>
 
 namespace at::inline oploom_v1::python {
 namespace {
@@ -940,40 +936,6 @@ PyObject* py_rsub(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
   }
 }
 
-// sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
-// sigmoid_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) out) -> Tensor(a!)
-constexpr SignatureText py_sigmoid_backward_signatures[] = {
-    {kFunction, "sigmoid_backward(Tensor grad_output, Tensor output, *, Tensor out=None)"},
-};
-PyObject* py_sigmoid_backward(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
-                              PyObject* kwnames) {
-  static constinit Parser parser("sigmoid_backward", py_sigmoid_backward_signatures);
-  Arguments a;
-  parser.parse(self, args, nargs, kwnames, a);
-  if (a.given(2)) {
-    return to_python(call<_ops::sigmoid_backward_grad_input>(a.tensor(0), a.tensor(1),
-                                                             a.mutable_tensor(2)));
-  }
-  return to_python(call<_ops::sigmoid_backward>(a.tensor(0), a.tensor(1)));
-}
-
-// silu_backward(Tensor grad_output, Tensor self) -> Tensor
-// silu_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) out) -> Tensor(a!)
-constexpr SignatureText py_silu_backward_signatures[] = {
-    {kFunction, "silu_backward(Tensor grad_output, Tensor self, *, Tensor out=None)"},
-};
-PyObject* py_silu_backward(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
-                           PyObject* kwnames) {
-  static constinit Parser parser("silu_backward", py_silu_backward_signatures);
-  Arguments a;
-  parser.parse(self, args, nargs, kwnames, a);
-  if (a.given(2)) {
-    return to_python(call<_ops::silu_backward_grad_input>(a.tensor(0), a.tensor(1),
-                                                          a.mutable_tensor(2)));
-  }
-  return to_python(call<_ops::silu_backward>(a.tensor(0), a.tensor(1)));
-}
-
 // sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 // sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 // sub.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
@@ -1015,42 +977,6 @@ PyObject* py_sub_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
       return to_python(call<_ops::sub__Scalar>(a.mutable_tensor(0), a.scalar(1), a.scalar(2, 1)));
     }
   }
-}
-
-// tanh_backward(Tensor grad_output, Tensor output) -> Tensor
-// tanh_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) out) -> Tensor(a!)
-constexpr SignatureText py_tanh_backward_signatures[] = {
-    {kFunction, "tanh_backward(Tensor grad_output, Tensor output, *, Tensor out=None)"},
-};
-PyObject* py_tanh_backward(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
-                           PyObject* kwnames) {
-  static constinit Parser parser("tanh_backward", py_tanh_backward_signatures);
-  Arguments a;
-  parser.parse(self, args, nargs, kwnames, a);
-  if (a.given(2)) {
-    return to_python(call<_ops::tanh_backward_grad_input>(a.tensor(0), a.tensor(1),
-                                                          a.mutable_tensor(2)));
-  }
-  return to_python(call<_ops::tanh_backward>(a.tensor(0), a.tensor(1)));
-}
-
-// threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
-// threshold_backward.grad_input(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor(a!)
-//     out) -> Tensor(a!)
-constexpr SignatureText py_threshold_backward_signatures[] = {
-    {kFunction,
-     "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor out=None)"},
-};
-PyObject* py_threshold_backward(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
-                                PyObject* kwnames) {
-  static constinit Parser parser("threshold_backward", py_threshold_backward_signatures);
-  Arguments a;
-  parser.parse(self, args, nargs, kwnames, a);
-  if (a.given(3)) {
-    return to_python(call<_ops::threshold_backward_grad_input>(a.tensor(0), a.tensor(1),
-                                                               a.scalar(2), a.mutable_tensor(3)));
-  }
-  return to_python(call<_ops::threshold_backward>(a.tensor(0), a.tensor(1), a.scalar(2)));
 }
 
 }  // namespace
@@ -1288,14 +1214,6 @@ void add_BinaryOps(Generated& out) {
       "rsub(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
       "\n"
       "Subtracts ``alpha * self`` from ``other``.");
-  out.function("", "sigmoid_backward", as_function<py_sigmoid_backward>,
-      "sigmoid_backward(Tensor grad_output, Tensor output, *, Tensor out=None) -> Tensor\n"
-      "\n"
-      "The gradient of sigmoid from that of its result and the result.");
-  out.function("", "silu_backward", as_function<py_silu_backward>,
-      "silu_backward(Tensor grad_output, Tensor self, *, Tensor out=None) -> Tensor\n"
-      "\n"
-      "The gradient of silu from that of its result and its argument.");
   out.both("sub", as_function<py_sub>, as_method<py_sub>,
       "sub(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
       "sub(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
@@ -1306,15 +1224,6 @@ void add_BinaryOps(Generated& out) {
       "sub_(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
       "\n"
       "Writes the result of ``sub`` into ``self``.");
-  out.function("", "tanh_backward", as_function<py_tanh_backward>,
-      "tanh_backward(Tensor grad_output, Tensor output, *, Tensor out=None) -> Tensor\n"
-      "\n"
-      "The gradient of tanh from that of its result and the result.");
-  out.function("", "threshold_backward", as_function<py_threshold_backward>,
-      "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor out=None) "
-      "-> Tensor\n"
-      "\n"
-      "``grad_output`` where ``self`` is greater than the threshold, 0 elsewhere.");
 }
 
 }  // namespace at::inline oploom_v1::python

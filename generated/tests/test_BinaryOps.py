@@ -735,45 +735,6 @@ class TestRsubTensor(OperatorTests):
     test_inplace = None
     test_errors = None
 
-# sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
-class TestSigmoidBackward(OperatorTests):
-    op = Operator(
-        name='sigmoid_backward',
-        base='sigmoid_backward',
-        parameters=(
-            Parameter('grad_output', 'Tensor'),
-            Parameter('output', 'Tensor'),
-        ),
-        record={'numpy': 'grad_output * output * (1 - output)',
-         'dtypes': ['float32', 'float64'],
-         'samples': [{'grad_output': [3, 4], 'output': [3, 4]}]},
-        pointwise=True,
-        differentiable=('grad_output', 'output'),
-    )
-    defaults = {}
-    test_inplace = None
-    test_errors = None
-
-# silu_backward(Tensor grad_output, Tensor self) -> Tensor
-class TestSiluBackward(OperatorTests):
-    op = Operator(
-        name='silu_backward',
-        base='silu_backward',
-        parameters=(
-            Parameter('grad_output', 'Tensor'),
-            Parameter('self', 'Tensor'),
-        ),
-        record={'numpy': 'grad_output / (1 + np.exp(-self)) * (1 + self * (1 - 1 / (1 + '
-                  'np.exp(-self))))',
-         'dtypes': ['float32', 'float64'],
-         'samples': [{'grad_output': [3, 4], 'self': [3, 4]}]},
-        pointwise=True,
-        differentiable=('grad_output', 'self'),
-    )
-    defaults = {}
-    test_inplace = None
-    test_errors = None
-
 # sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 class TestSubTensor(OperatorTests):
     op = Operator(
@@ -801,46 +762,6 @@ class TestSubTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {'alpha': 1}
-
-# tanh_backward(Tensor grad_output, Tensor output) -> Tensor
-class TestTanhBackward(OperatorTests):
-    op = Operator(
-        name='tanh_backward',
-        base='tanh_backward',
-        parameters=(
-            Parameter('grad_output', 'Tensor'),
-            Parameter('output', 'Tensor'),
-        ),
-        record={'numpy': 'grad_output * (1 - output * output)',
-         'dtypes': ['float32', 'float64'],
-         'samples': [{'grad_output': [3, 4], 'output': [3, 4]}]},
-        pointwise=True,
-        differentiable=('grad_output', 'output'),
-    )
-    defaults = {}
-    test_inplace = None
-    test_errors = None
-
-# threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
-class TestThresholdBackward(OperatorTests):
-    op = Operator(
-        name='threshold_backward',
-        base='threshold_backward',
-        parameters=(
-            Parameter('grad_output', 'Tensor'),
-            Parameter('self', 'Tensor'),
-            Parameter('threshold', 'Scalar'),
-        ),
-        record={'numpy': 'np.where(self > threshold, grad_output, 0)',
-         'dtypes': ['float32', 'float64'],
-         'samples': [{'grad_output': [3, 4], 'self': [3, 4], 'threshold': 0.5}],
-         'skip': {'gradcheck': 'jumps at the threshold', 'gradgradcheck': 'as gradcheck'}},
-        pointwise=True,
-        differentiable=('grad_output', 'self'),
-    )
-    defaults = {}
-    test_inplace = None
-    test_errors = None
 
 # div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)
 class TestDivScalarMode(OperatorTests):

@@ -16,6 +16,16 @@ class Vec<float> {
 
   struct Mask {
     __m256 bits;
+
+    OPLOOM_ALWAYS_INLINE friend Mask operator&(Mask a, Mask b) {
+      return Mask{_mm256_and_ps(a.bits, b.bits)};
+    }
+    OPLOOM_ALWAYS_INLINE friend Mask operator|(Mask a, Mask b) {
+      return Mask{_mm256_or_ps(a.bits, b.bits)};
+    }
+    OPLOOM_ALWAYS_INLINE friend Mask operator!(Mask a) {
+      return Mask{_mm256_xor_ps(a.bits, _mm256_castsi256_ps(_mm256_set1_epi32(-1)))};
+    }
   };
 
   Vec() = default;
@@ -156,6 +166,16 @@ class Vec<double> {
 
   struct Mask {
     __m256d bits;
+
+    OPLOOM_ALWAYS_INLINE friend Mask operator&(Mask a, Mask b) {
+      return Mask{_mm256_and_pd(a.bits, b.bits)};
+    }
+    OPLOOM_ALWAYS_INLINE friend Mask operator|(Mask a, Mask b) {
+      return Mask{_mm256_or_pd(a.bits, b.bits)};
+    }
+    OPLOOM_ALWAYS_INLINE friend Mask operator!(Mask a) {
+      return Mask{_mm256_xor_pd(a.bits, _mm256_castsi256_pd(_mm256_set1_epi32(-1)))};
+    }
   };
 
   Vec() = default;

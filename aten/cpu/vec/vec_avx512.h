@@ -16,6 +16,16 @@ class Vec<float> {
 
   struct Mask {
     __mmask16 bits;
+
+    OPLOOM_ALWAYS_INLINE friend Mask operator&(Mask a, Mask b) {
+      return Mask{static_cast<__mmask16>(a.bits & b.bits)};
+    }
+    OPLOOM_ALWAYS_INLINE friend Mask operator|(Mask a, Mask b) {
+      return Mask{static_cast<__mmask16>(a.bits | b.bits)};
+    }
+    OPLOOM_ALWAYS_INLINE friend Mask operator!(Mask a) {
+      return Mask{static_cast<__mmask16>(~a.bits)};
+    }
   };
 
   Vec() = default;
@@ -152,6 +162,16 @@ class Vec<double> {
 
   struct Mask {
     __mmask8 bits;
+
+    OPLOOM_ALWAYS_INLINE friend Mask operator&(Mask a, Mask b) {
+      return Mask{static_cast<__mmask8>(a.bits & b.bits)};
+    }
+    OPLOOM_ALWAYS_INLINE friend Mask operator|(Mask a, Mask b) {
+      return Mask{static_cast<__mmask8>(a.bits | b.bits)};
+    }
+    OPLOOM_ALWAYS_INLINE friend Mask operator!(Mask a) {
+      return Mask{static_cast<__mmask8>(~a.bits)};
+    }
   };
 
   Vec() = default;

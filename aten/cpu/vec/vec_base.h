@@ -71,6 +71,19 @@ class Vec {
 
   struct Mask {
     std::array<bool, kLanes<T>> values;
+
+    friend Mask operator&(Mask a, const Mask& b) {
+      for (int i = 0; i < size(); ++i) a.values[i] = a.values[i] && b.values[i];
+      return a;
+    }
+    friend Mask operator|(Mask a, const Mask& b) {
+      for (int i = 0; i < size(); ++i) a.values[i] = a.values[i] || b.values[i];
+      return a;
+    }
+    friend Mask operator!(Mask a) {
+      for (int i = 0; i < size(); ++i) a.values[i] = !a.values[i];
+      return a;
+    }
   };
 
   Vec() = default;

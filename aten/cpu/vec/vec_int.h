@@ -20,6 +20,10 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
  public:
   struct Mask {
     Lanes bits;
+
+    OPLOOM_ALWAYS_INLINE friend Mask operator&(Mask a, Mask b) { return Mask{a.bits & b.bits}; }
+    OPLOOM_ALWAYS_INLINE friend Mask operator|(Mask a, Mask b) { return Mask{a.bits | b.bits}; }
+    OPLOOM_ALWAYS_INLINE friend Mask operator!(Mask a) { return Mask{~a.bits}; }
   };
 
   Vec() = default;

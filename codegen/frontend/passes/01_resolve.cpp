@@ -43,6 +43,7 @@ void resolve(Model& model, const PassOptions& options, Diagnostics& diagnostics)
 
 void run_passes(Model& model, const PassOptions& options, Diagnostics& diagnostics) {
   resolve(model, options, diagnostics);
+  expand_expressions(model, options, diagnostics);
   complete(model, options, diagnostics);
   group_variants(model, options, diagnostics);
   expand_dispatch(model, options, diagnostics);

@@ -14,21 +14,23 @@ struct PassOptions {
 
 // 01: names. Duplicate operators, unknown tags, families.
 void resolve(Model& model, const PassOptions& options, Diagnostics& diagnostics);
-// 02: makes the in-place, out and Scalar forms that `autogen` lists.
+// 02: operators whose kernel is an expression, and their derivatives.
+void expand_expressions(Model& model, const PassOptions& options, Diagnostics& diagnostics);
+// 03: makes the in-place, out and Scalar forms that `autogen` lists.
 void complete(Model& model, const PassOptions& options, Diagnostics& diagnostics);
-// 03: finds the functional sibling of every in-place and out operator.
+// 04: finds the functional sibling of every in-place and out operator.
 void group_variants(Model& model, const PassOptions& options, Diagnostics& diagnostics);
-// 04: composite kinds and the default kernel names.
+// 05: composite kinds and the default kernel names.
 void expand_dispatch(Model& model, const PassOptions& options, Diagnostics& diagnostics);
-// 05: which structured kernel each operator of a group uses.
+// 06: which structured kernel each operator of a group uses.
 void plan_structured(Model& model, const PassOptions& options, Diagnostics& diagnostics);
-// 06: binds derivatives to operators, and plans what is saved for them.
+// 07: binds derivatives to operators, and plans what is saved for them.
 void differentiate(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 
-// 07: what must hold between finished operators.
+// 08: what must hold between finished operators.
 void verify(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 
-// 08: the functions that formulas call.
+// 09: the functions that formulas call.
 void check_helpers(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 
 // All of them.

@@ -1,4 +1,4 @@
-// Pass 06: binds derivatives to operators, checks the names in formulas, plans what is saved.
+// Pass 07: binds derivatives to operators, checks the names in formulas, plans what is saved.
 #include <c10/util/Suggest.h>
 #include <codegen/frontend/passes/FormulaScope.h>
 #include <codegen/frontend/passes/Passes.h>

@@ -1,4 +1,4 @@
-// Pass 02: makes the operators that `autogen` lists: in-place, out and Scalar forms.
+// Pass 03: makes the operators that `autogen` lists: in-place, out and Scalar forms.
 #include <c10/util/Suggest.h>
 #include <codegen/frontend/passes/Passes.h>
 

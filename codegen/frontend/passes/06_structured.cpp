@@ -1,4 +1,4 @@
-// Pass 05: structured operators: one shape function and one kernel serve all forms of a group.
+// Pass 06: structured operators: one shape function and one kernel serve all forms of a group.
 #include <c10/util/Suggest.h>
 #include <codegen/frontend/passes/Passes.h>
 

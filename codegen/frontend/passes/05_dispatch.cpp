@@ -1,4 +1,4 @@
-// Pass 04: composite kinds, and kernels' names where none are written.
+// Pass 05: composite kinds, and kernels' names where none are written.
 #include <codegen/frontend/passes/Passes.h>
 
 namespace oploom::frontend {

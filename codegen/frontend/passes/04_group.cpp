@@ -1,4 +1,4 @@
-// Pass 03: finds the functional sibling of each in-place and out operator.
+// Pass 04: finds the functional sibling of each in-place and out operator.
 #include <codegen/frontend/passes/Passes.h>
 
 namespace oploom::frontend {

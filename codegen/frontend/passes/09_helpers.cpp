@@ -1,4 +1,4 @@
-// Pass 08: every function and method that a formula calls exists: as an operator, or as a helper
+// Pass 09: every function and method that a formula calls exists: as an operator, or as a helper
 // that one of the helper headers declares.
 #include <c10/util/Suggest.h>
 #include <codegen/frontend/passes/Passes.h>

@@ -1,4 +1,4 @@
-// Pass 07: what must hold between the finished operators: names in C++, overloads, test records.
+// Pass 08: what must hold between the finished operators: names in C++, overloads, test records.
 #include <c10/util/Suggest.h>
 #include <codegen/frontend/passes/Passes.h>
 

@@ -1,0 +1,279 @@
+// The functions of the expression language on Vec<T>: f(x) for every f of
+// codegen/frontend/expression/Functions.cpp, for whatever T it is defined for.
+#pragma once
+
+#include <aten/cpu/vec/vec.h>
+#include <c10/util/special_functions.h>
+
+#include <cmath>
+#include <complex>
+
+namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
+
+// ---- Vec's own ----
+
+#define OPLOOM_METHOD(name)                             \
+  template <typename T>                                 \
+  OPLOOM_ALWAYS_INLINE Vec<T> name(const Vec<T>& x) {   \
+    return x.name();                                    \
+  }
+OPLOOM_METHOD(abs)
+OPLOOM_METHOD(cos)
+OPLOOM_METHOD(erf)
+OPLOOM_METHOD(exp)
+OPLOOM_METHOD(expm1)
+OPLOOM_METHOD(log)
+OPLOOM_METHOD(log10)
+OPLOOM_METHOD(log1p)
+OPLOOM_METHOD(log2)
+OPLOOM_METHOD(neg)
+OPLOOM_METHOD(rsqrt)
+OPLOOM_METHOD(sin)
+OPLOOM_METHOD(sqrt)
+OPLOOM_METHOD(tan)
+OPLOOM_METHOD(tanh)
+#undef OPLOOM_METHOD
+
+// Integers are whole already.
+#define OPLOOM_ROUNDING(name)                         \
+  template <typename T>                               \
+  OPLOOM_ALWAYS_INLINE Vec<T> name(const Vec<T>& x) { \
+    if constexpr (std::is_integral_v<T>) {            \
+      return x;                                       \
+    } else {                                          \
+      return x.name();                                \
+    }                                                 \
+  }
+OPLOOM_ROUNDING(ceil)
+OPLOOM_ROUNDING(floor)
+OPLOOM_ROUNDING(round)
+OPLOOM_ROUNDING(trunc)
+#undef OPLOOM_ROUNDING
+
+template <typename T>
+OPLOOM_ALWAYS_INLINE typename Vec<T>::Mask isnan(const Vec<T>& x) {
+  return x.isnan();
+}
+template <typename T>
+OPLOOM_ALWAYS_INLINE typename Vec<T>::Mask isinf(const Vec<T>& x) {
+  if constexpr (std::is_integral_v<T>) {
+    return x != x;
+  } else {
+    return x.abs() == Vec<T>(std::numeric_limits<T>::infinity());
+  }
+}
+
+// ---- Choices ----
+
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> select(const typename Vec<T>::Mask& condition, const Vec<T>& then,
+                                   const Vec<T>& otherwise) {
+  return blendv(otherwise, then, condition);
+}
+// Of conditions themselves.
+template <typename Mask>
+requires requires(const Mask& mask) { !mask; }
+OPLOOM_ALWAYS_INLINE Mask select(const Mask& condition, const Mask& then, const Mask& otherwise) {
+  return (condition & then) | (!condition & otherwise);
+}
+template <typename V>
+OPLOOM_ALWAYS_INLINE typename V::Mask truth(bool value) {
+  using T = typename V::value_type;
+  return V(T(value)) != V(T(0));
+}
+
+// ---- Composed of the above ----
+
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> sigmoid(const Vec<T>& x) {
+  const Vec<T> one(T(1));
+  return one / (one + x.neg().exp());
+}
+
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> relu(const Vec<T>& x) {
+  const Vec<T> zero(T(0));
+  return blendv(x, zero, x < zero);
+}
+
+// 0 for 0, nan for nan.
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> sign(const Vec<T>& x) {
+  const Vec<T> zero(T(0));
+  const Vec<T> not_negative = blendv(x, Vec<T>(T(1)), x > zero);
+  return blendv(not_negative, Vec<T>(static_cast<T>(-1)), x < zero);
+}
+
+// The number if the other argument is nan.
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> fmax(const Vec<T>& x, const Vec<T>& y) {
+  return blendv(blendv(maximum(x, y), x, y.isnan()), y, x.isnan());
+}
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> fmin(const Vec<T>& x, const Vec<T>& y) {
+  return blendv(blendv(minimum(x, y), x, y.isnan()), y, x.isnan());
+}
+
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> conj(const Vec<T>& x) {
+  if constexpr (c10::is_complex_v<T>) {
+    return x.map([](T z) { return std::conj(z); });
+  } else {
+    return x;
+  }
+}
+
+// ---- One number at a time ----
+
+template <typename T, typename F>
+Vec<T> map_two(const Vec<T>& a, const Vec<T>& b, F f) {
+  alignas(kVecBytes) T x[Vec<T>::size()];
+  alignas(kVecBytes) T y[Vec<T>::size()];
+  a.storeu(x);
+  b.storeu(y);
+  for (int i = 0; i < Vec<T>::size(); ++i) x[i] = f(x[i], y[i]);
+  return Vec<T>::loadu(x);
+}
+
+#define OPLOOM_SPECIAL(name)                                                    \
+  template <typename T>                                                         \
+  Vec<T> name(const Vec<T>& x) {                                                \
+    return x.map([](T value) { return static_cast<T>(c10::special::name(value)); }); \
+  }
+OPLOOM_SPECIAL(digamma)
+OPLOOM_SPECIAL(erfcx)
+OPLOOM_SPECIAL(erfinv)
+OPLOOM_SPECIAL(i0)
+OPLOOM_SPECIAL(i0e)
+OPLOOM_SPECIAL(i1)
+OPLOOM_SPECIAL(i1e)
+OPLOOM_SPECIAL(ndtri)
+#undef OPLOOM_SPECIAL
+
+template <typename T>
+Vec<T> lgamma(const Vec<T>& x) {
+  return x.map([](T value) { return std::lgamma(value); });
+}
+template <typename T>
+Vec<T> polygamma(const Vec<T>& n, const Vec<T>& x) {
+  return map_two(n, x, [](T a, T b) { return static_cast<T>(c10::special::polygamma(a, b)); });
+}
+template <typename T>
+Vec<T> nextafter(const Vec<T>& x, const Vec<T>& y) {
+  return map_two(x, y, [](T a, T b) { return std::nextafter(a, b); });
+}
+// The sign bit, which -0 and nan have as well.
+template <typename T>
+OPLOOM_ALWAYS_INLINE typename Vec<T>::Mask signbit(const Vec<T>& x) {
+  const Vec<T> zero(T(0));
+  if constexpr (std::is_floating_point_v<T>) {
+    return x.map([](T value) { return std::signbit(value) ? T(1) : T(0); }) != zero;
+  } else {
+    return x < zero;
+  }
+}
+template <typename T>
+Vec<T> copysign(const Vec<T>& x, const Vec<T>& y) {
+  return map_two(x, y, [](T a, T b) { return std::copysign(a, b); });
+}
+// The remainder has the sign of the divisor.
+template <typename T>
+Vec<T> remainder(const Vec<T>& x, const Vec<T>& y) {
+  const Vec<T> zero(T(0));
+  const Vec<T> rest = fmod(x, y);
+  return select((rest != zero) & ((rest < zero) & (y > zero) | (rest > zero) & (y < zero)),
+                rest + y, rest);
+}
+
+// ---- SLEEF's, beside Vec's own ----
+
+#if defined(CPU_CAPABILITY_AVX512)
+#define OPLOOM_SLEEF(name, accuracy)                                                   \
+  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x) {                          \
+    return Sleef_##name##f16_##accuracy(x);                                            \
+  }                                                                                    \
+  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x) {                        \
+    return Sleef_##name##d8_##accuracy(x);                                             \
+  }
+#define OPLOOM_SLEEF_TWO(name, accuracy)                                               \
+  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x, const Vec<float>& y) {     \
+    return Sleef_##name##f16_##accuracy(x, y);                                         \
+  }                                                                                    \
+  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x, const Vec<double>& y) {  \
+    return Sleef_##name##d8_##accuracy(x, y);                                          \
+  }
+#elif defined(CPU_CAPABILITY_AVX2)
+#define OPLOOM_SLEEF(name, accuracy)                                                   \
+  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x) {                          \
+    return Sleef_##name##f8_##accuracy(x);                                             \
+  }                                                                                    \
+  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x) {                        \
+    return Sleef_##name##d4_##accuracy(x);                                             \
+  }
+#define OPLOOM_SLEEF_TWO(name, accuracy)                                               \
+  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x, const Vec<float>& y) {     \
+    return Sleef_##name##f8_##accuracy(x, y);                                          \
+  }                                                                                    \
+  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x, const Vec<double>& y) {  \
+    return Sleef_##name##d4_##accuracy(x, y);                                          \
+  }
+#else
+#define OPLOOM_SLEEF(name, accuracy)
+#define OPLOOM_SLEEF_TWO(name, accuracy)
+#endif
+
+// For one number, and for complex ones.
+#define OPLOOM_LIBRARY(name, accuracy)                        \
+  template <typename T>                                       \
+  Vec<T> name(const Vec<T>& x) {                              \
+    return x.map([](T value) { return T(std::name(value)); }); \
+  }                                                           \
+  OPLOOM_SLEEF(name, accuracy)
+OPLOOM_LIBRARY(acos, u10)
+OPLOOM_LIBRARY(acosh, u10)
+OPLOOM_LIBRARY(asin, u10)
+OPLOOM_LIBRARY(asinh, u10)
+OPLOOM_LIBRARY(atan, u10)
+OPLOOM_LIBRARY(atanh, u10)
+OPLOOM_LIBRARY(cosh, u10)
+OPLOOM_LIBRARY(erfc, u15)
+OPLOOM_LIBRARY(sinh, u10)
+#undef OPLOOM_LIBRARY
+
+template <typename T>
+Vec<T> exp2(const Vec<T>& x) {
+  return x.map([](T value) {
+    if constexpr (c10::is_complex_v<T>) {
+      return std::exp(value * T(0.6931471805599453094));
+    } else {
+      return std::exp2(value);
+    }
+  });
+}
+OPLOOM_SLEEF(exp2, u10)
+
+template <typename T>
+Vec<T> hypot(const Vec<T>& x, const Vec<T>& y) {
+  return map_two(x, y, [](T a, T b) { return std::hypot(a, b); });
+}
+OPLOOM_SLEEF_TWO(hypot, u05)
+#undef OPLOOM_SLEEF
+#undef OPLOOM_SLEEF_TWO
+
+// log(exp(x) + exp(y)) and the same of base 2, without overflow.
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> logaddexp(const Vec<T>& x, const Vec<T>& y) {
+  const Vec<T> larger = maximum(x, y);
+  const Vec<T> sum = larger + log1p(exp(neg(abs(x - y))));
+  // Of two equal infinities the difference is nan.
+  return select(x == y, x + Vec<T>(T(0.6931471805599453094)), sum);
+}
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> logaddexp2(const Vec<T>& x, const Vec<T>& y) {
+  const Vec<T> larger = maximum(x, y);
+  const Vec<T> sum =
+      larger + log1p(exp2(neg(abs(x - y)))) * Vec<T>(T(1.4426950408889634074));
+  return select(x == y, x + Vec<T>(T(1)), sum);
+}
+
+}  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

@@ -1,0 +1,81 @@
+// Shapes and dtypes of expression operators.
+#include <aten/iterator/TensorIterator.h>
+#include <aten/native/Expression.h>
+
+namespace at::inline oploom_v1::native {
+
+namespace {
+
+using Promotion = ExpressionTraits::Promotion;
+
+void build_any(TensorIteratorBase& iter, std::initializer_list<const TensorBase*> outputs,
+               std::initializer_list<const Tensor*> inputs, const ExpressionTraits& traits) {
+  TensorIteratorConfig config;
+  config.set_check_mem_overlap(true)
+      .allow_cpu_scalars(true)
+      .promote_inputs_to_common_dtype(true)
+      .cast_common_dtype_to_outputs(true);
+  if (traits.promotion == Promotion::Truth) {
+    config.declare_static_dtype(ScalarType::Bool);
+  } else {
+    config.enforce_safe_casting_to_output(true);
+  }
+  if (!traits.integers) config.promote_integer_inputs_to_float(true);
+  for (const TensorBase* output : outputs) config.add_output(*output);
+  for (const Tensor* input : inputs) config.add_const_input(*input);
+  iter.build(config);
+}
+
+void check_dtype(const char* name, ScalarType dtype, const ExpressionTraits& traits) {
+  OPLOOM_CHECK_TYPE(traits.complex || !c10::isComplexType(dtype), name,
+                    "(): complex tensors are not supported, got ", dtype);
+  OPLOOM_CHECK_TYPE(dtype != ScalarType::Bool || traits.promotion == Promotion::Truth, name,
+                    "(): bool tensors are not supported; convert the tensor to a dtype of numbers");
+}
+
+}  // namespace
+
+void build_expression(TensorIteratorBase& iter, const TensorBase& out,
+                      std::initializer_list<const Tensor*> inputs,
+                      const ExpressionTraits& traits) {
+  const Tensor* const* in = inputs.begin();
+  const bool to_float = traits.promotion == Promotion::ToFloat;
+  if (traits.promotion == Promotion::Truth || inputs.size() > 2) {
+    build_any(iter, {&out}, inputs, traits);
+  } else if (inputs.size() == 1) {
+    to_float ? iter.build_borrowing_unary_float_op(out, *in[0])
+             : iter.build_borrowing_unary_op(out, *in[0]);
+  } else {
+    to_float ? iter.build_borrowing_binary_float_op(out, *in[0], *in[1])
+             : iter.build_borrowing_binary_op(out, *in[0], *in[1]);
+  }
+  check_dtype(iter.op_name(), iter.common_dtype(), traits);
+}
+
+void compute_expression(const char* name, const ExpressionKernel* kernel,
+                        std::initializer_list<Tensor*> outputs,
+                        std::initializer_list<const Tensor*> inputs, const Scalar* numbers,
+                        const ExpressionTraits& traits) {
+  TensorIterator iter;
+  const Tensor* const* in = inputs.begin();
+  const TensorBase none;
+  if (outputs.size() == 1 && inputs.size() == 1) {
+    iter.build_borrowing_unary_op(none, *in[0]);
+  } else if (outputs.size() == 1 && inputs.size() == 2) {
+    iter.build_borrowing_binary_op(none, *in[0], *in[1]);
+  } else if (outputs.size() == 1) {
+    build_any(iter, {&none}, inputs, traits);
+  } else if (outputs.size() == 2) {
+    build_any(iter, {&none, &none}, inputs, traits);
+  } else {
+    OPLOOM_INTERNAL_ASSERT(outputs.size() == 3, name, "(): more than three outputs");
+    build_any(iter, {&none, &none, &none}, inputs, traits);
+  }
+  check_dtype(name, iter.common_dtype(), traits);
+  if (kernel != nullptr) kernel->run(iter, *kernel, numbers);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    *outputs.begin()[i] = Tensor(iter.output_base(static_cast<int64_t>(i)));
+  }
+}
+
+}  // namespace at::inline oploom_v1::native

@@ -1,0 +1,40 @@
+// What the generated bodies of expression operators call.
+#pragma once
+
+#include <aten/stubs/Expression.h>
+#include <generated/ops/Tensor.h>
+
+#include <initializer_list>
+
+namespace at::inline oploom_v1 {
+
+class TensorIteratorBase;
+
+namespace native {
+
+// How an expression's dtypes follow from its inputs'.
+struct ExpressionTraits {
+  enum class Promotion {
+    Same,     // computed and returned in the common dtype
+    ToFloat,  // the same, with integers made floats of the default dtype
+    Truth,    // computed in the common dtype; the result is bool
+  };
+  Promotion promotion;
+  bool integers;  // there are kernels for integers
+  bool complex;   // and for complex numbers
+};
+
+// The shape function: builds the iterator of a structured operator with one output. Throws TypeError
+// for dtypes without a kernel.
+void build_expression(TensorIteratorBase& iter, const TensorBase& out,
+                      std::initializer_list<const Tensor*> inputs, const ExpressionTraits& traits);
+
+// The outputs of a gradient operator, new tensors of the inputs' broadcast shape, written in one
+// loop. `kernel` is null for tensors without data.
+void compute_expression(const char* name, const ExpressionKernel* kernel,
+                        std::initializer_list<Tensor*> outputs,
+                        std::initializer_list<const Tensor*> inputs, const Scalar* numbers,
+                        const ExpressionTraits& traits);
+
+}  // namespace native
+}  // namespace at::inline oploom_v1

@@ -1,0 +1,87 @@
+// Brings the operands of an expression operator to its loops: strides, threads, 16-bit floats.
+#include <aten/iterator/Cast.h>
+#include <aten/iterator/DenseRows.h>
+#include <aten/iterator/TensorIterator.h>
+#include <aten/stubs/Expression.h>
+
+namespace at::inline oploom_v1::native {
+
+namespace {
+
+constexpr int kMaxOperands = 8;
+// Elements of one operand that are converted at a time: all operands fit into the first-level cache.
+constexpr int64_t kPiece = 512;
+
+// Rows of 16-bit floats, by way of float.
+class ReducedRows {
+ public:
+  ReducedRows(const TensorIteratorBase& iter, ScalarType dtype)
+      : outputs_(iter.noutputs()),
+        operands_(iter.ntensors()),
+        size_(static_cast<int64_t>(c10::elementSize(dtype))),
+        load_(at::detail::get_cast_loop(ScalarType::Float, dtype)),
+        store_(at::detail::get_cast_loop(dtype, ScalarType::Float)) {
+    for (int k = 0; k < outputs_; ++k) converted_[k] = iter.dtype(k) == dtype;
+  }
+
+  void operator()(expression_row_fn row, char** data, int64_t n, const Scalar* numbers) const {
+    alignas(64) float buffers[kMaxOperands][kPiece];
+    char* pieces[kMaxOperands];
+    for (int64_t i = 0; i < n; i += kPiece) {
+      const int64_t count = std::min(kPiece, n - i);
+      for (int k = 0; k < operands_; ++k) {
+        // A truth value is stored as it is.
+        const bool as_is = k < outputs_ && !converted_[k];
+        pieces[k] = as_is ? data[k] + i : reinterpret_cast<char*>(buffers[k]);
+        if (k >= outputs_) load_(pieces[k], sizeof(float), data[k] + i * size_, size_, count);
+      }
+      row(pieces, count, numbers);
+      for (int k = 0; k < outputs_; ++k) {
+        if (!converted_[k]) continue;
+        const char* piece = reinterpret_cast<const char*>(buffers[k]);
+        store_(data[k] + i * size_, size_, piece, sizeof(float), count);
+      }
+    }
+  }
+
+ private:
+  int outputs_, operands_;
+  int64_t size_;
+  at::detail::CastLoop load_, store_;
+  bool converted_[kMaxOperands] = {};
+};
+
+template <typename Row>
+void for_each_row(TensorIteratorBase& iter, Row row) {
+  const int operands = iter.ntensors();
+  if (iter.is_dense_row() && iter.numel() < GRAIN_SIZE) {
+    char* data[kMaxOperands];
+    for (int k = 0; k < operands; ++k) data[k] = static_cast<char*>(iter.data_ptr(k));
+    return row(data, iter.numel());
+  }
+  int64_t sizes[kMaxOperands];
+  for (int k = 0; k < operands; ++k) sizes[k] = iter.element_size(k);
+  const int outputs = iter.noutputs();
+  iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+    at::detail::for_each_dense_row(data, strides, sizes, outputs, operands, size0, size1, row);
+  });
+}
+
+}  // namespace
+
+void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
+                    const Scalar* numbers) {
+  const ScalarType dtype = iter.common_dtype();
+  const bool reduced = c10::isReducedFloatingType(dtype);
+  const auto row = kernel.rows[static_cast<size_t>(reduced ? ScalarType::Float : dtype)];
+  OPLOOM_INTERNAL_ASSERT(row != nullptr && iter.ntensors() <= kMaxOperands, iter.op_name(),
+                         "(): no kernel for ", dtype);
+  if (reduced) {
+    const ReducedRows convert(iter, dtype);
+    for_each_row(iter, [&](char** data, int64_t n) { convert(row, data, n, numbers); });
+  } else {
+    for_each_row(iter, [&](char** data, int64_t n) { row(data, n, numbers); });
+  }
+}
+
+}  // namespace at::inline oploom_v1::native

@@ -1,0 +1,41 @@
+// Kernels of expression operators: loops over dense rows, by dtype.
+#pragma once
+
+#include <aten/core/Namespace.h>
+#include <aten/stubs/DispatchStub.h>
+#include <c10/core/Scalar.h>
+#include <c10/core/ScalarType.h>
+
+#include <array>
+#include <cstdint>
+
+// Note [Kernels of expressions]
+// What is generated from `expr:` is one loop for each dtype that is computed in, over dense rows of
+// operands of that dtype (or of bool, where the result is a truth value). All else, strides, threads
+// and the conversion of 16-bit floats, is done by run_expression, which is compiled once for all
+// operators. A kernel for another device brings its own `run`.
+
+namespace at::inline oploom_v1 {
+
+class TensorIteratorBase;
+
+namespace native {
+
+// `data` points to n elements of each operand, outputs first; `numbers` are the operator's numbers
+// in the order of its schema.
+using expression_row_fn = void (*)(char** data, int64_t n, const Scalar* numbers);
+
+struct ExpressionKernel {
+  void (*run)(TensorIteratorBase& iter, const ExpressionKernel& kernel, const Scalar* numbers);
+  // By dtype; null where there is none. Half and BFloat16 are computed as float.
+  std::array<expression_row_fn, c10::kNumScalarTypes> rows{};
+};
+
+using expression_kernel = const ExpressionKernel*;
+
+// Runs the kernel over operands on the CPU; op_name() of the iterator is the operator's name.
+void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
+                    const Scalar* numbers);
+
+}  // namespace native
+}  // namespace at::inline oploom_v1

@@ -1,0 +1,185 @@
+// Special functions of one number that the C++ library lacks, in double precision.
+//
+// Formulas are from the Digital Library of Mathematical Functions (dlmf.nist.gov), by number. Each
+// is accurate to a few units in the last place of a double unless its comment says otherwise; at
+// the edges of its domain it gives what SciPy gives.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+
+namespace c10::special {
+
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
+inline constexpr double kSqrtPi = 1.7724538509055160273;
+
+// The logarithmic derivative of the gamma function. -inf at +0, inf at -0, nan at -1, -2, ...
+inline double digamma(double x) {
+  if (x == 0) return std::copysign(kInf, -x);
+  if (x < 0) {
+    if (x == std::floor(x)) return kNan;
+    // DLMF 5.5.4; the tangent of the fractional part alone keeps its digits.
+    return digamma(1 - x) - std::numbers::pi / std::tan(std::numbers::pi * (x - std::round(x)));
+  }
+  double shift = 0;
+  for (; x < 10; ++x) shift += 1 / x;  // DLMF 5.5.2
+  // DLMF 5.11.2
+  const double z = 1 / (x * x);
+  const double series =
+      z * (1. / 12 -
+           z * (1. / 120 -
+                z * (1. / 252 -
+                     z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 - z * (1. / 12)))))));
+  return std::log(x) - 0.5 / x - series - shift;
+}
+
+// The Hurwitz zeta function: the sum of (q + k)^-s over k = 0, 1, ..., for s > 1. Whole s are
+// needed for q < 0; inf at q = 0, -1, ... and nan below -2^20, where the sum would be too long.
+inline double zeta(double s, double q) {
+  if (s == 1) return kInf;
+  if (s < 1) return kNan;
+  if (q <= 0) {
+    if (q == std::floor(q)) return kInf;
+    if (s != std::floor(s) || q < -0x1p20) return kNan;
+  }
+  double sum = 0;
+  for (; q < 12; ++q) sum += std::pow(q, -s);
+  // DLMF 25.11.7 (Euler-Maclaurin); the numbers are B_2k / (2k)!.
+  constexpr double kTerms[] = {1. / 12,
+                               -1. / 720,
+                               1. / 30240,
+                               -1. / 1209600,
+                               1. / 47900160,
+                               -691. / 1307674368000.,
+                               1. / 74724249600.,
+                               -3617. / 10670622842880000.};
+  const double power = std::pow(q, -s);
+  sum += power * (q / (s - 1) + 0.5);
+  double factor = power * s / q;
+  for (int k = 0; k < 8; ++k) {
+    sum += kTerms[k] * factor;
+    factor *= (s + 2 * k + 1) * (s + 2 * k + 2) / (q * q);
+  }
+  return sum;
+}
+
+// The n-th derivative of digamma, for whole n >= 0.
+inline double polygamma(double n, double x) {
+  if (n < 0 || n != std::floor(n)) return kNan;
+  if (n == 0) return digamma(x);
+  // DLMF 5.15.1
+  const double value = std::tgamma(n + 1) * zeta(n + 1, x);
+  return std::fmod(n, 2) == 0 ? -value : value;
+}
+
+// exp(x^2) erfc(x)
+inline double erfcx(double x) {
+  if (x < -26.7) return kInf;
+  if (x < 0) return 2 * std::exp(x * x) - erfcx(-x);
+  if (x < 12) {
+    // The rounding error of x^2 would be multiplied by x^2.
+    const double square = x * x;
+    const double rest = std::fma(x, x, -square);
+    return std::exp(square) * std::erfc(x) * (1 + rest);
+  }
+  if (x > 1e8) return 1 / (kSqrtPi * x);
+  // DLMF 7.9.1, a continued fraction
+  double tail = x;
+  for (int k = 24; k >= 1; --k) tail = x + 0.5 * k / tail;
+  return 1 / (kSqrtPi * tail);
+}
+
+// The inverse of erf.
+inline double erfinv(double x) {
+  const double magnitude = std::abs(x);
+  if (!(magnitude <= 1)) return kNan;
+  if (magnitude == 1) return std::copysign(kInf, x);
+  if (magnitude == 0) return x;
+  // S. Winitzki, "A handy approximation for the error function and its inverse" (2008), to 4
+  // digits, then three steps of Halley's method. 1 - |x| is exact where it matters.
+  const double w = std::log1p(-magnitude) + std::log1p(magnitude);
+  const double a = 0.147;
+  const double b = 2 / (std::numbers::pi * a) + 0.5 * w;
+  double y = std::sqrt(std::sqrt(b * b - w / a) - b);
+  for (int i = 0; i < 3; ++i) {
+    const double error =
+        magnitude < 0.5 ? std::erf(y) - magnitude : (1 - magnitude) - std::erfc(y);
+    const double u = error * 0.5 * kSqrtPi * std::exp(y * y);
+    y -= u / (1 + y * u);
+  }
+  return std::copysign(y, x);
+}
+
+// The inverse of the normal distribution function: the x below which lies the share p.
+inline double ndtri(double p) {
+  if (!(p >= 0 && p <= 1)) return kNan;
+  if (p == 0) return -kInf;
+  if (p == 1) return kInf;
+  if (p > 0.75) return -ndtri(1 - p);
+  if (p > 0.25) return std::numbers::sqrt2 * erfinv(2 * p - 1);
+  // Newton's method for log(erfc(y)) = log(2 p), with erfc(y) = exp(-y^2) erfcx(y).
+  const double target = std::log(2 * p);
+  double y = std::sqrt(-target);
+  for (int i = 0; i < 8; ++i) {
+    const double scaled = erfcx(y);
+    const double step = (std::log(scaled) - y * y - target) * scaled * 0.5 * kSqrtPi;
+    y += step;
+    if (std::abs(step) < 1e-16 * y) break;
+  }
+  return -std::numbers::sqrt2 * y;
+}
+
+// The sum of DLMF 10.25.2 for order 0 or 1, without the factor (x / 2)^order.
+inline double bessel_series(int order, double x) {
+  const double z = 0.25 * x * x;
+  double term = 1, sum = 1;
+  for (int k = 1; term > 1e-17 * sum; ++k) {
+    term *= z / (static_cast<double>(k) * (k + order));
+    sum += term;
+  }
+  return sum;
+}
+
+// DLMF 10.40.1: exp(-x) I(x) for large x.
+inline double bessel_asymptotic(int order, double x) {
+  double term = 1, sum = 1;
+  for (int k = 1; k < 40 && std::abs(term) > 1e-17; ++k) {
+    const double odd = 2 * k - 1;
+    term *= (odd * odd - 4 * order) / (8 * x * k);
+    sum += term;
+  }
+  return sum / std::sqrt(2 * std::numbers::pi * x);
+}
+
+// The modified Bessel function of the first kind of order 0, and exp(-|x|) times it.
+inline double i0e(double x) {
+  x = std::abs(x);
+  if (std::isinf(x)) return 0;
+  return x < 30 ? bessel_series(0, x) * std::exp(-x) : bessel_asymptotic(0, x);
+}
+inline double i0(double x) {
+  x = std::abs(x);
+  if (x < 30) return bessel_series(0, x);
+  // In two factors, since exp(x) alone may be too large.
+  const double half = std::exp(0.5 * x);
+  return half * bessel_asymptotic(0, x) * half;
+}
+
+// The same of order 1.
+inline double i1e(double x) {
+  const double magnitude = std::abs(x);
+  if (std::isinf(x)) return std::copysign(0., x);
+  return magnitude < 30 ? 0.5 * x * bessel_series(1, x) * std::exp(-magnitude)
+                        : std::copysign(bessel_asymptotic(1, magnitude), x);
+}
+inline double i1(double x) {
+  const double magnitude = std::abs(x);
+  if (magnitude < 30) return 0.5 * x * bessel_series(1, x);
+  const double half = std::exp(0.5 * magnitude);
+  return std::copysign(half * bessel_asymptotic(1, magnitude) * half, x);
+}
+
+}  // namespace c10::special

@@ -1,0 +1,395 @@
+"""Kernels of expression operators, and C++ for programs of operators on tensors.
+
+generated/stubs/<Family>.h declares the kernels, generated/cpu/<Family>.cpp defines them and is
+compiled once for each instruction set. What calls them, shape functions and the like, is rendered
+by dispatch.py into generated/dispatch/<Family>.cpp.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Callable, Optional, Sequence
+
+import jinja2
+
+from codegen.backend import text, types
+from codegen.backend.model import Instruction, Model, Operator, Program
+from codegen.backend.text import wrapped
+
+_OPERATORS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "eq": "==",
+    "ne": "!=",
+    "and": "&",
+    "or": "|",
+}
+
+
+def is_number(argument: str) -> bool:
+    return argument[0].isdigit() or argument[0] == "-" or argument in ("inf", "nan")
+
+
+def number(value: str, kind: str) -> str:
+    """A decimal number as C++ of type `kind`."""
+    if value in ("inf", "-inf"):
+        return f"{value[:-3]}std::numeric_limits<{kind}>::infinity()"
+    if value == "nan":
+        return f"std::numeric_limits<{kind}>::quiet_NaN()"
+    return f"{kind}({value})"
+
+
+# ---- Programs as text ----
+
+
+def _uses(program: Program) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for instruction in program.instructions:
+        for argument in instruction.arguments:
+            counts[argument] = counts.get(argument, 0) + 1
+    for output in program.outputs:
+        counts[output] = counts.get(output, 0) + 1
+    return counts
+
+
+def statements(
+    program: Program,
+    spell: Callable[[Instruction, list[str]], str],
+    leaf: Callable[[str], str],
+    skip: Sequence[str] = (),
+    indent: int = 2,
+    kind: str = "const auto",
+) -> tuple[list[str], list[str]]:
+    """The program as statements, and the text of its outputs.
+
+    A value that is used once is written where it is used, until lines grow long. `spell` writes one
+    operation, `leaf` an argument or a number; instructions named in `skip` have been computed
+    elsewhere and are leaves.
+    """
+    counts = _uses(program)
+    values: dict[str, str] = {}
+    lines = []
+    for instruction in program.instructions:
+        if instruction.name in skip:
+            continue
+        arguments = [values.get(a) or leaf(a) for a in instruction.arguments]
+        value = spell(instruction, arguments)
+        result = instruction.name in program.outputs
+        if counts[instruction.name] == 1 and (result or len(value) < 60):
+            values[instruction.name] = value
+            continue
+        lines.append(_assignment(f"{' ' * indent}{kind} {instruction.name} = ", value))
+        values[instruction.name] = instruction.name
+    return lines, [values.get(o) or leaf(o) for o in program.outputs]
+
+
+def _assignment(head: str, value: str) -> str:
+    line = f"{head}{value};"
+    if len(line) <= text.WIDTH:
+        return line
+    pad = " " * (len(head) - len(head.lstrip()) + 4)
+    return f"{head.rstrip()}\n{pad}{value};"
+
+
+def _bracketed(argument: str) -> str:
+    """An operand of an operator."""
+    simple = re.fullmatch(r"[\w.:<>]+(\(.*\))?", argument)
+    return argument if simple and _balanced(argument) else f"({argument})"
+
+
+def _balanced(argument: str) -> bool:
+    """Whether the first bracket closes at the end: `f(a)`, and not `f(a) + g(b)`."""
+    depth = 0
+    for i, c in enumerate(argument):
+        depth += (c == "(") - (c == ")")
+        if depth == 0 and c == ")" and i + 1 < len(argument):
+            return False
+    return True
+
+
+# ---- Kernels ----
+
+
+def _vec(instruction: Instruction, arguments: list[str]) -> str:
+    operator = _OPERATORS.get(instruction.operation)
+    if operator:
+        return f"{_bracketed(arguments[0])} {operator} {_bracketed(arguments[1])}"
+    if instruction.operation == "not":
+        return f"!{_bracketed(arguments[0])}"
+    return f"{instruction.operation}({', '.join(arguments)})"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One loop: what expression_Kernel.cpp.j2 shows of it."""
+
+    name: str  # of its stub, without `_stub`
+    comment: str
+    body: str  # the class template
+    kind: str  # of aten/cpu/Expression.h: floating, complex, numeric, any or truth
+
+
+def kernels(op: Operator) -> list[Kernel]:
+    """The kernel of an operator. A gradient of several inputs has one more for each of them alone."""
+    expression = op.expression
+    kind = "truth" if expression.promotion == "bool" and expression.integers else {
+        (False, False): "floating",
+        (False, True): "complex",
+        (True, False): "numeric",
+        (True, True): "any",
+    }[(expression.integers, expression.complex)]
+    outputs = expression.program.outputs
+    note = text.comment(f"{op.schema}: {expression.text}")
+    made = [Kernel(op.identifier, note, _kernel_class(op, op.identifier, expression.program), kind)]
+    if len(outputs) > 1:
+        for i, output in enumerate(outputs):
+            name = f"{op.identifier}_{i}"
+            note = text.comment(f"{op.schema}, output {i} alone")
+            part = expression.program.part(output)
+            made.append(Kernel(name, note, _kernel_class(op, name, part), kind))
+    return made
+
+
+def _kernel_class(op: Operator, name: str, program: Program) -> str:
+    expression = op.expression
+    uniform = [i for i in program.instructions if i.uniform]
+    flags = {a.name for a in op.inputs if a.type.base == "bool"}
+    scalars = [(types.cpp_name(s), i) for i, s in enumerate(expression.scalars) if s in _uses(program)]
+
+    def leaf(argument: str) -> str:
+        return f"V({number(argument, 'T')})" if is_number(argument) else types.cpp_name(argument)
+
+    members = []
+    initialisers = []
+    for scalar, place in scalars:
+        if scalar in flags:
+            members.append(f"  typename V::Mask {scalar};")
+            initialisers.append(f"{scalar}(truth<V>(numbers[{place}].to<bool>()))")
+        else:
+            members.append(f"  V {scalar};")
+            initialisers.append(f"{scalar}(numbers[{place}].to<T>())")
+    setup = []
+    for instruction in uniform:
+        value = _vec(instruction, [leaf(a) for a in instruction.arguments])
+        members.append(f"  {'typename V::Mask' if instruction.truth else 'V'} {instruction.name};")
+        setup.append(f"    {instruction.name} = {value};")
+    head = f"  explicit {name}_op(const Scalar*{' numbers' if initialisers else ''})"
+    if initialisers:
+        head = wrapped(f"{head} : ", initialisers, " {")
+    else:
+        head += " {"
+    constructor = "\n".join([head, *setup, "  }"]) if setup else head + "}"
+
+    used = _uses(program)
+    parameters = [
+        f"const V& {types.cpp_name(i)}" if i in used else "const V&" for i in expression.inputs
+    ]
+    lines, outputs = statements(
+        program, _vec, leaf, skip=[i.name for i in uniform], indent=4
+    )
+    # A comparison of two inputs is a mask; a result that is an argument or a number is a Vec.
+    if len(outputs) == 1:
+        lines.append(_assignment("    return ", outputs[0]).replace(" =\n", "\n"))
+    else:
+        lines.append(wrapped(f"return std::array<V, {len(outputs)}>{{", outputs, "};", 4))
+    call = wrapped("  OPLOOM_ALWAYS_INLINE auto operator()(", parameters, ") const {")
+    return "\n".join(
+        [
+            "template <typename T>",
+            f"struct {name}_op {{",
+            f"  static constexpr int kOutputs = {len(outputs)};",
+            f"  static constexpr int kInputs = {len(parameters)};",
+            "  using V = Vec<T>;",
+            constructor,
+            text.function(call, lines),
+            *members,
+            "};",
+        ]
+    )
+
+
+# ---- What calls the kernels ----
+
+
+def bodies(op: Operator) -> list[tuple[str, str]]:
+    """Definitions for the operator, each with the namespace that it belongs to."""
+    if op.expression is None:
+        return []
+    if op.structured is None:
+        return [("native", _gradient(op))]
+    meta = f"structured_{op.structured.meta}"
+    inputs = [types.parameter(a).declaration for a in op.inputs]
+    tensors = ", ".join(f"&{types.cpp_name(i)}" for i in op.expression.inputs)
+    shape = [
+        wrapped(
+            "native::build_expression(",
+            ["*this", "maybe_get_output()", f"{{{tensors}}}", f"{{{_traits(op, 'native::')}}}"],
+            ");",
+            2,
+        )
+    ]
+    made = [("meta", text.function(wrapped(f"void {meta}::meta(", inputs, ") {"), shape))]
+    for implementation in sorted(set(op.structured.impl.values())):
+        run = [
+            *_numbers(op),
+            f"  const ExpressionKernel* kernel = {op.identifier}_stub.get(device_type());",
+            f"  kernel->run(*this, *kernel, {'numbers' if op.expression.scalars else 'nullptr'});",
+        ]
+        head = wrapped(
+            f"void structured_{implementation}::impl(", [*inputs, "const Tensor& out"], ") {"
+        )
+        made.append(("native", text.function(head, run)))
+    return made
+
+
+def _traits(op: Operator, scope: str = "") -> str:
+    promotion = {"same": "Same", "float": "ToFloat", "bool": "Truth"}[op.expression.promotion]
+    integers = "true" if op.expression.integers else "false"
+    complex_numbers = "true" if op.expression.complex else "false"
+    return (
+        f"{scope}ExpressionTraits::Promotion::{promotion}, /*integers=*/{integers}, "
+        f"/*complex=*/{complex_numbers}"
+    )
+
+
+def _numbers(op: Operator) -> list[str]:
+    if not op.expression.scalars:
+        return []
+    by_name = {a.name: a for a in op.inputs}
+    values = [
+        types.cpp_name(s) if by_name[s].type.base == "Scalar" else f"Scalar({types.cpp_name(s)})"
+        for s in op.expression.scalars
+    ]
+    return [wrapped("const Scalar numbers[] = {", values, "};", 2)]
+
+
+def _gradient(op: Operator) -> str:
+    """The native function of a gradient: new tensors, as many as are wanted."""
+    count = len(op.returns)
+    inputs = [types.parameter(a).declaration for a in op.inputs]
+    head = wrapped(f"{types.return_type(op)} {op.identifier}(", inputs, ") {")
+    first = types.cpp_name(op.expression.inputs[0])
+    tensors = "{" + ", ".join(f"&{types.cpp_name(i)}" for i in op.expression.inputs) + "}"
+    numbers = "numbers" if op.expression.scalars else "nullptr"
+
+    def compute(stub: str, outputs: str, indent: int) -> str:
+        kernel = f"{first}.is_meta() ? nullptr : {stub}.get({first}.device().type())"
+        values = [f'"{op.base}"', kernel, outputs, tensors, numbers, f"{{{_traits(op)}}}"]
+        return wrapped("compute_expression(", values, ");", indent)
+
+    lines = _numbers(op)
+    if count == 1:
+        lines += ["  Tensor result;", compute(f"{op.identifier}_stub", "{&result}", 2), "  return result;"]
+        return text.function(head, lines)
+    names = [f"result{i}" for i in range(count)]
+    lines.append(f"  Tensor {', '.join(names)};")
+    for i, name in enumerate(names):
+        others = [f"!output_mask[{k}]" for k in range(count) if k != i]
+        word = "  if" if i == 0 else "  } else if"
+        lines.append(f"{word} (output_mask[{i}] && {' && '.join(others)}) {{")
+        lines.append(compute(f"{op.identifier}_{i}_stub", f"{{&{name}}}", 4))
+    everything = ", ".join(f"&{name}" for name in names)
+    lines += [
+        "  } else {",
+        compute(f"{op.identifier}_stub", f"{{{everything}}}", 4),
+        "  }",
+        f"  return {{{', '.join(names)}}};",
+    ]
+    return text.function(head, lines)
+
+
+# ---- Programs of operators on tensors ----
+
+
+def tensor_statements(
+    model: Model, program: Program, scalars: dict[str, str], indent: int
+) -> tuple[list[str], str]:
+    """A program of tensor operators, for generated/autograd. `scalars` gives the C++ of the numbers
+    among the arguments."""
+    numbers = {i.name for i in program.instructions if i.uniform} | set(scalars)
+
+    def leaf(argument: str) -> str:
+        if is_number(argument):
+            return number(argument, "double") if argument[-1] in "fn" else argument
+        match = re.fullmatch(r"grads\[(\d+)\]", argument)
+        return f"grad_{match.group(1)}" if match else scalars.get(argument, types.cpp_name(argument))
+
+    def spell(instruction: Instruction, arguments: list[str]) -> str:
+        operation = instruction.operation
+        if operation in ("add", "sub", "mul", "div"):
+            return f"{_bracketed(arguments[0])} {_OPERATORS[operation]} {_bracketed(arguments[1])}"
+        if operation == "neg":
+            return f"-{_bracketed(arguments[0])}"
+        if instruction.uniform:
+            return _number_operation(operation, arguments)
+        if operation == "conj":
+            return f"{_bracketed(arguments[0])}.conj()"
+        as_tensor = [
+            f"number({value})" if is_number(operand) or operand in numbers else value
+            for value, operand in zip(arguments, instruction.arguments)
+        ]
+        if operation == "select":
+            condition = instruction.arguments[0]
+            if condition in numbers:
+                return f"({arguments[0]} ? {as_tensor[1]} : {as_tensor[2]})"
+            return f"where({', '.join(arguments)})"
+        name = f"logical_{operation}" if operation in ("and", "or", "not") else operation
+        passed = [
+            value if _takes_number(model, name, place) else wrapped_value
+            for place, (value, wrapped_value) in enumerate(zip(arguments, as_tensor))
+        ]
+        return f"{name}({', '.join(passed)})"
+
+    lines, outputs = statements(program, spell, leaf, indent=indent)
+    return lines, outputs[0]
+
+
+def _takes_number(model: Model, base: str, place: int) -> bool:
+    """Whether a form of the operator takes a number, not a tensor, as its argument at `place`."""
+    return any(
+        len(op.inputs) > place and op.inputs[place].type.base in ("Scalar", "int", "float")
+        for op in model.operators
+        if op.base == base
+    )
+
+
+def _number_operation(operation: str, arguments: list[str]) -> str:
+    if operation in _OPERATORS:
+        symbol = {"and": "&&", "or": "||"}.get(operation, _OPERATORS[operation])
+        return f"{_bracketed(arguments[0])} {symbol} {_bracketed(arguments[1])}"
+    if operation == "not":
+        return f"!{_bracketed(arguments[0])}"
+    if operation == "select":
+        return f"({' ? '.join(_bracketed(a) for a in arguments[:2])} : {_bracketed(arguments[2])})"
+    return f"std::{operation}({', '.join(arguments)})"
+
+
+# ---- Files ----
+
+
+def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
+    outputs = {}
+    sources = []
+    for family, operators in model.families.items():
+        made = [kernel for op in operators if op.expression for kernel in kernels(op)]
+        if not made:
+            continue
+        sources.append(family)
+        outputs[f"generated/stubs/{family}.h"] = env.get_template("expression_stubs.h.j2").render(
+            family=family, kernels=made
+        )
+        outputs[f"generated/cpu/{family}.cpp"] = env.get_template("expression_kernels.cpp.j2").render(
+            family=family, kernels=made
+        )
+    outputs["generated/cpu/sources.cmake"] = env.get_template("expression_sources.cmake.j2").render(
+        families=sources
+    )
+    outputs["generated/stubs/CMakeLists.txt"] = env.get_template("expression_CMakeLists.j2").render()
+    return outputs

@@ -1,0 +1,291 @@
+#include <c10/util/Suggest.h>
+#include <codegen/frontend/expression/Build.h>
+#include <codegen/frontend/expression/Functions.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <numbers>
+#include <stdexcept>
+
+namespace oploom::frontend {
+
+namespace {
+
+struct Failure {};
+
+const std::map<std::string, double, std::less<>> kConstants = {
+    {"e", std::numbers::e},
+    {"inf", std::numeric_limits<double>::infinity()},
+    {"nan", std::numeric_limits<double>::quiet_NaN()},
+    {"pi", std::numbers::pi},
+};
+
+const std::map<std::string, std::string, std::less<>> kBinary = {
+    {"+", "add"}, {"-", "sub"}, {"*", "mul"},  {"/", "div"}, {"<", "lt"},   {"<=", "le"},
+    {">", "gt"},  {">=", "ge"}, {"==", "eq"},  {"!=", "ne"}, {"&&", "and"}, {"||", "or"},
+};
+
+class Builder {
+ public:
+  Builder(Graph& graph, const Scope& scope, FormulaError& error)
+      : graph_(graph), scope_(scope), error_(error) {}
+
+  const Node* build(const Expr& expr) {
+    switch (expr.kind) {
+      case Expr::Kind::number:
+        return number(expr);
+      case Expr::Kind::name:
+        return name(expr);
+      case Expr::Kind::paren:
+        return build(expr.children[0]);
+      case Expr::Kind::unary:
+        return unary(expr);
+      case Expr::Kind::binary:
+        return binary(expr);
+      case Expr::Kind::ternary: {
+        const Node* condition = truth(expr.children[0]);
+        const Node* then = build(expr.children[1]);
+        const Node* otherwise = build(expr.children[2]);
+        if (then->truth != otherwise->truth) {
+          fail(expr.children[2], "one branch of '?:' is a number and the other is true or false");
+        }
+        return graph_.call("select", {condition, then, otherwise});
+      }
+      case Expr::Kind::call:
+        return call(expr);
+      default:
+        fail(expr, "this has no meaning in an expression of numbers: write operators, functions "
+                   "of numbers, '?:' and the names of arguments");
+    }
+  }
+
+ private:
+  [[noreturn]] void fail(const Expr& expr, std::string message) {
+    error_ = {std::move(message), expr.offset, std::max<std::size_t>(expr.length, 1)};
+    throw Failure{};
+  }
+
+  static std::string did_you_mean(const std::string& closest) {
+    return closest.empty() ? "" : " (did you mean '" + closest + "'?)";
+  }
+
+  const Node* number(const Expr& expr) {
+    char* end = nullptr;
+    const double value = std::strtod(expr.text.c_str(), &end);
+    // A suffix, as in 1.0f, says nothing here.
+    if (end == expr.text.c_str()) fail(expr, "'" + expr.text + "' is no number");
+    return graph_.constant(value);
+  }
+
+  const Node* name(const Expr& expr) {
+    if (const auto found = scope_.find(expr.text); found != scope_.end()) return found->second;
+    if (const auto found = kConstants.find(expr.text); found != kConstants.end()) {
+      return graph_.constant(found->second);
+    }
+    if (find_function(expr.text)) {
+      fail(expr, "'" + expr.text + "' is a function: write '" + expr.text + "(...)'");
+    }
+    std::vector<std::string> known;
+    for (const auto& [text, node] : scope_) known.push_back(text);
+    for (const auto& [text, value] : kConstants) known.push_back(text);
+    fail(expr, "'" + expr.text + "' is no argument and no constant" +
+                   did_you_mean(c10::closest_name(expr.text, known)));
+  }
+
+  const Node* numeric(const Expr& expr) {
+    const Node* node = build(expr);
+    if (node->truth) {
+      fail(expr, "expected a number, found something true or false: write 'condition ? 1 : 0'");
+    }
+    return node;
+  }
+  const Node* truth(const Expr& expr) {
+    const Node* node = build(expr);
+    if (!node->truth) {
+      fail(expr, "expected a condition, found a number: compare it, as in '!= 0'");
+    }
+    return node;
+  }
+
+  const Node* unary(const Expr& expr) {
+    if (expr.text == "!") return graph_.call("not", {truth(expr.children[0])});
+    if (expr.text == "-") return graph_.call("neg", {numeric(expr.children[0])});
+    if (expr.text == "+") return numeric(expr.children[0]);
+    fail(expr, "the operator '" + expr.text + "' has no meaning in an expression of numbers");
+  }
+
+  const Node* binary(const Expr& expr) {
+    const auto found = kBinary.find(expr.text);
+    if (found == kBinary.end()) {
+      const std::string hint = expr.text == "%" ? ": write 'remainder(a, b)' or 'fmod(a, b)'"
+                               : expr.text == "^" ? ": write 'pow(a, b)'"
+                                                  : "";
+      fail(expr,
+           "the operator '" + expr.text + "' has no meaning in an expression of numbers" + hint);
+    }
+    const bool logic = found->second == "and" || found->second == "or";
+    const Node* a = logic ? truth(expr.children[0]) : numeric(expr.children[0]);
+    const Node* b = logic ? truth(expr.children[1]) : numeric(expr.children[1]);
+    return graph_.call(found->second, {a, b});
+  }
+
+  const Node* call(const Expr& expr) {
+    const Expr& callee = expr.children[0];
+    if (callee.kind != Expr::Kind::name) {
+      fail(callee, "expressions call functions by their names");
+    }
+    const Function* function = find_function(callee.text);
+    if (!function) {
+      fail(callee, "there is no function '" + callee.text + "'" +
+                       did_you_mean(c10::closest_name(callee.text, function_names())));
+    }
+    const std::size_t wanted = function->parameters.size();
+    const std::size_t found = expr.children.size() - 1;
+    if (found != wanted) {
+      fail(expr, "'" + callee.text + "' takes " + std::to_string(wanted) +
+                     (wanted == 1 ? " argument, not " : " arguments, not ") +
+                     std::to_string(found));
+    }
+    std::vector<const Node*> arguments;
+    for (std::size_t i = 1; i < expr.children.size(); ++i) {
+      arguments.push_back(numeric(expr.children[i]));
+    }
+    return graph_.call(callee.text, std::move(arguments));
+  }
+
+  Graph& graph_;
+  const Scope& scope_;
+  FormulaError& error_;
+};
+
+class Differentiator {
+ public:
+  Differentiator(Graph& graph, const Node* leaf, std::string& obstacle)
+      : graph_(graph), leaf_(leaf), obstacle_(obstacle) {}
+
+  const Node* run(const Node* root) {
+    for (const Node* node : in_order({root})) {
+      if (!step(node)) return nullptr;
+    }
+    return known_.at(root);
+  }
+
+ private:
+  bool step(const Node* node) {
+    known_[node] = nullptr;
+    if (node == leaf_) {
+      known_[node] = graph_.constant(1);
+    } else if (node->kind != Node::Kind::call || node->truth || constant_below(node)) {
+      known_[node] = graph_.constant(0);
+    } else if (node->name == "select") {
+      const auto& parts = node->arguments;
+      known_[node] = graph_.select(parts[0], known_.at(parts[1]), known_.at(parts[2]));
+    } else {
+      known_[node] = chain(node);
+    }
+    return known_[node] != nullptr;
+  }
+
+  bool constant_below(const Node* node) const {
+    for (const Node* argument : node->arguments) {
+      if (!argument->truth && !known_.at(argument)->is_constant(0)) return false;
+    }
+    return true;
+  }
+
+  const Node* chain(const Node* node) {
+    const auto& arguments = node->arguments;
+    const auto d = [&](std::size_t i) { return known_.at(arguments[i]); };
+    if (node->name == "add") return graph_.add(d(0), d(1));
+    if (node->name == "sub") return graph_.sub(d(0), d(1));
+    if (node->name == "neg") return graph_.neg(d(0));
+    if (node->name == "conj") return graph_.call("conj", {d(0)});
+    if (node->name == "mul") {
+      return graph_.add(graph_.mul(d(0), arguments[1]), graph_.mul(arguments[0], d(1)));
+    }
+    if (node->name == "div") {
+      // (a / b)' = (a' - (a / b) b') / b
+      const Node* top = graph_.sub(d(0), graph_.mul(node, d(1)));
+      return graph_.div(top, arguments[1]);
+    }
+    const Function* function = find_function(node->name);
+    const Node* sum = graph_.constant(0);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (d(i)->is_constant(0)) continue;
+      if (function->partials.empty()) {
+        obstacle_ = node->name;
+        return nullptr;
+      }
+      sum = graph_.add(sum, graph_.mul(partial(*function, i, node), d(i)));
+    }
+    return sum;
+  }
+
+  // The rule of the table with the call's own arguments.
+  const Node* partial(const Function& function, std::size_t index, const Node* node) {
+    Scope scope;
+    for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+      scope.emplace(function.parameters[i], node->arguments[i]);
+    }
+    scope.emplace("result", node);
+    FormulaError error;
+    const auto tree = parse_formula(function.partials[index], error);
+    const Node* built = tree ? build_expression(graph_, *tree, scope, error) : nullptr;
+    if (!built) {
+      throw std::logic_error("derivative of " + std::string(function.name) + ": " + error.message);
+    }
+    return simplify(built, node);
+  }
+
+  // Constants that have taken the place of parameters leave simpler forms: pow(x, 2 - 1). The call
+  // itself and its arguments stay as they are: other parts of the graph share them.
+  const Node* simplify(const Node* root, const Node* call) {
+    std::map<const Node*, const Node*> done = {{call, call}};
+    for (const Node* argument : call->arguments) done[argument] = argument;
+    for (const Node* node : in_order({root})) {
+      if (done.contains(node)) continue;
+      if (node->kind != Node::Kind::call) {
+        done[node] = node;
+        continue;
+      }
+      std::vector<const Node*> arguments;
+      for (const Node* argument : node->arguments) arguments.push_back(done.at(argument));
+      if (node->name == "select" && is_known(arguments[0])) {
+        done[node] = evaluate(arguments[0], {}) != 0 ? arguments[1] : arguments[2];
+      } else {
+        done[node] = graph_.simplified(node->name, arguments);
+      }
+    }
+    return done.at(root);
+  }
+
+  static bool is_known(const Node* condition) {
+    for (const Node* node : in_order({condition})) {
+      if (node->kind == Node::Kind::input || node->kind == Node::Kind::scalar) return false;
+    }
+    return true;
+  }
+
+  Graph& graph_;
+  const Node* leaf_;
+  std::string& obstacle_;
+  std::map<const Node*, const Node*> known_;
+};
+
+}  // namespace
+
+const Node* build_expression(Graph& graph, const Expr& tree, const Scope& scope,
+                             FormulaError& error) {
+  try {
+    return Builder(graph, scope, error).build(tree);
+  } catch (const Failure&) {
+    return nullptr;
+  }
+}
+
+const Node* derivative(Graph& graph, const Node* root, const Node* leaf, std::string& obstacle) {
+  return Differentiator(graph, leaf, obstacle).run(root);
+}
+
+}  // namespace oploom::frontend

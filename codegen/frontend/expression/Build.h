@@ -1,0 +1,26 @@
+// From the text of an expression to its graph, and from there to its derivatives.
+#pragma once
+
+#include <codegen/frontend/Formula.h>
+#include <codegen/frontend/expression/Graph.h>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace oploom::frontend {
+
+// Names that an expression may use, and what they stand for.
+using Scope = std::map<std::string, const Node*, std::less<>>;
+
+// Null after a mistake, which is put into `error`: an unknown name, a wrong number of arguments, a
+// number where a condition is needed.
+const Node* build_expression(Graph& graph, const Expr& tree, const Scope& scope,
+                             FormulaError& error);
+
+// The derivative of `root` with respect to a leaf. Null if a function on the way has none; its name
+// is put into `obstacle`.
+const Node* derivative(Graph& graph, const Node* root, const Node* leaf, std::string& obstacle);
+
+}  // namespace oploom::frontend

@@ -1,0 +1,37 @@
+// The functions of the expression language, with their derivatives.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace oploom::frontend {
+
+struct Function {
+  enum Traits : unsigned {
+    none = 0,
+    integers = 1,  // of integers the result is an integer, of the same dtype
+    complex = 2,   // holomorphic, and computed for complex numbers too
+    truth = 4,     // the result is true or false
+  };
+
+  std::string_view name;
+  std::vector<std::string_view> parameters;
+  // For each parameter the derivative, in the expression language, in terms of the parameters and
+  // `result`. Empty for functions without a derivative.
+  std::vector<std::string_view> partials;
+  double (*evaluate)(const double* arguments);
+  int cost;  // in additions, roughly
+  unsigned traits = none;
+
+  bool has(Traits trait) const { return (traits & trait) != 0; }
+};
+
+// Sorted by name.
+std::span<const Function> functions();
+// Null for an unknown name.
+const Function* find_function(std::string_view name);
+std::vector<std::string> function_names();
+
+}  // namespace oploom::frontend

@@ -1,0 +1,318 @@
+#include <codegen/frontend/expression/Functions.h>
+#include <codegen/frontend/expression/Graph.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <set>
+#include <stdexcept>
+
+namespace oploom::frontend {
+
+namespace {
+
+struct Operation {
+  std::string_view name;
+  std::string_view symbol;  // between its operands, or before the only one
+  int precedence;
+  bool truth;
+  double (*evaluate)(const double*);
+};
+
+constexpr std::array<Operation, 15> kOperations = {{
+    {"add", "+", 5, false, [](const double* a) { return a[0] + a[1]; }},
+    {"sub", "-", 5, false, [](const double* a) { return a[0] - a[1]; }},
+    {"mul", "*", 6, false, [](const double* a) { return a[0] * a[1]; }},
+    {"div", "/", 6, false, [](const double* a) { return a[0] / a[1]; }},
+    {"neg", "-", 7, false, [](const double* a) { return -a[0]; }},
+    {"lt", "<", 4, true, [](const double* a) -> double { return a[0] < a[1]; }},
+    {"le", "<=", 4, true, [](const double* a) -> double { return a[0] <= a[1]; }},
+    {"gt", ">", 4, true, [](const double* a) -> double { return a[0] > a[1]; }},
+    {"ge", ">=", 4, true, [](const double* a) -> double { return a[0] >= a[1]; }},
+    {"eq", "==", 3, true, [](const double* a) -> double { return a[0] == a[1]; }},
+    {"ne", "!=", 3, true, [](const double* a) -> double { return a[0] != a[1]; }},
+    {"and", "&&", 2, true, [](const double* a) -> double { return a[0] != 0 && a[1] != 0; }},
+    {"or", "||", 1, true, [](const double* a) -> double { return a[0] != 0 || a[1] != 0; }},
+    {"not", "!", 7, true, [](const double* a) -> double { return a[0] == 0; }},
+    {"conj", "conj", 8, false, [](const double* a) { return a[0]; }},
+}};
+
+const Operation* find_operation(std::string_view name) {
+  for (const Operation& operation : kOperations) {
+    if (operation.name == name) return &operation;
+  }
+  return nullptr;
+}
+
+std::string number_text(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  // The shortest form that reads back as the same number.
+  char buffer[40];
+  for (const int digits : {6, 15, 16, 17}) {
+    std::snprintf(buffer, sizeof buffer, "%.*g", digits, value);
+    if (std::strtod(buffer, nullptr) == value) break;
+  }
+  return buffer;
+}
+
+double apply(const Node& node, const double* arguments) {
+  if (node.name == "select") return arguments[0] != 0 ? arguments[1] : arguments[2];
+  if (const Operation* operation = find_operation(node.name)) return operation->evaluate(arguments);
+  const Function* function = find_function(node.name);
+  if (!function) throw std::logic_error("no operation '" + node.name + "'");
+  return function->evaluate(arguments);
+}
+
+}  // namespace
+
+const Node* Graph::intern(Node node) {
+  std::string key = std::to_string(static_cast<int>(node.kind));
+  if (node.kind == Node::Kind::constant) {
+    key += number_text(node.value);
+  } else {
+    key += node.name;
+    for (const Node* argument : node.arguments) key += "," + std::to_string(argument->id);
+  }
+  auto& place = nodes_[key];
+  if (!place) {
+    node.id = nodes_.size();
+    place = std::make_unique<Node>(std::move(node));
+  }
+  return place.get();
+}
+
+const Node* Graph::constant(double value) {
+  Node node;
+  node.value = value;
+  return intern(std::move(node));
+}
+
+const Node* Graph::input(const std::string& name) {
+  Node node;
+  node.kind = Node::Kind::input;
+  node.name = name;
+  node.uniform = false;
+  return intern(std::move(node));
+}
+
+const Node* Graph::scalar(const std::string& name, bool truth) {
+  Node node;
+  node.kind = Node::Kind::scalar;
+  node.name = name;
+  node.truth = truth;
+  return intern(std::move(node));
+}
+
+const Node* Graph::call(const std::string& operation, std::vector<const Node*> arguments) {
+  Node node;
+  node.kind = Node::Kind::call;
+  node.name = operation;
+  bool constants = true;
+  std::vector<double> values;
+  for (const Node* argument : arguments) {
+    node.uniform &= argument->uniform;
+    constants &= argument->kind == Node::Kind::constant;
+    values.push_back(argument->value);
+  }
+  if (operation == "select") {
+    node.truth = arguments[1]->truth;
+  } else if (const Operation* known = find_operation(operation)) {
+    node.truth = known->truth;
+  } else if (const Function* function = find_function(operation)) {
+    node.truth = function->has(Function::truth);
+  }
+  if (constants && !node.truth) return constant(apply(node, values.data()));
+  node.arguments = std::move(arguments);
+  return intern(std::move(node));
+}
+
+const Node* Graph::neg(const Node* a) {
+  if (a->is_constant(0)) return a;
+  if (a->is_call("neg")) return a->arguments[0];
+  if (a->is_call("sub")) return sub(a->arguments[1], a->arguments[0]);
+  return call("neg", {a});
+}
+
+const Node* Graph::add(const Node* a, const Node* b) {
+  if (a->is_constant(0)) return b;
+  if (b->is_constant(0)) return a;
+  if (b->is_call("neg")) return sub(a, b->arguments[0]);
+  if (a->is_call("neg")) return sub(b, a->arguments[0]);
+  return call("add", {a, b});
+}
+
+const Node* Graph::sub(const Node* a, const Node* b) {
+  if (b->is_constant(0)) return a;
+  if (a->is_constant(0)) return neg(b);
+  if (a == b) return constant(0);
+  if (b->is_call("neg")) return add(a, b->arguments[0]);
+  return call("sub", {a, b});
+}
+
+const Node* Graph::mul(const Node* a, const Node* b) {
+  if (a->is_constant(0) || b->is_constant(0)) return constant(0);
+  if (a->is_constant(1)) return b;
+  if (b->is_constant(1)) return a;
+  if (a->is_constant(-1)) return neg(b);
+  if (b->is_constant(-1)) return neg(a);
+  if (a->is_call("neg")) return neg(mul(a->arguments[0], b));
+  if (b->is_call("neg")) return neg(mul(a, b->arguments[0]));
+  // A branch of 0 must stay 0 whatever the other factor is there: inf or nan, often enough.
+  for (const auto& [choice, other] : {std::pair(a, b), std::pair(b, a)}) {
+    if (!choice->is_call("select")) continue;
+    const auto& parts = choice->arguments;
+    const bool simple = parts[1]->kind == Node::Kind::constant ||
+                        parts[2]->kind == Node::Kind::constant;
+    if (simple) return select(parts[0], mul(parts[1], other), mul(parts[2], other));
+  }
+  if (b->is_call("div") && b->arguments[0]->is_constant(1)) return div(a, b->arguments[1]);
+  if (a->is_call("div") && a->arguments[0]->is_constant(1)) return div(b, a->arguments[1]);
+  if (b->kind == Node::Kind::constant) return call("mul", {b, a});
+  return call("mul", {a, b});
+}
+
+const Node* Graph::div(const Node* a, const Node* b) {
+  if (a->is_constant(0)) return a;
+  if (b->is_constant(1)) return a;
+  if (a->is_call("neg")) return neg(div(a->arguments[0], b));
+  return call("div", {a, b});
+}
+
+const Node* Graph::select(const Node* condition, const Node* then, const Node* otherwise) {
+  if (then == otherwise) return then;
+  return call("select", {condition, then, otherwise});
+}
+
+const Node* Graph::simplified(const std::string& operation,
+                              const std::vector<const Node*>& arguments) {
+  if (operation == "neg") return neg(arguments[0]);
+  if (operation == "add") return add(arguments[0], arguments[1]);
+  if (operation == "sub") return sub(arguments[0], arguments[1]);
+  if (operation == "mul") return mul(arguments[0], arguments[1]);
+  if (operation == "div") return div(arguments[0], arguments[1]);
+  if (operation == "select") return select(arguments[0], arguments[1], arguments[2]);
+  if (operation == "pow") {
+    if (arguments[1]->is_constant(0)) return constant(1);
+    if (arguments[1]->is_constant(1)) return arguments[0];
+    if (arguments[1]->is_constant(2)) return mul(arguments[0], arguments[0]);
+  }
+  return call(operation, arguments);
+}
+
+const Node* Graph::replace(const Node* root, const Node* what, const Node* with) {
+  std::map<const Node*, const Node*> done = {{what, with}};
+  for (const Node* node : in_order({root})) {
+    if (done.contains(node)) continue;
+    bool changed = false;
+    std::vector<const Node*> arguments;
+    for (const Node* argument : node->arguments) {
+      arguments.push_back(done.at(argument));
+      changed |= arguments.back() != argument;
+    }
+    done[node] = changed ? call(node->name, std::move(arguments)) : node;
+  }
+  return done.at(root);
+}
+
+std::vector<const Node*> in_order(const std::vector<const Node*>& roots) {
+  std::set<const Node*> seen;
+  std::vector<const Node*> order;
+  // Arguments are pushed again behind their user, which is taken when they are done.
+  std::vector<std::pair<const Node*, std::size_t>> stack;
+  for (const Node* root : roots) {
+    if (!seen.insert(root).second) continue;
+    stack.emplace_back(root, 0);
+    while (!stack.empty()) {
+      auto& [node, next] = stack.back();
+      if (next == node->arguments.size()) {
+        order.push_back(node);
+        stack.pop_back();
+        continue;
+      }
+      const Node* argument = node->arguments[next++];
+      if (seen.insert(argument).second) stack.emplace_back(argument, 0);
+    }
+  }
+  return order;
+}
+
+bool depends_on(const Node* root, const Node* leaf) {
+  for (const Node* node : in_order({root})) {
+    if (node == leaf) return true;
+  }
+  return false;
+}
+
+int cost(const std::vector<const Node*>& roots) {
+  int total = 0;
+  for (const Node* node : in_order(roots)) {
+    if (node->kind != Node::Kind::call || node->uniform) continue;
+    const Function* function = find_function(node->name);
+    total += function ? function->cost : node->name == "div" ? 4 : 1;
+  }
+  return total;
+}
+
+double evaluate(const Node* root, const std::map<std::string, double>& arguments) {
+  std::map<const Node*, double> values;
+  for (const Node* node : in_order({root})) {
+    switch (node->kind) {
+      case Node::Kind::constant:
+        values[node] = node->value;
+        break;
+      case Node::Kind::input:
+      case Node::Kind::scalar:
+        values[node] = arguments.at(node->name);
+        break;
+      case Node::Kind::call: {
+        std::vector<double> operands;
+        for (const Node* argument : node->arguments) operands.push_back(values.at(argument));
+        values[node] = apply(*node, operands.data());
+      }
+    }
+  }
+  return values.at(root);
+}
+
+namespace {
+
+std::string to_text(const Node* node, int outer) {
+  const auto bracketed = [&](const std::string& text, int precedence) {
+    return precedence < outer ? "(" + text + ")" : text;
+  };
+  if (node->kind == Node::Kind::constant) {
+    const std::string text = number_text(node->value);
+    return node->value < 0 ? bracketed(text, 7) : text;
+  }
+  if (node->kind != Node::Kind::call) return node->name;
+  const auto& arguments = node->arguments;
+  if (node->name == "select") {
+    return bracketed(to_text(arguments[0], 1) + " ? " + to_text(arguments[1], 1) + " : " +
+                         to_text(arguments[2], 0),
+                     0);
+  }
+  const Operation* operation = find_operation(node->name);
+  if (operation && operation->precedence < 8) {
+    const int precedence = operation->precedence;
+    if (arguments.size() == 1) {
+      return bracketed(std::string(operation->symbol) + to_text(arguments[0], precedence),
+                       precedence);
+    }
+    // Left-associative: the right operand needs brackets at the same precedence.
+    return bracketed(to_text(arguments[0], precedence) + " " + std::string(operation->symbol) +
+                         " " + to_text(arguments[1], precedence + 1),
+                     precedence);
+  }
+  std::string text = node->name + "(";
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    text += (i ? ", " : "") + to_text(arguments[i], 0);
+  }
+  return text + ")";
+}
+
+}  // namespace
+
+std::string to_text(const Node* node) { return to_text(node, 0); }
+
+}  // namespace oploom::frontend

@@ -1,0 +1,399 @@
+// Pass 02: turns `expr:` into a structured operator with all its forms, and finds its derivative.
+//
+// Note [Gradients of expressions]
+// For y = f(x_1, ..., x_n) the gradient of x_i is grad conj(df/dx_i). This pass adds an operator
+// f_backward(grad_output, x..., output, numbers...) that computes the gradients of all tensor
+// arguments in one loop, and the derivative of f that calls it. What df/dx_i does not need is no
+// argument, so it is not saved; where f's result stands for a part of it, that is taken as the
+// argument `output`, if this saves tensors or work. f_backward gets a derivative, too: a program of
+// operators on tensors, each with a derivative of its own. So f has derivatives of every order,
+// of which the first runs as one loop.
+#include <c10/core/SchemaParser.h>
+#include <codegen/frontend/expression/Build.h>
+#include <codegen/frontend/expression/Functions.h>
+#include <codegen/frontend/passes/Passes.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace oploom::frontend {
+
+namespace {
+
+bool is_number(const SchemaType& type) {
+  if (type.list || type.optional) return false;
+  return type.base == SchemaBaseType::Scalar || type.base == SchemaBaseType::Float ||
+         type.base == SchemaBaseType::Int;
+}
+bool is_flag(const SchemaType& type) {
+  return !type.list && !type.optional && type.base == SchemaBaseType::Bool;
+}
+
+// What of the language a graph uses decides for which dtypes there is a kernel.
+struct Needs {
+  bool integers = true;
+  bool complex = true;
+};
+Needs needs_of(const std::vector<const Node*>& roots, const FunctionSchema& schema) {
+  Needs needs;
+  for (const Node* node : in_order(roots)) {
+    if (node->kind == Node::Kind::constant) {
+      needs.integers &= node->value == std::trunc(node->value) && std::isfinite(node->value);
+    } else if (node->kind == Node::Kind::scalar) {
+      needs.integers &= schema.find_argument(node->name)->type.base != SchemaBaseType::Float;
+    }
+    if (node->kind != Node::Kind::call) continue;
+    if (const Function* function = find_function(node->name)) {
+      needs.integers &= function->has(Function::integers);
+      needs.complex &= function->has(Function::complex);
+    } else {
+      needs.integers &= node->name != "div";
+      needs.complex &= !node->truth && node->name != "select";
+    }
+  }
+  return needs;
+}
+
+class Expander {
+ public:
+  Expander(Model& model, Diagnostics& diagnostics) : model_(model), diagnostics_(diagnostics) {}
+
+  void run() {
+    // More operators are added on the way, none of which has an expression to expand.
+    const std::size_t count = model_.operators.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (model_.operators[i]->expr) expand(*model_.operators[i]);
+    }
+  }
+
+ private:
+  void expand(Operator& op) {
+    if (!check(op)) return;
+    Graph graph;
+    Scope scope = scope_of(graph, op.schema);
+    const Node* root = build(graph, op, scope);
+    if (!root) return;
+
+    Expression expression;
+    expression.text = op.expr->value;
+    for (const auto& argument : op.schema.arguments) {
+      if (argument.type.is_plain_tensor()) expression.inputs.push_back(argument.name);
+      if (is_number(argument.type) || is_flag(argument.type)) {
+        expression.scalars.push_back(argument.name);
+      }
+    }
+    const Needs needs = needs_of({root}, op.schema);
+    expression.integers = needs.integers;
+    expression.complex = needs.complex;
+    expression.promotion = root->truth       ? Expression::Promotion::truth
+                           : needs.integers ? Expression::Promotion::same
+                                            : Expression::Promotion::to_float;
+    expression.program = linearize({root});
+    make_structured(op, root->truth);
+    op.expression = std::move(expression);
+    differentiate(graph, scope, op, root);
+  }
+
+  bool check(const Operator& op) {
+    const Location where = op.expr->where;
+    const auto refuse = [&](const std::string& reason) {
+      diagnostics_.error(where, "'" + op.name() + "': " + reason);
+      return false;
+    };
+    if (op.kind != SchemaKind::functional) {
+      return refuse("an expression belongs to the functional form; the others are made from it");
+    }
+    if (op.dispatch_given || op.structured || !op.structured_delegate.empty()) {
+      return refuse("an expression is the operator's kernel: leave out 'dispatch' and 'structured'");
+    }
+    const auto& returns = op.schema.returns;
+    if (returns.size() != 1 || !returns[0].type.is_plain_tensor() || returns[0].alias) {
+      return refuse("an operator with an expression returns one new tensor");
+    }
+    for (const auto& argument : op.schema.arguments) {
+      if (argument.type.is_plain_tensor()) return true;
+    }
+    return refuse("an operator with an expression takes at least one tensor");
+  }
+
+  static Scope scope_of(Graph& graph, const FunctionSchema& schema) {
+    Scope scope;
+    for (const auto& argument : schema.arguments) {
+      if (argument.type.is_plain_tensor()) {
+        scope.emplace(argument.name, graph.input(argument.name));
+      } else if (is_number(argument.type) || is_flag(argument.type)) {
+        scope.emplace(argument.name, graph.scalar(argument.name, is_flag(argument.type)));
+      }
+    }
+    return scope;
+  }
+
+  const Node* build(Graph& graph, const Operator& op, const Scope& scope) {
+    FormulaError error;
+    const auto tree = parse_formula(op.expr->value, error);
+    const Node* root = tree ? build_expression(graph, *tree, scope, error) : nullptr;
+    if (!root) {
+      diagnostics_.error(op.expr->locate(error.offset, error.length), error.message);
+    }
+    return root;
+  }
+
+  void make_structured(Operator& op, bool truth) {
+    const Location where = op.expr->where;
+    op.structured = true;
+    op.structured_where = where;
+    op.structured_inherits = {"TensorIteratorBase", where};
+    const std::string kernel = op.schema.identifier() + "_out";
+    op.dispatch = {{"CPU", where, {kernel, where}}};
+    op.dispatch_given = true;
+    const auto has_tag = [](const Spelled& tag) { return tag.text == "pointwise"; };
+    if (std::none_of(op.tags.begin(), op.tags.end(), has_tag)) {
+      op.tags.push_back({"pointwise", where});
+    }
+    // The forms that the author has not asked for by another name.
+    bool inplace = false, out = false;
+    for (const auto& name : op.autogen) {
+      const bool scalar = name.text.ends_with(".Scalar") && op.schema.overload_name != "Scalar";
+      const bool in = name.text.starts_with(op.schema.name + "_.") ||
+                      name.text == op.schema.name + "_";
+      inplace |= in && !scalar;
+      out |= !in && !scalar && !name.text.ends_with("Scalar_out");
+    }
+    const auto& first = op.schema.arguments[0];
+    const std::string overload = op.schema.overload_name;
+    const std::string in_place = op.schema.name + "_" + (overload.empty() ? "" : "." + overload);
+    if (!inplace && !truth && first.name == "self" && first.type.is_plain_tensor() &&
+        !model_.find(in_place)) {
+      op.autogen.push_back({in_place, where});
+    }
+    const std::string with_out = op.schema.name + ".out";
+    if (!out && !model_.find(with_out)) op.autogen.push_back({with_out, where});
+  }
+
+  // ---- Derivatives ----
+
+  bool has_entry(const Operator& op) const {
+    return std::any_of(model_.derivatives.begin(), model_.derivatives.end(), [&](const auto& entry) {
+      return entry->schema.full_name() == op.name();
+    });
+  }
+
+  DerivativeEntry& new_entry(const FunctionSchema& schema, const YamlNode& node) {
+    auto entry = std::make_unique<DerivativeEntry>();
+    entry->schema = schema;
+    entry->where = node.where;
+    entry->node = entry->name_node = &node;
+    model_.derivatives.push_back(std::move(entry));
+    return *model_.derivatives.back();
+  }
+
+  static GradientFormula formula(std::vector<std::string> names, std::string text,
+                                 const YamlNode& node) {
+    GradientFormula result;
+    for (auto& name : names) result.names.push_back({std::move(name), node.where});
+    result.text = std::move(text);
+    result.node = &node;
+    FormulaError error;
+    result.tree = parse_formula(result.text, error);
+    return result;
+  }
+
+  void differentiate(Graph& graph, const Scope& scope, Operator& op, const Node* root) {
+    if (has_entry(op)) return;
+    if (root->truth) {
+      new_entry(op.schema, *op.expr).output_differentiability = {false};
+      return;
+    }
+    std::vector<const Node*> leaves, partials;
+    std::vector<std::string> names;
+    bool zero = true;
+    for (const auto& name : op.expression->inputs) {
+      std::string obstacle;
+      const Node* leaf = scope.at(name);
+      const Node* partial = derivative(graph, root, leaf, obstacle);
+      if (!partial) return;  // the operator has no derivative, which its users are told
+      zero &= partial->is_constant(0);
+      leaves.push_back(leaf);
+      partials.push_back(partial);
+      names.push_back(name);
+    }
+    if (zero) {
+      auto& entry = new_entry(op.schema, *op.expr);
+      for (const auto& name : names) {
+        entry.gradients.push_back(formula({name}, "zeros_like(grad)", *op.expr));
+      }
+      return;
+    }
+    add_backward(graph, op, root, names, partials);
+  }
+
+  // With `output` in place of the root where that is cheaper: fewer tensors to keep, or less work.
+  static std::vector<const Node*> with_output(Graph& graph, const Node* root, const Node* output,
+                                              const std::vector<const Node*>& partials) {
+    if (root->kind != Node::Kind::call) return partials;
+    std::vector<const Node*> replaced;
+    for (const Node* partial : partials) replaced.push_back(graph.replace(partial, root, output));
+    const auto price = [](const std::vector<const Node*>& roots) {
+      int tensors = 0;
+      for (const Node* node : in_order(roots)) tensors += node->kind == Node::Kind::input;
+      return 8 * tensors + cost(roots);
+    };
+    return price(replaced) < price(partials) ? replaced : partials;
+  }
+
+  static bool taken(const FunctionSchema& schema, std::string_view name) {
+    return schema.find_argument(std::string(name)) != nullptr;
+  }
+
+  void add_backward(Graph& graph, Operator& op, const Node* root,
+                    const std::vector<std::string>& names,
+                    const std::vector<const Node*>& partials) {
+    const YamlNode& node = *op.expr;
+    const std::string grad_name = taken(op.schema, "grad_output") ? "grad_output_" : "grad_output";
+    const std::string output_name = taken(op.schema, "output") ? "output_" : "output";
+    const Node* grad = graph.input(grad_name);
+    const Node* output = graph.input(output_name);
+    const bool complex = op.expression->complex;
+    const auto conj = [&](const Node* value) {
+      return complex && value->kind != Node::Kind::constant ? graph.call("conj", {value}) : value;
+    };
+
+    const auto factors = with_output(graph, root, output, partials);
+    std::vector<const Node*> gradients;
+    for (const Node* factor : factors) gradients.push_back(graph.mul(grad, conj(factor)));
+
+    // The arguments: what the gradients depend on, in the order of the operator's schema.
+    FunctionSchema schema;
+    schema.name = op.schema.name + "_backward";
+    schema.overload_name = op.schema.overload_name;
+    std::string call = schema.name + "(grad";
+    const auto used = [&](const std::string& name) {
+      for (const Node* item : in_order(gradients)) {
+        if (item->kind != Node::Kind::constant && item->kind != Node::Kind::call &&
+            item->name == name) {
+          return true;
+        }
+      }
+      return false;
+    };
+    Expression expression;
+    const auto take_tensor = [&](const std::string& name) {
+      SchemaArgument argument;
+      argument.name = name;
+      schema.arguments.push_back(argument);
+      expression.inputs.push_back(name);
+    };
+    take_tensor(grad_name);
+    for (const auto& name : names) {
+      if (!used(name)) continue;
+      take_tensor(name);
+      call += ", " + name;
+    }
+    if (used(output_name)) {
+      take_tensor(output_name);
+      call += ", result";
+    }
+    for (const auto& argument : op.schema.arguments) {
+      if (argument.type.is_tensor_like() || !used(argument.name)) continue;
+      SchemaArgument copy = argument;
+      copy.default_value.reset();
+      copy.kwarg_only = false;
+      schema.arguments.push_back(copy);
+      expression.scalars.push_back(argument.name);
+      call += ", " + argument.name;
+    }
+    const std::size_t count = names.size();
+    if (count > 1) {
+      SchemaArgument mask;
+      mask.name = "output_mask";
+      mask.type.base = SchemaBaseType::Bool;
+      mask.type.list = true;
+      mask.type.list_size = static_cast<int>(count);
+      schema.arguments.push_back(mask);
+      call += ", grad_input_mask";
+    }
+    SchemaReturn result;
+    schema.returns.assign(count, result);
+    schema.returns_in_parentheses = count > 1;
+
+    if (const Operator* other = model_.find(schema.full_name())) {
+      diagnostics_
+          .error(node.where, "the gradient of '" + op.name() + "' would be '" +
+                                 schema.full_name() + "', which exists")
+          .note(other->schema_where, "it is here");
+      return;
+    }
+    auto backward = std::make_unique<Operator>();
+    backward->schema = schema;
+    backward->where = op.where;
+    backward->schema_where = op.schema_where;
+    backward->family = op.family;
+    backward->variants = {"function"};
+    backward->variants_given = true;
+    backward->dispatch_given = true;
+    backward->dispatch = {{"CompositeExplicit", node.where, {schema.identifier(), node.where}}};
+    backward->tags = {{"pointwise", node.where}};
+    backward->python_module = op.python_module;
+    backward->doc = "The gradient of ``" + op.schema.name + "``.\n";
+    backward->internal = true;
+    expression.text = to_text(gradients[0]);
+    for (std::size_t i = 1; i < count; ++i) expression.text += ", " + to_text(gradients[i]);
+    expression.promotion = Expression::Promotion::same;
+    expression.complex = complex;
+    expression.program = linearize(gradients);
+    backward->expression = std::move(expression);
+    model_.by_name.emplace(schema.full_name(), backward.get());
+
+    new_entry(op.schema, node).gradients.push_back(formula(names, call + ")", node));
+    add_second(graph, node, *backward, grad, factors, conj);
+    model_.operators.push_back(std::move(backward));
+  }
+
+  // The derivative of f_backward: gradients_i = grad_output conj(factor_i).
+  template <typename Conj>
+  void add_second(Graph& graph, const YamlNode& node, const Operator& backward, const Node* grad,
+                  const std::vector<const Node*>& factors, const Conj& conj) {
+    auto& entry = new_entry(backward.schema, node);
+    const std::size_t count = factors.size();
+    std::vector<const Node*> incoming;
+    for (std::size_t i = 0; i < count; ++i) {
+      incoming.push_back(graph.input(count == 1 ? "grad" : "grads[" + std::to_string(i) + "]"));
+    }
+    for (const auto& name : backward.expression->inputs) {
+      const Node* leaf = graph.input(name);
+      const Node* sum = graph.constant(0);
+      for (std::size_t i = 0; i < count; ++i) {
+        const Node* term = nullptr;
+        if (leaf == grad) {
+          term = graph.mul(incoming[i], factors[i]);
+        } else {
+          std::string obstacle;
+          const Node* partial = derivative(graph, factors[i], leaf, obstacle);
+          if (!partial) {
+            entry.gradients.clear();
+            return;
+          }
+          term = graph.mul(graph.mul(conj(incoming[i]), grad), conj(partial));
+        }
+        sum = graph.add(sum, term);
+      }
+      if (sum->is_constant(0)) {
+        entry.gradients.push_back(formula({name}, "zeros_like(" + to_text(incoming[0]) + ")", node));
+        continue;
+      }
+      entry.gradients.push_back(formula({name}, to_text(sum), node));
+      entry.gradients.back().program = linearize({sum});
+    }
+  }
+
+  Model& model_;
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+void expand_expressions(Model& model, const PassOptions& options, Diagnostics& diagnostics) {
+  if (!options.syntax_only) Expander(model, diagnostics).run();
+}
+
+}  // namespace oploom::frontend
