@@ -27,6 +27,7 @@ void AccumulateGrad::release_resources() {
 variable_list AccumulateGrad::apply(variable_list&& grads) {
   Tensor fresh = std::move(grads[0]);
   if (!fresh.defined() || !variable.requires_grad()) return {};
+  const std::lock_guard lock(mutex_);
   accumulate(variable, materialize_autograd_meta(variable)->grad_, std::move(fresh));
   return {};
 }
