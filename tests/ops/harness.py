@@ -15,7 +15,7 @@ import scipy.special
 from oploom.autograd import gradcheck, gradgradcheck
 
 from tests.ops import capability
-from tests.ops.samples import Operator, make_call, to_numpy, widen, wide_name
+from tests.ops.samples import Operator, make_call, to_numpy, wide_name, widen
 
 # Relative and absolute error allowed against a reference in float64.
 TOLERANCE = {
