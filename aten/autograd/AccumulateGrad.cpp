@@ -61,8 +61,8 @@ void AccumulateGrad::accumulate(const Tensor& variable, Tensor& grad, Tensor&& f
 }
 
 variable_list NotImplemented::apply(variable_list&& grads) {
-  const bool arrived = std::any_of(grads.begin(), grads.end(),
-                                   [](const Tensor& grad) { return grad.defined(); });
+  const bool arrived =
+      std::any_of(grads.begin(), grads.end(), [](const Tensor& grad) { return grad.defined(); });
   if (!arrived) return variable_list(num_outputs());
   not_implemented(operator_name_);
 }

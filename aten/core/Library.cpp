@@ -150,8 +150,8 @@ void register_operators(std::string_view name_space, ArrayRef<OperatorTableBase*
 }
 
 void call_fallback(const OperatorTableBase& op, DispatchKeySet keys, Stack& stack) {
-  BoxedKernel kernel =
-      __atomic_load_n(&fallbacks[static_cast<size_t>(keys.highestPriorityTypeId())], __ATOMIC_ACQUIRE);
+  BoxedKernel kernel = __atomic_load_n(
+      &fallbacks[static_cast<size_t>(keys.highestPriorityTypeId())], __ATOMIC_ACQUIRE);
   OPLOOM_CHECK_NOT_IMPLEMENTED(kernel != nullptr, op.qualified_name(), "(): the fallback for ",
                                keys.highestPriorityTypeId(), " was removed");
   kernel(op, keys, stack);
@@ -180,10 +180,9 @@ Library::~Library() {
 
 void Library::impl(std::string_view name, KernelFunction kernel) {
   OperatorTableBase& op = get_operator(c10::str(name_space_, "::", name));
-  OPLOOM_CHECK_TYPE(*kernel.signature == op.signature(), op.qualified_name(),
-                    "(): the kernel for ", key_, " has the wrong signature\n  expected: ",
-                    demangle(op.signature()), "\n  got:      ", demangle(*kernel.signature),
-                    "\n  schema:   ", op.schema());
+  OPLOOM_CHECK_TYPE(*kernel.signature == op.signature(), op.qualified_name(), "(): the kernel for ",
+                    key_, " has the wrong signature\n  expected: ", demangle(op.signature()),
+                    "\n  got:      ", demangle(*kernel.signature), "\n  schema:   ", op.schema());
   replaced_.push_back({&op, op.exchange_kernel(key_, kernel.address)});
 }
 

@@ -7,8 +7,8 @@
 //     m.fallback(&to_cpu_and_back);
 //   }
 //
-// The block runs when the shared library that holds it is loaded; when that is unloaded, the kernels
-// are taken out again.
+// The block runs when the shared library that holds it is loaded; when that is unloaded, the
+// kernels are taken out again.
 #pragma once
 
 #include <aten/core/dispatch/OperatorTable.h>
@@ -36,8 +36,8 @@ ArrayRef<OperatorTableBase*> builtin_operators();
 
 // ---- Kernels ----
 
-// A function as a kernel: the address of one with the key set as its first parameter, and the type of
-// the schema's signature, against which a registration is checked.
+// A function as a kernel: the address of one with the key set as its first parameter, and the type
+// of the schema's signature, against which a registration is checked.
 struct KernelFunction {
   ErasedKernel address;
   const std::type_info* signature;
@@ -49,13 +49,10 @@ template <auto F>
 struct MakeKernel;
 template <class R, class... Args, R (*F)(DispatchKeySet, Args...)>
 struct MakeKernel<F> {
-  static KernelFunction make() {
-    return {reinterpret_cast<ErasedKernel>(F), &typeid(R(Args...))};
-  }
+  static KernelFunction make() { return {reinterpret_cast<ErasedKernel>(F), &typeid(R(Args...))}; }
 };
 template <class First, class... Args, class R, R (*F)(First, Args...)>
-  requires(!std::is_same_v<First, DispatchKeySet>)
-struct MakeKernel<F> {
+requires(!std::is_same_v<First, DispatchKeySet>) struct MakeKernel<F> {
   static R call(DispatchKeySet, First first, Args... args) {
     return F(std::forward<First>(first), std::forward<Args>(args)...);
   }
@@ -76,8 +73,8 @@ class OPLOOM_API Library {
   Library& operator=(const Library&) = delete;
   ~Library();
 
-  // Sets the kernel of an operator for this library's key. Throws c10::Error for an unknown operator
-  // or for a function whose signature is not the schema's, and shows both.
+  // Sets the kernel of an operator for this library's key. Throws c10::Error for an unknown
+  // operator or for a function whose signature is not the schema's, and shows both.
   void impl(std::string_view op, KernelFunction kernel);
   // Sets a kernel for all operators of all namespaces that have none for this key.
   void fallback(BoxedKernel kernel);
@@ -108,9 +105,9 @@ struct LibraryBlock {
 
 #define OPLOOM_LIBRARY_IMPL(ns, key, m) OPLOOM_LIBRARY_IMPL_(ns, key, m, __COUNTER__)
 #define OPLOOM_LIBRARY_IMPL_(ns, key, m, id) OPLOOM_LIBRARY_IMPL__(ns, key, m, id)
-#define OPLOOM_LIBRARY_IMPL__(ns, key, m, id)                                            \
-  static void oploom_library_body_##id(::at::Library&);                                  \
-  static const ::at::detail::LibraryBlock oploom_library_block_##id(#ns, #key,           \
+#define OPLOOM_LIBRARY_IMPL__(ns, key, m, id)                                                   \
+  static void oploom_library_body_##id(::at::Library&);                                         \
+  static const ::at::detail::LibraryBlock oploom_library_block_##id(#ns, #key,                  \
                                                                     &oploom_library_body_##id); \
   static void oploom_library_body_##id(::at::Library& m)
 

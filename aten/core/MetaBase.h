@@ -5,11 +5,11 @@
 
 namespace at::inline oploom_v1::impl {
 
-// A structured operator is written as two functions: meta(), which checks the arguments and declares
-// each output with one of the set_output functions, and impl(), which fills the outputs. The
-// functional, in-place, out= and Meta forms of the operator differ only in what a declared output
-// becomes (a fresh tensor, self, the caller's tensor, a tensor without memory); generated subclasses
-// decide that.
+// A structured operator is written as two functions: meta(), which checks the arguments and
+// declares each output with one of the set_output functions, and impl(), which fills the outputs.
+// The functional, in-place, out= and Meta forms of the operator differ only in what a declared
+// output becomes (a fresh tensor, self, the caller's tensor, a tensor without memory); generated
+// subclasses decide that.
 class OPLOOM_API MetaBase {
  public:
   MetaBase() = default;

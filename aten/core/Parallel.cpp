@@ -88,8 +88,8 @@ namespace {
 
 int64_t divide_up(int64_t a, int64_t b) { return (a - 1) / b + 1; }
 
-// What OpenMP does at the two ends of a parallel region, for the thread sanitizer, which does not see
-// it: libgomp is not compiled with it. Everything before what release() marks happens before
+// What OpenMP does at the two ends of a parallel region, for the thread sanitizer, which does not
+// see it: libgomp is not compiled with it. Everything before what release() marks happens before
 // everything after a later acquire() with the same address.
 #ifdef __SANITIZE_THREAD__
 void release(void* address) { __tsan_release(address); }

@@ -36,8 +36,7 @@ void check_dtype(const char* name, ScalarType dtype, const ExpressionTraits& tra
 }  // namespace
 
 void build_expression(TensorIteratorBase& iter, const TensorBase& out,
-                      std::initializer_list<const Tensor*> inputs,
-                      const ExpressionTraits& traits) {
+                      std::initializer_list<const Tensor*> inputs, const ExpressionTraits& traits) {
   const Tensor* const* in = inputs.begin();
   const bool to_float = traits.promotion == Promotion::ToFloat;
   if (traits.promotion == Promotion::Truth || inputs.size() > 2) {

@@ -24,8 +24,8 @@ struct ExpressionTraits {
   bool complex;   // and for complex numbers
 };
 
-// The shape function: builds the iterator of a structured operator with one output. Throws TypeError
-// for dtypes without a kernel.
+// The shape function: builds the iterator of a structured operator with one output. Throws
+// TypeError for dtypes without a kernel.
 void build_expression(TensorIteratorBase& iter, const TensorBase& out,
                       std::initializer_list<const Tensor*> inputs, const ExpressionTraits& traits);
 

@@ -1,5 +1,5 @@
-// What becomes of the outputs that a structured operator declares: the classes between the generated
-// kernels and the meta() and impl() functions of an operator.
+// What becomes of the outputs that a structured operator declares: the classes between the
+// generated kernels and the meta() and impl() functions of an operator.
 #pragma once
 
 #include <aten/core/MetaBase.h>
@@ -18,8 +18,8 @@ namespace native {
 // Note [Structured kernels]
 // A structured operator is a class with meta(), which declares the outputs, and impl(), which fills
 // them. A generated kernel puts one of the classes below on top of it and calls meta(), impl() and,
-// where outputs were given, finish(), which copies what impl() wrote to a temporary. The Meta kernel
-// leaves out impl().
+// where outputs were given, finish(), which copies what impl() wrote to a temporary. The Meta
+// kernel leaves out impl().
 //
 // Where the operator's class is a TensorIterator, the iterator must learn about each output as soon
 // as it exists: its own set_output_raw_strided() does that.
@@ -32,8 +32,8 @@ enum class Writes {
   InTheseStrides,  // where the output has others, impl() gets a temporary
   Elsewhere        // always a temporary: an input is the same tensor as the output
 };
-// Makes a given tensor fit for an output, or returns a temporary to work on. Where `iterator` says so,
-// the caller converts to the output's dtype and looks after overlaps.
+// Makes a given tensor fit for an output, or returns a temporary to work on. Where `iterator` says
+// so, the caller converts to the output's dtype and looks after overlaps.
 Tensor fit_output(const char* name, const Tensor& out, IntArrayRef sizes, IntArrayRef strides,
                   const TensorOptions& options, bool iterator, Writes writes);
 // The same for the self of an in-place operator, which keeps its shape.

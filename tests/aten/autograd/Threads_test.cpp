@@ -1,5 +1,5 @@
-// Automatic differentiation in several threads at once. The thread sanitizer (tools/sanitize thread)
-// watches these tests.
+// Automatic differentiation in several threads at once. The thread sanitizer (tools/sanitize
+// thread) watches these tests.
 #include <tests/aten/autograd/Testing.h>
 
 #include <thread>

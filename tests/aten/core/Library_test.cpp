@@ -32,9 +32,7 @@ class TestBackend : public testing::Test {
     ASSERT_NE(handle_, nullptr) << dlerror();
   }
   void TearDown() override { dlclose(handle_); }
-  int calls(const char* name) {
-    return reinterpret_cast<int (*)()>(dlsym(handle_, name))();
-  }
+  int calls(const char* name) { return reinterpret_cast<int (*)()>(dlsym(handle_, name))(); }
   void* handle_ = nullptr;
 };
 
