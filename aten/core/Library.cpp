@@ -135,6 +135,12 @@ std::vector<OperatorTableBase*> list_operators(std::string_view name_space) {
 
 void register_operators(std::string_view name_space, ArrayRef<OperatorTableBase*> tables) {
   OPLOOM_CHECK(name_space != kBuiltin, "register_operators(): the namespace 'aten' is taken");
+  for (OperatorTableBase* op : tables) {
+    const std::string name = c10::str(name_space, "::", op->qualified_name());
+    OPLOOM_CHECK(find_operator(name) == nullptr, "register_operators(): '", name,
+                 "' is registered already: two libraries define it; load one of them, or give the "
+                 "other's operators a namespace of their own");
+  }
   std::lock_guard lock(registry_mutex());
   auto& all = other_namespaces()[std::string(name_space)];
   for (OperatorTableBase* op : tables) {

@@ -27,12 +27,22 @@ OPLOOM_API OperatorTableBase* find_operator(std::string_view name);
 OPLOOM_API OperatorTableBase& get_operator(std::string_view name);
 // The operators of a namespace, sorted by name.
 OPLOOM_API std::vector<OperatorTableBase*> list_operators(std::string_view name_space = "aten");
-// Adds the tables of a namespace; they must live as long as the program.
+// Adds the tables of a namespace; they must live as long as the program. Throws c10::Error when one
+// of the operators is registered already.
 OPLOOM_API void register_operators(std::string_view name_space,
                                    ArrayRef<OperatorTableBase*> tables);
 
 // The operators of this library, sorted by name; generated.
 ArrayRef<OperatorTableBase*> builtin_operators();
+
+// Registers the operators of a package when the shared library that holds them is loaded. They
+// stay: oploom_add_operators() links packages so that dlclose() keeps them in memory, since graphs
+// and tables may lead to their code.
+struct OperatorRegistration {
+  OperatorRegistration(std::string_view name_space, ArrayRef<OperatorTableBase*> tables) {
+    register_operators(name_space, tables);
+  }
+};
 
 // ---- Kernels ----
 

@@ -25,7 +25,7 @@ namespace native {
 // as it exists: its own set_output_raw_strided() does that.
 
 // A new tensor; empty strides mean contiguous or as the memory format in the options says.
-Tensor make_output(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options);
+OPLOOM_API Tensor make_output(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options);
 // What impl() does with a given output.
 enum class Writes {
   InAnyStrides,
@@ -34,21 +34,23 @@ enum class Writes {
 };
 // Makes a given tensor fit for an output, or returns a temporary to work on. Where `iterator` says
 // so, the caller converts to the output's dtype and looks after overlaps.
-Tensor fit_output(const char* name, const Tensor& out, IntArrayRef sizes, IntArrayRef strides,
-                  const TensorOptions& options, bool iterator, Writes writes);
+OPLOOM_API Tensor fit_output(const char* name, const Tensor& out, IntArrayRef sizes,
+                             IntArrayRef strides, const TensorOptions& options, bool iterator,
+                             Writes writes);
 // The same for the self of an in-place operator, which keeps its shape.
-Tensor fit_self(const char* name, const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
-                const TensorOptions& options, bool iterator, Writes writes);
+OPLOOM_API Tensor fit_self(const char* name, const Tensor& self, IntArrayRef sizes,
+                           IntArrayRef strides, const TensorOptions& options, bool iterator,
+                           Writes writes);
 // Throws if output and input overlap in part. Says whether the input must be kept from being
 // overwritten: both are one view, or might overlap.
-bool is_read(const Tensor& out, const TensorBase& input);
+OPLOOM_API bool is_read(const Tensor& out, const TensorBase& input);
 inline bool is_read(const Tensor& out, const std::optional<Tensor>& input) {
   return input.has_value() && is_read(out, *input);
 }
-bool is_read(const Tensor& out, TensorList inputs);
-bool is_read(const Tensor& out, OptionalTensorList inputs);
+OPLOOM_API bool is_read(const Tensor& out, TensorList inputs);
+OPLOOM_API bool is_read(const Tensor& out, OptionalTensorList inputs);
 // Copies a temporary to the tensor that it stands for, which is resized.
-void copy_back(const Tensor& out, const Tensor& temporary);
+OPLOOM_API void copy_back(const Tensor& out, const Tensor& temporary);
 
 template <class Kernel>
 inline constexpr bool is_iterator = std::is_base_of_v<TensorIteratorBase, Kernel>;
@@ -138,9 +140,9 @@ using InplaceOutput = KeptOutputs<Kernel, 1, &fit_self>;
 // ---- In-place and out= forms that are made from a functional operator ----
 
 // self = result, for a result of self's shape and of a dtype that can be cast to self's.
-Tensor& assign_inplace(Tensor& self, const Tensor& result, const char* name);
+OPLOOM_API Tensor& assign_inplace(Tensor& self, const Tensor& result, const char* name);
 // out = result; out is resized.
-Tensor& assign_out(Tensor& out, const Tensor& result, const char* name);
+OPLOOM_API Tensor& assign_out(Tensor& out, const Tensor& result, const char* name);
 
 }  // namespace native
 }  // namespace at::inline oploom_v1

@@ -34,8 +34,8 @@ struct ExpressionKernel {
 using expression_kernel = const ExpressionKernel*;
 
 // Runs the kernel over operands on the CPU; op_name() of the iterator is the operator's name.
-void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
-                    const Scalar* numbers);
+OPLOOM_API void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
+                               const Scalar* numbers);
 
 }  // namespace native
 }  // namespace at::inline oploom_v1

@@ -28,40 +28,42 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
     outputs = {}
     for family, operators in model.families.items():
         tables = [_table(model, op) for op in operators]
-        outputs[f"generated/dispatch/{family}.cpp"] = template.render(
+        outputs[f"{model.package.folder}/dispatch/{family}.cpp"] = template.render(
             family=family,
             headers=_headers(model, operators),
             tables=tables,
         )
     by_name = sorted(model.operators, key=lambda op: op.name)
-    outputs["generated/dispatch/Operators.cpp"] = env.get_template("dispatch_Operators.j2").render(
-        roots=list(model.roots), operators=by_name
-    )
-    outputs["generated/dispatch/CMakeLists.txt"] = env.get_template("dispatch_CMakeLists.j2").render(
-        families=sorted(["Operators", *model.families])
-    )
+    outputs[f"{model.package.folder}/dispatch/Operators.cpp"] = env.get_template(
+        "dispatch_Operators.j2"
+    ).render(roots=list(model.roots), operators=by_name)
+    if model.package.in_tree:
+        outputs["generated/dispatch/CMakeLists.txt"] = env.get_template(
+            "dispatch_CMakeLists.j2"
+        ).render(families=sorted(["Operators", *model.families]))
     return outputs
 
 
 def _headers(model: Model, operators: tuple[Operator, ...]) -> list[str]:
     headers = {"aten/core/dispatch/Boxing.h"}
+    folder = model.package.folder
     natives = set(native.native_roots(model))
     for op in operators:
-        headers.add(f"generated/ops/{op.root}.h")
+        headers.add(f"{folder}/ops/{op.root}.h")
         if op.root in natives:
-            headers.add(f"generated/native/{op.root}.h")
+            headers.add(f"{folder}/native/{op.root}.h")
         if op.structured or native.is_made_from_functional(op):
             headers.add("aten/native/StructuredOutputs.h")
         if native.is_made_from_functional(op):
-            headers.add(f"generated/ops/{_functional(model, op).root}.h")
+            headers.add(f"{folder}/ops/{_functional(model, op).root}.h")
         if op.scalar_overload_of:
             headers.add("aten/core/Empty.h")
-            headers.add(f"generated/ops/{_tensor_overload(model, op).root}.h")
+            headers.add(f"{folder}/ops/{_tensor_overload(model, op).root}.h")
         if op.expression:
             headers |= {"aten/native/Expression.h", "aten/iterator/TensorIterator.h"}
-            headers.add(f"generated/stubs/{op.family}.h")
+            headers.add(f"{folder}/stubs/{op.family}.h")
         if op.has_autograd_kernel:
-            headers.add(f"generated/autograd/{op.family}Kernels.h")
+            headers.add(f"{folder}/autograd/{op.family}Kernels.h")
     return sorted(headers)
 
 
@@ -161,7 +163,7 @@ def _scalar_body(model: Model, op: Operator) -> list[str]:
     values = []
     for mine, theirs in zip(types.parameters(op), types.parameters(target), strict=True):
         wraps = mine.argument.type.base == "Scalar" and theirs.argument.type.is_tensor
-        values.append(f"detail::wrapped_scalar_tensor({mine.name})" if wraps else mine.name)
+        values.append(f"{model.package.at}detail::wrapped_scalar_tensor({mine.name})" if wraps else mine.name)
     return [wrapped(f"return _ops::{target.identifier}::call(", values, ");", 2)]
 
 

@@ -402,9 +402,59 @@ class Operator:
         return self.returns_tensors or any(a.is_write for a in self.arguments)
 
 
+# The namespace in which oploom's own operators are registered.
+_TREE = "aten"
+
+
+@dataclass(frozen=True)
+class Package:
+    """Operators that are generated together: oploom's own, or those of a project outside the tree.
+
+    What back ends need to know of the difference is told by these fields; none asks for a name.
+    """
+
+    name: str  # the namespace in the registry: aten, mathx
+    python: str  # the Python module: oploom, mathx
+    schema_files: tuple[str, ...]  # without folders
+    derivative_files: tuple[str, ...]
+    helper_headers: tuple[str, ...]  # of a project's own functions that its formulas call
+
+    @property
+    def in_tree(self) -> bool:
+        """Whether this package defines what all others share: class Tensor and its methods, the
+        rooms of the build, the extension module with the types."""
+        return self.name == _TREE
+
+    @property
+    def cpp(self) -> str:
+        """The C++ namespace."""
+        return "at::inline oploom_v1" if self.in_tree else self.name
+
+    @property
+    def at(self) -> str:
+        """What goes before the names of nested namespaces that both at and c10 have: a package sees
+        the names of both, of which neither hides the other's."""
+        return "" if self.in_tree else "at::"
+
+    @property
+    def folder(self) -> str:
+        """Where the outputs lie, and what their includes begin with."""
+        return "generated" if self.in_tree else self.name
+
+    @property
+    def base_header(self) -> str:
+        """The header that everything else needs: class Tensor, in reach of the package's namespaces."""
+        return "generated/ops/Tensor.h" if self.in_tree else f"{self.name}/namespace.h"
+
+    @property
+    def api_header(self) -> str:
+        return "generated/ops/Functions.h" if self.in_tree else f"{self.name}/ops.h"
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     version: int
+    package: Package
     operators: tuple[Operator, ...]  # sorted by name
 
     @cached_property
@@ -442,4 +492,17 @@ def read_model(json: dict[str, Any]) -> Model:
     # Within a group of overloads the functional form comes first, then in-place, then out.
     rank = {"functional": 0, "mutable": 1, "inplace": 2, "out": 3}
     operators.sort(key=lambda o: (o.root, rank[o.kind], o.name))
-    return Model(json["version"], tuple(operators))
+    return Model(json["version"], _read_package(json), tuple(operators))
+
+
+def _read_package(json: dict[str, Any]) -> Package:
+    try:
+        return Package(
+            name=json["namespace"],
+            python=json["python_module"],
+            schema_files=tuple(json["schema_files"]),
+            derivative_files=tuple(json["derivative_files"]),
+            helper_headers=tuple(json["helper_headers"]),
+        )
+    except KeyError as error:
+        raise ModelError(f"the model lacks the key {error}") from error

@@ -30,16 +30,19 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
     outputs = {}
     for root in native_roots(model):
         operators = model.roots[root]
-        headers = {"generated/ops/Tensor.h"}
+        headers = {model.package.base_header}
         headers |= {_base_header(op) for op in operators if op.structured}
-        outputs[f"generated/native/{root}.h"] = template.render(
+        outputs[f"{model.package.folder}/native/{root}.h"] = template.render(
             root=root,
             family=operators[0].family,
             headers=sorted(headers),
-            metas=_metas(operators),
+            metas=_metas(model, operators),
             natives=_natives(operators),
         )
-    outputs["generated/native/CMakeLists.txt"] = env.get_template("native_CMakeLists.j2").render()
+    if model.package.in_tree:
+        outputs["generated/native/CMakeLists.txt"] = env.get_template(
+            "native_CMakeLists.j2"
+        ).render()
     return outputs
 
 
@@ -89,14 +92,14 @@ def _base_header(op: Operator) -> str:
     return _BASE_HEADERS[base]
 
 
-def _metas(operators: tuple[Operator, ...]) -> list[Declared]:
+def _metas(model: Model, operators: tuple[Operator, ...]) -> list[Declared]:
     """struct at::meta::structured_add_Tensor, once for each functional structured operator."""
     result = []
     for op in operators:
         if op.structured is None or op.structured.role != "functional":
             continue
         base = op.structured.inherits or "MetaBase"
-        base = "impl::MetaBase" if base == "MetaBase" else base
+        base = f"{model.package.at}impl::MetaBase" if base == "MetaBase" else base
         inputs = [types.parameter(a).declaration for a in op.inputs]
         text = "\n".join(
             [

@@ -36,7 +36,15 @@ Options:
   --syntax      check: only what can be told from the files themselves; for operator files of
                 another tree, such as PyTorch's
   --json        check: print the diagnostics as JSON on standard output
+  --namespace N the files are a package outside the tree: its operators live in C++ namespace N and
+                are registered as N::name; without it they are oploom's own
+  --python-module M   the Python module of the package (default: its namespace)
+  --schemas F   one more file of operators; may be given several times
+  --derivatives F   likewise, of derivatives
+  --oploom DIR  for packages: where oploom itself is, an installation or a source tree, whose
+                operators and helpers formulas may use (default: what this program is installed in)
   --out DIR     generate: where the code goes (default: generated)
+  --expect FILE generate: the files that the build counts on, one a line; any other set is a mistake
   --check       generate: write nothing, and fail when a file is not up to date
   -o FILE       model: write to a file instead of standard output
   -h, --help    this text
@@ -56,9 +64,14 @@ constexpr int kOk = 0, kMistakes = 1, kUsage = 2, kFailure = 3;
 
 struct Options {
   std::string command;
-  std::vector<std::string> files;
+  std::vector<std::string> files;  // without an option: schemas, derivatives
+  std::vector<std::string> schemas, derivatives;
   std::string tags;
   std::vector<std::string> helpers;
+  std::string name_space{kTreeNamespace};
+  std::string python_module;
+  std::string oploom;
+  std::string expect;
   std::string out = "generated";
   std::string output_file;
   bool syntax = false;
@@ -68,8 +81,10 @@ struct Options {
 };
 
 constexpr std::array<std::string_view, 3> kCommands = {"check", "model", "generate"};
-constexpr std::array<std::string_view, 8> kOptions = {"--tags", "--helpers", "--syntax", "--json",
-                                                      "--out",  "--check",   "-o",       "--help"};
+constexpr std::array<std::string_view, 14> kOptions = {
+    "--tags",   "--helpers",       "--namespace", "--schemas", "--derivatives", "--oploom",
+    "--expect", "--python-module", "--syntax",    "--json",    "--out",         "--check",
+    "-o",       "--help"};
 
 // Where the functions and methods of formulas come from in this tree; the first one must be there
 // for the check to be made.
@@ -85,6 +100,19 @@ constexpr std::array<const char*, 9> kDefaultHelpers = {"aten/autograd/Functions
 
 std::string did_you_mean(const std::string& suggestion) {
   return suggestion.empty() ? "" : " (did you mean '" + suggestion + "'?)";
+}
+
+// The mistake in a package's namespace, or "".
+std::string check_namespace(const std::string& name) {
+  static constexpr std::array<std::string_view, 6> taken = {"at",     "c10",    "std",
+                                                            "caffe2", "oploom", "torch"};
+  if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
+    return "--namespace: '" + name + "' belongs to another library; choose a name of your own";
+  }
+  if (!is_cpp_identifier(name)) {
+    return "--namespace: expected a C++ identifier such as 'mathx', got '" + name + "'";
+  }
+  return "";
 }
 
 // The mistake in the command line, or "".
@@ -103,6 +131,23 @@ std::string parse(const std::vector<std::string>& arguments, Options& options) {
       mistake = value(options.tags);
     } else if (argument == "--helpers") {
       mistake = value(options.helpers.emplace_back());
+    } else if (argument == "--schemas") {
+      mistake = value(options.schemas.emplace_back());
+    } else if (argument == "--derivatives") {
+      mistake = value(options.derivatives.emplace_back());
+    } else if (argument == "--namespace") {
+      mistake = value(options.name_space);
+      if (mistake.empty()) mistake = check_namespace(options.name_space);
+    } else if (argument == "--python-module") {
+      mistake = value(options.python_module);
+      if (mistake.empty() && !is_cpp_identifier(options.python_module)) {
+        mistake =
+            "--python-module: expected a name such as 'mathx', got '" + options.python_module + "'";
+      }
+    } else if (argument == "--oploom") {
+      mistake = value(options.oploom);
+    } else if (argument == "--expect") {
+      mistake = value(options.expect);
     } else if (argument == "--out") {
       mistake = value(options.out);
     } else if (argument == "-o") {
@@ -130,8 +175,34 @@ std::string parse(const std::vector<std::string>& arguments, Options& options) {
            did_you_mean(c10::closest_name(options.command, kCommands));
   }
   if (options.files.size() > 2) return "at most two files: native_functions.yaml derivatives.yaml";
-  if (options.files.empty()) options.files = {"native_functions.yaml", "derivatives.yaml"};
+  if (options.files.empty() && options.schemas.empty() && options.derivatives.empty()) {
+    options.files = {"native_functions.yaml", "derivatives.yaml"};
+  }
+  if (!options.files.empty()) options.schemas.insert(options.schemas.begin(), options.files[0]);
+  if (options.files.size() > 1) {
+    options.derivatives.insert(options.derivatives.begin(), options.files[1]);
+  }
+  if (options.schemas.empty()) return "a file with operators is needed beside the derivatives";
   return "";
+}
+
+// Where oploom itself is: an installation, or a source tree.
+struct Oploom {
+  std::filesystem::path data;     // native_functions.yaml, tags.yaml, codegen/
+  std::filesystem::path headers;  // aten/, c10/
+};
+
+// What `--oploom` names, or what this program is installed in; nothing where neither is there.
+std::optional<Oploom> find_oploom(const Options& options) {
+  std::error_code ignored;
+  const std::filesystem::path root =
+      !options.oploom.empty()
+          ? std::filesystem::path(options.oploom)
+          : std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
+  if (std::filesystem::exists(root / "native_functions.yaml")) return Oploom{root, root};
+  const Oploom installed{root / "share/oploom", root / "include/oploom"};
+  if (std::filesystem::exists(installed.data / "native_functions.yaml")) return installed;
+  return std::nullopt;
 }
 
 class Session {
@@ -148,16 +219,36 @@ class Session {
   const Model& model() const { return model_; }
 
  private:
+  bool is_package() const { return options_.name_space != kTreeNamespace; }
+
   int load() {
-    const SourceFile* files[2] = {};
-    for (std::size_t i = 0; i < options_.files.size(); ++i) {
-      files[i] = read(options_.files[i]);
-      if (!files[i]) return kFailure;
+    model_.name_space = options_.name_space;
+    model_.python_module = !options_.python_module.empty() ? options_.python_module
+                           : is_package()                  ? options_.name_space
+                                                           : "oploom";
+    std::vector<const SourceFile*> schemas, derivatives;
+    for (const auto& path : options_.schemas) {
+      if (!schemas.emplace_back(read(path))) return kFailure;
+    }
+    for (const auto& path : options_.derivatives) {
+      if (!derivatives.emplace_back(read(path))) return kFailure;
+    }
+    if (is_package()) {
+      oploom_ = find_oploom(options_);
+      if (!oploom_ && !options_.syntax) {
+        err_ << "oploom: cannot find oploom's own operators, which a package's formulas may use: "
+                "name the prefix that oploom is installed in, or its source tree, with --oploom\n";
+        return kFailure;
+      }
     }
     std::string tags_path = options_.tags;
     if (tags_path.empty()) {
-      const auto beside = std::filesystem::path(options_.files[0]).replace_filename("tags.yaml");
-      if (std::filesystem::exists(beside)) tags_path = beside.string();
+      const auto beside = std::filesystem::path(options_.schemas[0]).replace_filename("tags.yaml");
+      if (std::filesystem::exists(beside)) {
+        tags_path = beside.string();
+      } else if (oploom_) {
+        tags_path = (oploom_->data / "tags.yaml").string();
+      }
     }
     if (!tags_path.empty()) {
       const SourceFile* tags = read(tags_path);
@@ -165,8 +256,13 @@ class Session {
       load_tags(*tags, model_, diagnostics_);
     }
     if (const int code = load_helper_headers(); code != kOk) return code;
-    load_native_functions(*files[0], model_, diagnostics_);
-    if (files[1]) load_derivatives(*files[1], model_, diagnostics_);
+    if (is_package() && !options_.syntax) {
+      const SourceFile* core = read((oploom_->data / "native_functions.yaml").string());
+      if (!core) return kFailure;
+      load_core_operators(*core, model_, diagnostics_);
+    }
+    for (const SourceFile* file : schemas) load_native_functions(*file, model_, diagnostics_);
+    for (const SourceFile* file : derivatives) load_derivatives(*file, model_, diagnostics_);
     return kOk;
   }
 
@@ -177,8 +273,13 @@ class Session {
       if (!header) return kFailure;
       load_helpers(*header, model_);
     }
-    if (!options_.helpers.empty()) return kOk;
-    const auto root = std::filesystem::path(options_.files[0]).parent_path();
+    if (is_package()) {
+      model_.helper_headers = options_.helpers;
+    } else if (!options_.helpers.empty()) {
+      return kOk;
+    }
+    const auto root =
+        oploom_ ? oploom_->headers : std::filesystem::path(options_.schemas[0]).parent_path();
     if (!std::filesystem::exists(root / kDefaultHelpers[0])) return kOk;
     for (const char* path : kDefaultHelpers) {
       if (const SourceFile* header = sources_.read((root / path).string())) {
@@ -211,6 +312,7 @@ class Session {
   SourceFiles sources_;
   Diagnostics diagnostics_;
   Model model_;
+  std::optional<Oploom> oploom_;
 };
 
 bool write_file(const std::string& path, const std::string& text) {
@@ -237,7 +339,11 @@ int run_backend(const Options& options, const std::string& model, std::ostream& 
                                     path,
                                     "--out",
                                     options.out};
+  if (!options.expect.empty()) words.insert(words.end(), {"--expect", options.expect});
   if (options.check) words.emplace_back("--check");
+  // An installed program brings its back end; in a source tree it lies in the working directory.
+  std::string modules;
+  if (const auto oploom = find_oploom(options)) modules = oploom->data.string();
   std::vector<char*> argv;
   for (auto& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -245,6 +351,11 @@ int run_backend(const Options& options, const std::string& model, std::ostream& 
   int status = 0;
   const pid_t child = fork();
   if (child == 0) {
+    if (!modules.empty()) {
+      const char* others = std::getenv("PYTHONPATH");
+      setenv("PYTHONPATH", (others && *others ? modules + ":" + others : modules).c_str(), 1);
+      setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
+    }
     execvp(argv[0], argv.data());
     _exit(127);
   }

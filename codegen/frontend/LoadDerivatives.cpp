@@ -173,6 +173,7 @@ class Loader {
 }  // namespace
 
 void load_derivatives(const SourceFile& file, Model& model, Diagnostics& diagnostics) {
+  model.derivative_files.push_back(file_name(file));
   auto root = parse_yaml(file, diagnostics);
   if (!root) return;
   model.documents.push_back(std::make_unique<YamlNode>(std::move(*root)));

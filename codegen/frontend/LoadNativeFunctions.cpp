@@ -167,6 +167,12 @@ class Loader {
       if (variant.text == "method" && !op.schema.find_argument("self")) {
         diagnostics_.error(variant.where, "a method needs an argument called 'self'");
       }
+      if (variant.text == "method" && model_.name_space != kTreeNamespace) {
+        diagnostics_.error(variant.where,
+                           "a package cannot add methods to at::Tensor, which is a finished class: "
+                           "leave 'method' out");
+        continue;
+      }
       op.variants.push_back(variant.text);
     }
     std::sort(op.variants.begin(), op.variants.end());
@@ -221,7 +227,21 @@ const YamlNode* load_list(const SourceFile& file, Model& model, Diagnostics& dia
 
 }  // namespace
 
+void load_core_operators(const SourceFile& file, Model& model, Diagnostics& diagnostics) {
+  Model core;
+  load_native_functions(file, core, diagnostics);
+  for (const auto& op : core.operators) {
+    for (const auto& variant : op->variants) {
+      auto& names = variant == "method" ? model.core_methods : model.core_functions;
+      names.insert(op->schema.name);
+      // Forms that autogen makes have the variants of their entry.
+      for (const auto& made : op->autogen) names.insert(made.text.substr(0, made.text.find('.')));
+    }
+  }
+}
+
 void load_native_functions(const SourceFile& file, Model& model, Diagnostics& diagnostics) {
+  model.schema_files.push_back(file_name(file));
   Loader loader(model, diagnostics);
   if (const YamlNode* list = load_list(file, model, diagnostics)) {
     for (const auto& item : list->items) loader.entry(item);

@@ -158,12 +158,22 @@ struct Tag {
   Location where;
 };
 
+// The namespace in which the operators of this tree are registered.
+inline constexpr std::string_view kTreeNamespace = "aten";
+
 struct Model {
+  std::string name_space{kTreeNamespace};
+  std::string python_module;
+  std::vector<std::string> schema_files, derivative_files;  // without folders
   std::vector<std::unique_ptr<Operator>> operators;
   std::vector<std::unique_ptr<DerivativeEntry>> derivatives;
   std::vector<Tag> tags;
   bool tags_given = false;        // a tags file was read, so unknown tags are mistakes
   std::set<std::string> helpers;  // functions that formulas may call; empty: not checked
+  // Of a package: headers of its own that declare such functions, as the command line names them,
+  // and oploom's operators.
+  std::vector<std::string> helper_headers;
+  std::set<std::string> core_functions, core_methods;
   // Parsed files, kept since entries point into them.
   std::vector<std::unique_ptr<YamlNode>> documents;
   std::map<std::string, Operator*, std::less<>> by_name;

@@ -10,19 +10,19 @@ namespace {
 
 constexpr int kModelVersion = 1;
 
-// The file's name alone: the model is the same wherever the tree lies.
-std::string file_name(const Location& where) {
-  if (!where.file) return "";
-  const std::string& path = where.file->path;
-  const std::size_t slash = path.find_last_of('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
-
 class Writer {
  public:
   std::string model(const Model& model) {
     json_.begin_object();
     json_.key("version").value(kModelVersion);
+    json_.key("namespace").value(model.name_space);
+    json_.key("python_module").value(model.python_module);
+    json_.key("schema_files");
+    strings(model.schema_files);
+    json_.key("derivative_files");
+    strings(model.derivative_files);
+    json_.key("helper_headers");
+    strings(model.helper_headers);
     json_.key("operators").begin_array();
     for (const auto& op : model.operators) write(*op);
     json_.end_array();
@@ -245,7 +245,7 @@ class Writer {
     json_.key("group").value(op.group());
     json_.key("family").value(op.family.text);
     json_.key("source").begin_compact().begin_object();
-    json_.key("file").value(file_name(op.where));
+    json_.key("file").value(op.where.file ? file_name(*op.where.file) : "");
     json_.key("line").value(op.where.line());
     json_.end_object().end_compact();
     json_.key("autogen_from");

@@ -71,6 +71,88 @@ TEST_F(CommandLine, JsonDiagnostics) {
   EXPECT_THAT(out_.str(), HasSubstr("\"suggestion\": \"Tensor\""));
 }
 
+// A package outside the tree, and an installed copy of oploom with one operator and one helper.
+class PackageCommandLine : public CommandLine {
+ protected:
+  void SetUp() override {
+    CommandLine::SetUp();
+    for (const char* folder : {"prefix/share/oploom", "prefix/include/oploom/aten/autograd"}) {
+      std::filesystem::create_directories(folder_ / folder);
+    }
+    write("prefix/share/oploom/native_functions.yaml",
+          "- func: exp(Tensor self) -> Tensor\n  family: X\n  variants: function, method\n"
+          "  autogen: exp_, exp.out\n");
+    write("prefix/share/oploom/tags.yaml", "- tag: pointwise\n  desc: text\n");
+    write("prefix/include/oploom/aten/autograd/FunctionsManual.h",
+          "Tensor handle_r_to_c(Tensor grad);\n");
+    schemas_ = write("mathx.yaml",
+                     "- func: mish(Tensor self) -> Tensor\n  tags: pointwise\n"
+                     "  dispatch:\n    CompositeExplicit: mish\n");
+  }
+  int check(const std::string& formula) {
+    const auto derivatives =
+        write("formulas.yaml", "- name: mish(Tensor self) -> Tensor\n  self: " + formula + "\n");
+    return run({"check", "--namespace", "mathx", "--oploom", prefix(), schemas_, derivatives});
+  }
+  std::string prefix() const { return (folder_ / "prefix").string(); }
+  std::string schemas_;
+};
+
+TEST_F(PackageCommandLine, FormulasKnowTheOperatorsOfOploomAndTheirOwn) {
+  EXPECT_EQ(check("handle_r_to_c(grad * self.exp() * exp(self) * mish(self))"), 0) << err_.str();
+  EXPECT_EQ(check("grad * exq(self)"), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("formulas.yaml:2:16: error: the formula calls the function "
+                                    "'exq', which is no operator and no helper (did you mean "
+                                    "'exp'?)"));
+}
+
+TEST_F(PackageCommandLine, OwnHelpersAreKnownBesideOploomsOwn) {
+  EXPECT_EQ(check("mish_backward(grad, self)"), 1);
+  const auto helpers = write("formulas.h", "Tensor mish_backward(Tensor grad, Tensor self);\n");
+  EXPECT_EQ(run({"check", "--namespace", "mathx", "--oploom", prefix(), "--helpers", helpers,
+                 schemas_, (folder_ / "formulas.yaml").string()}),
+            0)
+      << err_.str();
+  EXPECT_EQ(check("handle_r_to_c(grad)"), 0) << err_.str();
+}
+
+TEST_F(PackageCommandLine, TheModelSaysWhosePackageItIs) {
+  const auto more = write("more.yaml", "- func: wish(Tensor self) -> Tensor\n");
+  EXPECT_EQ(run({"model", "--namespace", "mathx", "--oploom", prefix(), "--schemas", schemas_,
+                 "--schemas", more, "--python-module", "mx"}),
+            0)
+      << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("\"namespace\": \"mathx\""));
+  EXPECT_THAT(out_.str(), HasSubstr("\"python_module\": \"mx\""));
+  EXPECT_THAT(out_.str(), HasSubstr("[\"mathx.yaml\", \"more.yaml\"]"));
+  EXPECT_THAT(out_.str(), HasSubstr("\"name\": \"wish\""));
+  EXPECT_THAT(out_.str(), HasSubstr("\"family\": \"mathx\""));
+  EXPECT_THAT(out_.str(), testing::Not(HasSubstr("\"name\": \"exp\"")));
+  EXPECT_EQ(run({"model", operators_, derivatives_}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("\"namespace\": \"aten\""));
+}
+
+TEST_F(PackageCommandLine, MethodsAreRefused) {
+  const auto methods =
+      write("methods.yaml", "- func: mish(Tensor self) -> Tensor\n  variants: function, method\n");
+  EXPECT_EQ(run({"check", "--namespace", "mathx", "--oploom", prefix(), methods}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("methods.yaml:2:23: error: a package cannot add methods to "
+                                    "at::Tensor"));
+}
+
+TEST_F(PackageCommandLine, NamesThatAreNoNamespacesAreRefused) {
+  for (const std::string name : {"at", "9x", "my-ops", "class", ""}) {
+    EXPECT_EQ(run({"check", "--namespace", name, schemas_}), 2) << name;
+    EXPECT_THAT(err_.str(), HasSubstr("--namespace: "));
+  }
+}
+
+TEST_F(PackageCommandLine, AMissingOploomIsSaid) {
+  EXPECT_EQ(
+      run({"check", "--namespace", "mathx", "--oploom", (folder_ / "none").string(), schemas_}), 3);
+  EXPECT_THAT(err_.str(), HasSubstr("cannot find oploom's own operators"));
+}
+
 TEST_F(CommandLine, ModelGoesToStandardOutputOrAFile) {
   EXPECT_EQ(run({"model", operators_, derivatives_}), 0);
   const std::string model = out_.str();

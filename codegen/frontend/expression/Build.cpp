@@ -80,7 +80,10 @@ class Builder {
   }
 
   const Node* name(const Expr& expr) {
-    if (const auto found = scope_.find(expr.text); found != scope_.end()) return found->second;
+    if (const auto found = scope_.find(expr.text); found != scope_.end()) {
+      if (found->second) return found->second;
+      fail(expr, "the argument '" + expr.text + "' is neither a tensor nor a number");
+    }
     if (const auto found = kConstants.find(expr.text); found != kConstants.end()) {
       return graph_.constant(found->second);
     }
@@ -133,6 +136,9 @@ class Builder {
 
   const Node* call(const Expr& expr) {
     const Expr& callee = expr.children[0];
+    if (callee.kind == Expr::Kind::member) {
+      fail(callee, "expressions have functions, no methods: write '" + callee.text + "(...)'");
+    }
     if (callee.kind != Expr::Kind::name) {
       fail(callee, "expressions call functions by their names");
     }

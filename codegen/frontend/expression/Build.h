@@ -11,7 +11,8 @@
 
 namespace oploom::frontend {
 
-// Names that an expression may use, and what they stand for.
+// Names that an expression may use, and what they stand for; null for an argument that exists but
+// has no value in an expression, a string for one.
 using Scope = std::map<std::string, const Node*, std::less<>>;
 
 // Null after a mistake, which is put into `error`: an unknown name, a wrong number of arguments, a

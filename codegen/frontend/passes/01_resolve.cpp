@@ -51,6 +51,7 @@ void run_passes(Model& model, const PassOptions& options, Diagnostics& diagnosti
   differentiate(model, options, diagnostics);
   verify(model, options, diagnostics);
   check_helpers(model, options, diagnostics);
+  prove_derivatives(model, options, diagnostics);
 }
 
 }  // namespace oploom::frontend

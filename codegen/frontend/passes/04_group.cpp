@@ -39,6 +39,12 @@ void group_variants(Model& model, const PassOptions& options, Diagnostics& diagn
     if (found != functional.end()) op->functional = found->second;
     if (op->family.empty() && op->functional) op->family = op->functional->family;
   }
+  if (model.name_space != kTreeNamespace) {
+    // A package need not sort its operators into families: what is in none forms one.
+    for (const auto& op : model.operators) {
+      if (op->family.empty()) op->family = {model.name_space, op->where};
+    }
+  }
   if (options.syntax_only) return;
 
   for (const auto& op : model.operators) {

@@ -30,8 +30,11 @@ void differentiate(Model& model, const PassOptions& options, Diagnostics& diagno
 // 08: what must hold between finished operators.
 void verify(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 
-// 09: the functions that formulas call.
+// 09: the functions that formulas call, and what formulas give.
 void check_helpers(Model& model, const PassOptions& options, Diagnostics& diagnostics);
+
+// 10: the derivatives of expressions, against differences.
+void prove_derivatives(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 
 // All of them.
 void run_passes(Model& model, const PassOptions& options, Diagnostics& diagnostics);
