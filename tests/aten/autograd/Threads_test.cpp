@@ -2,6 +2,7 @@
 // thread) watches these tests.
 #include <tests/aten/autograd/Testing.h>
 
+#include <barrier>
 #include <thread>
 
 namespace {
@@ -11,10 +12,17 @@ using namespace oploom::testing;
 
 constexpr int kThreads = 4, kRounds = 50;
 
+// Calls body(number of the thread) in all threads, which begin together.
 template <class F>
 void in_threads(F body) {
+  std::barrier start(kThreads);
   std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) threads.emplace_back(body, t);
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&start, &body, t] {
+      start.arrive_and_wait();
+      body(t);
+    });
+  }
   for (std::thread& thread : threads) thread.join();
 }
 
@@ -29,11 +37,12 @@ TEST(Threads, GraphsOfTheirOwnDoNotDisturbEachOther) {
 }
 
 TEST(Threads, ASharedLeafGetsTheSumOfAll) {
-  const Tensor x = leaf({1, 2, 3});
+  constexpr int kSize = 20000;  // so that adding takes long enough for others to come between
+  const Tensor x = leaf(Values(kSize, 1));
   in_threads([&](int t) {
     for (int i = 0; i < kRounds; ++i) (x * (t + 1.0)).sum().backward();
   });
-  EXPECT_EQ(values_of(x.grad()), Values(3, kRounds * (1 + 2 + 3 + 4)));
+  EXPECT_EQ(values_of(x.grad()), Values(kSize, kRounds * (1 + 2 + 3 + 4)));
 }
 
 TEST(Threads, AGraphThatIsKeptCanRunInAllAtOnce) {
