@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import os
 import pathlib
 import subprocess
 import sys
@@ -32,6 +33,8 @@ def test_import_brings_no_numpy():
     assert run("import oploom; print('numpy' in sys.modules)") == "False\n"
 
 
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""),
+                    reason="the sanitizers make it slow")
 def test_import_is_quick():
     code = """
     import time
