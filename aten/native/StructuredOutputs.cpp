@@ -91,6 +91,10 @@ void copy_back(const Tensor& out, const Tensor& temporary) {
   out.copy_(temporary);
 }
 
+ShapeGuard::~ShapeGuard() {
+  if (tensor_.defined()) tensor_.unsafeGetTensorImpl()->set_sizes_and_strides(sizes_, strides_);
+}
+
 Tensor& assign_inplace(Tensor& self, const Tensor& result, const char* name) {
   OPLOOM_CHECK(self.sizes() == result.sizes(), name, "(): the result has shape ", result.sizes(),
                ", but self, which is to hold it, has shape ", self.sizes());

@@ -1,5 +1,5 @@
-// What becomes of the outputs that a structured operator declares: the classes between the generated
-// kernels and the meta() and impl() functions of an operator.
+// What becomes of the outputs that a structured operator declares: the classes between the
+// generated kernels and the meta() and impl() functions of an operator.
 #pragma once
 
 #include <aten/core/MetaBase.h>
@@ -8,6 +8,7 @@
 #include <array>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace at::inline oploom_v1 {
 
@@ -18,8 +19,8 @@ namespace native {
 // Note [Structured kernels]
 // A structured operator is a class with meta(), which declares the outputs, and impl(), which fills
 // them. A generated kernel puts one of the classes below on top of it and calls meta(), impl() and,
-// where outputs were given, finish(), which copies what impl() wrote to a temporary. The Meta kernel
-// leaves out impl().
+// where outputs were given, finish(), which copies what impl() wrote to a temporary. The Meta
+// kernel leaves out impl().
 //
 // Where the operator's class is a TensorIterator, the iterator must learn about each output as soon
 // as it exists: its own set_output_raw_strided() does that.
@@ -32,8 +33,8 @@ enum class Writes {
   InTheseStrides,  // where the output has others, impl() gets a temporary
   Elsewhere        // always a temporary: an input is the same tensor as the output
 };
-// Makes a given tensor fit for an output, or returns a temporary to work on. Where `iterator` says so,
-// the caller converts to the output's dtype and looks after overlaps.
+// Makes a given tensor fit for an output, or returns a temporary to work on. Where `iterator` says
+// so, the caller converts to the output's dtype and looks after overlaps.
 Tensor fit_output(const char* name, const Tensor& out, IntArrayRef sizes, IntArrayRef strides,
                   const TensorOptions& options, bool iterator, Writes writes);
 // The same for the self of an in-place operator, which keeps its shape.
@@ -49,6 +50,23 @@ bool is_read(const Tensor& out, TensorList inputs);
 bool is_read(const Tensor& out, OptionalTensorList inputs);
 // Copies a temporary to the tensor that it stands for, which is resized.
 void copy_back(const Tensor& out, const Tensor& temporary);
+
+// Gives a tensor that is resized and then filled its old shape back, should filling it fail.
+// Growing keeps what was in the memory, so that the tensor is as before.
+class ShapeGuard {
+ public:
+  explicit ShapeGuard(const Tensor& tensor)
+      : tensor_(tensor), sizes_(tensor.sizes()), strides_(tensor.strides()) {}
+  ~ShapeGuard();
+  ShapeGuard(ShapeGuard&&) = default;
+  // Filling it went well.
+  void dismiss() { tensor_.reset(); }
+
+ private:
+  Tensor tensor_;
+  DimVector sizes_;
+  DimVector strides_;
+};
 
 template <class Kernel>
 inline constexpr bool is_iterator = std::is_base_of_v<TensorIteratorBase, Kernel>;
@@ -111,11 +129,14 @@ class KeptOutputs : public Kernel {
     for (size_t i = 0; i < N; ++i) {
       if (temporaries_[i].defined()) copy_back(*outputs_[i], temporaries_[i]);
     }
+    for (ShapeGuard& guard : resized_) guard.dismiss();
   }
 
  private:
   void fit(int64_t index, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options,
            Writes writes) {
+    const Tensor& given = *outputs_[index];
+    if (OPLOOM_UNLIKELY(given.defined() && given.sizes() != sizes)) resized_.emplace_back(given);
     temporaries_[index] =
         Fit(name_, *outputs_[index], sizes, strides, options, /*iterator=*/is_iterator<Kernel>,
             elsewhere_[index] ? Writes::Elsewhere : writes);
@@ -128,6 +149,7 @@ class KeptOutputs : public Kernel {
   std::array<Tensor*, N> outputs_;
   std::array<Tensor, N> temporaries_;
   std::array<bool, N> elsewhere_{};
+  std::vector<ShapeGuard> resized_;
 };
 
 template <class Kernel, size_t N>

@@ -51,8 +51,6 @@ def _headers(model: Model, operators: tuple[Operator, ...]) -> list[str]:
             headers.add(f"generated/native/{op.root}.h")
         if op.structured or native.is_made_from_functional(op):
             headers.add("aten/native/StructuredOutputs.h")
-        if native.is_made_from_functional(op):
-            headers.add(f"generated/ops/{_functional(model, op).root}.h")
         if op.scalar_overload_of:
             headers.add("aten/core/Empty.h")
             headers.add(f"generated/ops/{_tensor_overload(model, op).root}.h")

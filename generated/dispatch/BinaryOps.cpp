@@ -310,6 +310,20 @@ constinit OperatorTable<_ops::bitwise_and__Tensor::schema> _ops::bitwise_and__Te
         {DispatchKey::Autograd, &autograd::kernels::bitwise_and__Tensor},
     });
 
+// bitwise_and.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& bitwise_and_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                         Tensor& out) {
+  return _ops::bitwise_and_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_and_Scalar_out::schema> _ops::bitwise_and_Scalar_out::table(
+    kernels_of<_ops::bitwise_and_Scalar_out>,
+    every_backend(&bitwise_and_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_and_Scalar_out_composite},
+    });
+
 // bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& bitwise_and_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
@@ -408,6 +422,20 @@ constinit OperatorTable<_ops::bitwise_or__Tensor::schema> _ops::bitwise_or__Tens
         {DispatchKey::Autograd, &autograd::kernels::bitwise_or__Tensor},
     });
 
+// bitwise_or.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& bitwise_or_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                        Tensor& out) {
+  return _ops::bitwise_or_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_or_Scalar_out::schema> _ops::bitwise_or_Scalar_out::table(
+    kernels_of<_ops::bitwise_or_Scalar_out>,
+    every_backend(&bitwise_or_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_or_Scalar_out_composite},
+    });
+
 // bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& bitwise_or_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
@@ -504,6 +532,20 @@ constinit OperatorTable<_ops::bitwise_xor__Tensor::schema> _ops::bitwise_xor__Te
         {DispatchKey::CPU, &bitwise_xor__Tensor_CPU},
         {DispatchKey::Meta, &bitwise_xor__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::bitwise_xor__Tensor},
+    });
+
+// bitwise_xor.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& bitwise_xor_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                         Tensor& out) {
+  return _ops::bitwise_xor_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_xor_Scalar_out::schema> _ops::bitwise_xor_Scalar_out::table(
+    kernels_of<_ops::bitwise_xor_Scalar_out>,
+    every_backend(&bitwise_xor_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_xor_Scalar_out_composite},
     });
 
 // bitwise_xor.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -804,6 +846,20 @@ constinit OperatorTable<_ops::eq__Tensor::schema> _ops::eq__Tensor::table(
         {DispatchKey::Autograd, &autograd::kernels::eq__Tensor},
     });
 
+// eq.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& eq_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                Tensor& out) {
+  return _ops::eq_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::eq_Scalar_out::schema> _ops::eq_Scalar_out::table(
+    kernels_of<_ops::eq_Scalar_out>,
+    every_backend(&eq_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &eq_Scalar_out_composite},
+    });
+
 // eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& eq_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
@@ -966,6 +1022,20 @@ constinit OperatorTable<_ops::fmod__Tensor::schema> _ops::fmod__Tensor::table(
         {DispatchKey::Autograd, &autograd::kernels::fmod__Tensor},
     });
 
+// fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& fmod_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                  Tensor& out) {
+  return _ops::fmod_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::fmod_Scalar_out::schema> _ops::fmod_Scalar_out::table(
+    kernels_of<_ops::fmod_Scalar_out>,
+    every_backend(&fmod_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &fmod_Scalar_out_composite},
+    });
+
 // fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& fmod_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
@@ -1060,6 +1130,20 @@ constinit OperatorTable<_ops::ge__Tensor::schema> _ops::ge__Tensor::table(
         {DispatchKey::CPU, &ge__Tensor_CPU},
         {DispatchKey::Meta, &ge__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ge__Tensor},
+    });
+
+// ge.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& ge_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                Tensor& out) {
+  return _ops::ge_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::ge_Scalar_out::schema> _ops::ge_Scalar_out::table(
+    kernels_of<_ops::ge_Scalar_out>,
+    every_backend(&ge_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &ge_Scalar_out_composite},
     });
 
 // ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -1210,6 +1294,20 @@ constinit OperatorTable<_ops::gt__Tensor::schema> _ops::gt__Tensor::table(
         {DispatchKey::Autograd, &autograd::kernels::gt__Tensor},
     });
 
+// gt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& gt_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                Tensor& out) {
+  return _ops::gt_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::gt_Scalar_out::schema> _ops::gt_Scalar_out::table(
+    kernels_of<_ops::gt_Scalar_out>,
+    every_backend(&gt_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &gt_Scalar_out_composite},
+    });
+
 // gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& gt_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
@@ -1304,6 +1402,20 @@ constinit OperatorTable<_ops::le__Tensor::schema> _ops::le__Tensor::table(
         {DispatchKey::CPU, &le__Tensor_CPU},
         {DispatchKey::Meta, &le__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::le__Tensor},
+    });
+
+// le.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& le_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                Tensor& out) {
+  return _ops::le_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::le_Scalar_out::schema> _ops::le_Scalar_out::table(
+    kernels_of<_ops::le_Scalar_out>,
+    every_backend(&le_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &le_Scalar_out_composite},
     });
 
 // le.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -1612,6 +1724,20 @@ constinit OperatorTable<_ops::lt__Tensor::schema> _ops::lt__Tensor::table(
         {DispatchKey::Autograd, &autograd::kernels::lt__Tensor},
     });
 
+// lt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& lt_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                Tensor& out) {
+  return _ops::lt_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::lt_Scalar_out::schema> _ops::lt_Scalar_out::table(
+    kernels_of<_ops::lt_Scalar_out>,
+    every_backend(&lt_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &lt_Scalar_out_composite},
+    });
+
 // lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& lt_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
@@ -1896,6 +2022,20 @@ constinit OperatorTable<_ops::ne__Tensor::schema> _ops::ne__Tensor::table(
         {DispatchKey::Autograd, &autograd::kernels::ne__Tensor},
     });
 
+// ne.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& ne_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                Tensor& out) {
+  return _ops::ne_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::ne_Scalar_out::schema> _ops::ne_Scalar_out::table(
+    kernels_of<_ops::ne_Scalar_out>,
+    every_backend(&ne_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &ne_Scalar_out_composite},
+    });
+
 // ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& ne_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
@@ -2025,6 +2165,21 @@ constinit OperatorTable<_ops::pow__Tensor_Tensor::schema> _ops::pow__Tensor_Tens
         {DispatchKey::Autograd, &autograd::kernels::pow__Tensor_Tensor},
     });
 
+// pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& pow_Scalar_out_composite(DispatchKeySet, const Scalar& self, const Tensor& exponent,
+                                 Tensor& out) {
+  const Tensor result = _ops::pow_Scalar::call(self, exponent);
+  return native::assign_out(out, result, "pow");
+}
+}  // namespace
+constinit OperatorTable<_ops::pow_Scalar_out::schema> _ops::pow_Scalar_out::table(
+    kernels_of<_ops::pow_Scalar_out>,
+    every_backend(&pow_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::pow_Scalar_out},
+    });
+
 // pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& pow_Tensor_Scalar_out_CPU(DispatchKeySet, const Tensor& self, const Scalar& exponent,
@@ -2149,6 +2304,20 @@ constinit OperatorTable<_ops::remainder__Tensor::schema> _ops::remainder__Tensor
         {DispatchKey::Autograd, &autograd::kernels::remainder__Tensor},
     });
 
+// remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& remainder_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                       Tensor& out) {
+  return _ops::remainder_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::remainder_Scalar_out::schema> _ops::remainder_Scalar_out::table(
+    kernels_of<_ops::remainder_Scalar_out>,
+    every_backend(&remainder_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &remainder_Scalar_out_composite},
+    });
+
 // remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& remainder_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
@@ -2201,6 +2370,21 @@ constinit OperatorTable<_ops::rsub_Tensor::schema> _ops::rsub_Tensor::table(
     every_backend(&rsub_Tensor_composite),
     {
         {DispatchKey::Autograd, &rsub_Tensor_composite},
+    });
+
+// rsub.Tensor_out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& rsub_Tensor_out_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                  const Scalar& alpha, Tensor& out) {
+  const Tensor result = _ops::rsub_Tensor::call(self, other, alpha);
+  return native::assign_out(out, result, "rsub");
+}
+}  // namespace
+constinit OperatorTable<_ops::rsub_Tensor_out::schema> _ops::rsub_Tensor_out::table(
+    kernels_of<_ops::rsub_Tensor_out>,
+    every_backend(&rsub_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::rsub_Tensor_out},
     });
 
 // sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor

@@ -109,6 +109,21 @@ constinit OperatorTable<_ops::index_Tensor::schema> _ops::index_Tensor::table(
         {DispatchKey::Autograd, &autograd::kernels::index_Tensor},
     });
 
+// index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& index_Tensor_out_composite(DispatchKeySet, const Tensor& self, OptionalTensorList indices,
+                                   Tensor& out) {
+  const Tensor result = _ops::index_Tensor::call(self, indices);
+  return native::assign_out(out, result, "index");
+}
+}  // namespace
+constinit OperatorTable<_ops::index_Tensor_out::schema> _ops::index_Tensor_out::table(
+    kernels_of<_ops::index_Tensor_out>,
+    every_backend(&index_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::index_Tensor_out},
+    });
+
 // index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
 namespace {
 Tensor index_add_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
@@ -569,6 +584,21 @@ constinit OperatorTable<_ops::take_along_dim::schema> _ops::take_along_dim::tabl
     every_backend(&take_along_dim_composite),
     {
         {DispatchKey::Autograd, &take_along_dim_composite},
+    });
+
+// take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& take_along_dim_out_composite(DispatchKeySet, const Tensor& self, const Tensor& indices,
+                                     std::optional<int64_t> dim, Tensor& out) {
+  const Tensor result = _ops::take_along_dim::call(self, indices, dim);
+  return native::assign_out(out, result, "take_along_dim");
+}
+}  // namespace
+constinit OperatorTable<_ops::take_along_dim_out::schema> _ops::take_along_dim_out::table(
+    kernels_of<_ops::take_along_dim_out>,
+    every_backend(&take_along_dim_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::take_along_dim_out},
     });
 
 }  // namespace at::inline oploom_v1

@@ -392,6 +392,21 @@ constinit OperatorTable<_ops::linear::schema> _ops::linear::table(
         {DispatchKey::Autograd, &linear_composite},
     });
 
+// linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& linear_out_composite(DispatchKeySet, const Tensor& input, const Tensor& weight,
+                             const std::optional<Tensor>& bias, Tensor& out) {
+  const Tensor result = _ops::linear::call(input, weight, bias);
+  return native::assign_out(out, result, "linear");
+}
+}  // namespace
+constinit OperatorTable<_ops::linear_out::schema> _ops::linear_out::table(
+    kernels_of<_ops::linear_out>,
+    every_backend(&linear_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::linear_out},
+    });
+
 // matmul(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor matmul_composite(DispatchKeySet, const Tensor& self, const Tensor& other) {

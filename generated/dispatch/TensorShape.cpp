@@ -218,6 +218,20 @@ constinit OperatorTable<_ops::concat::schema> _ops::concat::table(
         {DispatchKey::Autograd, &concat_composite},
     });
 
+// concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& concat_out_composite(DispatchKeySet, TensorList tensors, int64_t dim, Tensor& out) {
+  const Tensor result = _ops::concat::call(tensors, dim);
+  return native::assign_out(out, result, "concat");
+}
+}  // namespace
+constinit OperatorTable<_ops::concat_out::schema> _ops::concat_out::table(
+    kernels_of<_ops::concat_out>,
+    every_backend(&concat_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::concat_out},
+    });
+
 // diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)
 namespace {
 Tensor diagonal_composite(DispatchKeySet, const Tensor& self, int64_t offset, int64_t dim1,
@@ -299,6 +313,20 @@ constinit OperatorTable<_ops::flip::schema> _ops::flip::table(
     every_backend(&flip_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::flip},
+    });
+
+// flip.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& flip_out_composite(DispatchKeySet, const Tensor& self, IntArrayRef dims, Tensor& out) {
+  const Tensor result = _ops::flip::call(self, dims);
+  return native::assign_out(out, result, "flip");
+}
+}  // namespace
+constinit OperatorTable<_ops::flip_out::schema> _ops::flip_out::table(
+    kernels_of<_ops::flip_out>,
+    every_backend(&flip_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::flip_out},
     });
 
 // imag(Tensor(a) self) -> Tensor(a)
@@ -413,6 +441,20 @@ constinit OperatorTable<_ops::repeat::schema> _ops::repeat::table(
         {DispatchKey::Autograd, &autograd::kernels::repeat},
     });
 
+// repeat.out(Tensor self, SymInt[] repeats, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& repeat_out_composite(DispatchKeySet, const Tensor& self, IntArrayRef repeats, Tensor& out) {
+  const Tensor result = _ops::repeat::call(self, repeats);
+  return native::assign_out(out, result, "repeat");
+}
+}  // namespace
+constinit OperatorTable<_ops::repeat_out::schema> _ops::repeat_out::table(
+    kernels_of<_ops::repeat_out>,
+    every_backend(&repeat_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::repeat_out},
+    });
+
 // reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)
 namespace {
 Tensor reshape_composite(DispatchKeySet, const Tensor& self, IntArrayRef shape) {
@@ -450,6 +492,21 @@ constinit OperatorTable<_ops::roll::schema> _ops::roll::table(
     every_backend(&roll_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::roll},
+    });
+
+// roll.out(Tensor self, SymInt[1] shifts, int[1] dims=[], *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& roll_out_composite(DispatchKeySet, const Tensor& self, IntArrayRef shifts, IntArrayRef dims,
+                           Tensor& out) {
+  const Tensor result = _ops::roll::call(self, shifts, dims);
+  return native::assign_out(out, result, "roll");
+}
+}  // namespace
+constinit OperatorTable<_ops::roll_out::schema> _ops::roll_out::table(
+    kernels_of<_ops::roll_out>,
+    every_backend(&roll_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::roll_out},
     });
 
 // select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)

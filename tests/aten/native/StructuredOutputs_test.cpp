@@ -1,5 +1,8 @@
-// The functional, in-place, out= and Meta forms of structured operators: what happens to the outputs.
+// The functional, in-place, out= and Meta forms of structured operators: what happens to the
+// outputs.
 #include "Testing.h"
+
+#include <functional>
 
 namespace {
 
@@ -29,6 +32,31 @@ TEST(StructuredOutputs, OutOfTheRightSizeKeepsItsStridesAndMemory) {
   at::mm_out(product, a, a.t());
   EXPECT_EQ(product.strides(), (at::IntArrayRef{1, 2}));
   EXPECT_EQ(doubles(product), Doubles(4, 3));
+}
+
+// A kernel that refuses its dtype does so after the output has been resized.
+TEST(StructuredOutputs, OutKeepsItsShapeWhereTheOperatorFails) {
+  const auto expect_kept = [](const std::function<void(Tensor&)>& call) {
+    Tensor out = f64({1, 2, 3, 4, 5, 6}).view({2, 3}).t();
+    EXPECT_ANY_THROW(call(out));
+    EXPECT_EQ(out.sizes(), (at::IntArrayRef{3, 2}));
+    EXPECT_EQ(out.strides(), (at::IntArrayRef{1, 3}));
+    EXPECT_EQ(doubles(out), (Doubles{1, 4, 2, 5, 3, 6}));
+  };
+  const Tensor wide = at::ones({50, 50}), numbers = at::ones({4}, at::kLong);
+  expect_kept([&](Tensor& out) { at::bitwise_and_out(out, wide, wide); });
+  expect_kept([&](Tensor& out) { at::gelu_out(out, numbers); });
+  expect_kept([&](Tensor& out) { at::remainder_out(out, numbers, at::zeros({4}, at::kLong)); });
+  const auto expect_kept_by = [](const std::function<void(Tensor&)>& call) {
+    Tensor out = at::tensor({1, 2, 3}, at::kByte);
+    EXPECT_ANY_THROW(call(out));
+    EXPECT_EQ(ints(out), (Ints{1, 2, 3}));
+  };
+  expect_kept_by([](Tensor& out) { at::rand_out(out, {200}); });
+  expect_kept_by([](Tensor& out) { at::randn_out(out, {2}); });
+  expect_kept_by([](Tensor& out) { at::full_out(out, {2, 2}, 1e300); });
+  expect_kept_by([](Tensor& out) { at::linspace_out(out, 1e300, 2, 1); });
+  expect_kept_by([](Tensor& out) { out.resize_({6}, at::MemoryFormat::ChannelsLast); });
 }
 
 TEST(StructuredOutputs, OutOfAnotherDtype) {
