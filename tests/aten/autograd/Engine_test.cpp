@@ -1,4 +1,5 @@
 // The backward pass: accumulation, keeping and recording the graph, chosen inputs, failures.
+#include <aten/autograd/AccumulateGrad.h>
 #include <aten/autograd/Function.h>
 #include <tests/aten/autograd/Testing.h>
 
@@ -161,8 +162,7 @@ TEST(Engine, SeveralOutputsAtOnce) {
 
 TEST(Engine, RefusesWhatHasNoGradient) {
   const Tensor plain = vector_of({1});
-  EXPECT_THROWS(plain.backward(), c10::Error,
-                "element 0 of the outputs has no graph");
+  EXPECT_THROWS(plain.backward(), c10::Error, "element 0 of the outputs has no graph");
   const Tensor x = leaf({1, 2});
   EXPECT_THROWS((x * 2).backward(), c10::Error,
                 "the gradient may be left out only for an output with one element");
@@ -171,15 +171,13 @@ TEST(Engine, RefusesWhatHasNoGradient) {
                 "input 0 does not require grad");
   EXPECT_THROWS(at::ones({2}, at::kLong).requires_grad_(), c10::Error,
                 "expected a tensor of floating-point or complex dtype");
-  EXPECT_THROWS((x * 2).requires_grad_(false), c10::Error,
-                "cannot stop requiring it");
+  EXPECT_THROWS((x * 2).requires_grad_(false), c10::Error, "cannot stop requiring it");
 }
 
 TEST(Engine, OutFormsRefuseInputsThatRequireGrad) {
   const Tensor x = leaf({1, 2});
   Tensor out = at::empty({2}, at::kDouble);
-  EXPECT_THROWS(at::mul_out(out, x, x), c10::Error,
-                "mul(): an argument requires grad");
+  EXPECT_THROWS(at::mul_out(out, x, x), c10::Error, "mul(): an argument requires grad");
   c10::NoGradGuard no_grad;
   at::mul_out(out, x, x);
   EXPECT_EQ(values_of(out), (Values{1, 4}));
@@ -284,8 +282,7 @@ struct WrongShape : at::autograd::Function<WrongShape> {
 
 TEST(Engine, GradientsThatDoNotFitAreRefused) {
   const Tensor x = leaf({1, 2});
-  EXPECT_THROWS(WrongCount::apply(x).sum().backward(), c10::Error,
-                "expected 1 gradients, got 2");
+  EXPECT_THROWS(WrongCount::apply(x).sum().backward(), c10::Error, "expected 1 gradients, got 2");
   EXPECT_THROWS(WrongShape::apply(x).sum().backward(), c10::Error,
                 "expected gradient 0 of a shape that sums to [2], got [7]");
 }
@@ -347,6 +344,14 @@ TEST(Engine, LeavesDieThoughTheirAccumulatorRefersToThem) {
   EXPECT_TRUE(witness.alive()) << "the graph holds it";
   y.reset();
   EXPECT_FALSE(witness.alive());
+}
+
+// What records an operator that has no formula, as those of another library may be.
+TEST(Engine, AnOperatorWithoutADerivativeIsNamedWhenAGradientArrives) {
+  const auto node = c10::make_intrusive<at::autograd::NotImplemented>("fold");
+  EXPECT_THROWS((*node)({at::ones({1})}), c10::NotImplementedError,
+                "fold has no derivative; detach()");
+  EXPECT_NO_THROW((*node)({Tensor()}));
 }
 
 }  // namespace
