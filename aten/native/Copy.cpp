@@ -186,6 +186,9 @@ Tensor& fill_(Tensor& self, const Tensor& value) {
 }
 Tensor& fill_meta_(Tensor& self, const Tensor& value) {
   check_fill_value(value);
+  // A number may lie on the CPU while self is on meta, not the other way around.
+  OPLOOM_CHECK(self.is_meta(), "fill_(): expected a value on device ", self.device(),
+               ", got one on ", value.device());
   return self;
 }
 Tensor fill(const Tensor& self, const Scalar& value) {

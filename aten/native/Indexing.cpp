@@ -26,6 +26,7 @@
 #include <generated/ops/nonzero.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/to.h>
+#include <generated/ops/zeros.h>
 
 #include <atomic>
 #include <vector>
@@ -377,8 +378,8 @@ std::vector<Tensor> expand_masks(const char* op, const Tensor& self, OptionalTen
     // [n, k]; each column is the index tensor of one dimension.
     const Tensor places = native::nonzero(index);
     if (index.dim() == 0) {
-      // A 0-d mask stands for no dimension; the caller has added one for it.
-      result.push_back(make_alias(places, {places.sizes()[0]}, {0}));
+      // A 0-d mask stands for no dimension; the caller has added one of size 1 for it.
+      result.push_back(at::zeros({places.sizes()[0]}, kLong));
       continue;
     }
     for (int64_t d = 0; d < index.dim(); ++d) {

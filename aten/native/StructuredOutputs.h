@@ -51,6 +51,31 @@ bool is_read(const Tensor& out, OptionalTensorList inputs);
 // Copies a temporary to the tensor that it stands for, which is resized.
 void copy_back(const Tensor& out, const Tensor& temporary);
 
+// Throws unless all operands are on the device of the first.
+class DeviceCheck {
+ public:
+  explicit DeviceCheck(const char* name) : name_(name) {}
+  void operator()(const Tensor& tensor);
+  void operator()(const std::optional<Tensor>& tensor) {
+    if (tensor.has_value()) (*this)(*tensor);
+  }
+  void operator()(TensorList tensors) {
+    for (const Tensor& tensor : tensors) (*this)(tensor);
+  }
+  void operator()(OptionalTensorList tensors) {
+    for (const std::optional<Tensor>& tensor : tensors) (*this)(tensor);
+  }
+
+ private:
+  const char* name_;
+  std::optional<Device> device_;
+};
+template <class... Operands>
+void check_one_device(const char* name, const Operands&... operands) {
+  DeviceCheck check(name);
+  (check(operands), ...);
+}
+
 // Gives a tensor that is resized and then filled its old shape back, should filling it fail.
 // Growing keeps what was in the memory, so that the tensor is as before.
 class ShapeGuard {

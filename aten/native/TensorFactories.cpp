@@ -619,6 +619,7 @@ Tensor& bernoulli_(Tensor& self, const Tensor& p, std::optional<Generator> gener
   return self;
 }
 Tensor& bernoulli_meta_(Tensor& self, const Tensor& p, std::optional<Generator> generator) {
+  check_one_device("bernoulli_", self, p);
   check_floating("bernoulli", p);
   expand_alias("bernoulli", p, self.sizes());
   return self;

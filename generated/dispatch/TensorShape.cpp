@@ -153,6 +153,7 @@ Tensor cat_CPU(DispatchKeySet, TensorList tensors, int64_t dim) {
 }
 Tensor cat_Meta(DispatchKeySet, TensorList tensors, int64_t dim) {
   native::FreshOutputs<meta::structured_cat, 1> kernel;
+  native::check_one_device("cat", tensors);
   kernel.meta(tensors, dim);
   return kernel.take(0);
 }
@@ -177,6 +178,7 @@ Tensor& cat_out_CPU(DispatchKeySet, TensorList tensors, int64_t dim, Tensor& out
 }
 Tensor& cat_out_Meta(DispatchKeySet, TensorList tensors, int64_t dim, Tensor& out) {
   native::GivenOutputs<meta::structured_cat, 1> kernel("cat", {&out});
+  native::check_one_device("cat", tensors);
   kernel.meta(tensors, dim);
   kernel.finish();
   return out;
@@ -693,6 +695,7 @@ Tensor stack_CPU(DispatchKeySet, TensorList tensors, int64_t dim) {
 }
 Tensor stack_Meta(DispatchKeySet, TensorList tensors, int64_t dim) {
   native::FreshOutputs<meta::structured_stack, 1> kernel;
+  native::check_one_device("stack", tensors);
   kernel.meta(tensors, dim);
   return kernel.take(0);
 }
@@ -717,6 +720,7 @@ Tensor& stack_out_CPU(DispatchKeySet, TensorList tensors, int64_t dim, Tensor& o
 }
 Tensor& stack_out_Meta(DispatchKeySet, TensorList tensors, int64_t dim, Tensor& out) {
   native::GivenOutputs<meta::structured_stack, 1> kernel("stack", {&out});
+  native::check_one_device("stack", tensors);
   kernel.meta(tensors, dim);
   kernel.finish();
   return out;

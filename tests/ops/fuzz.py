@@ -20,8 +20,10 @@ from tests.ops import capability
 
 CALLS_PER_OPERATOR = 6
 MEMORY = 1 << 26  # large sizes are to fail, not to be filled
-DTYPES = ("bool", "uint8", "int8", "int64", "float16", "bfloat16", "float32", "float64", "complex64")
-SHAPES = ([], [0], [1], [3], [2, 3], [3, 2], [3, 3], [2, 0, 3], [1, 3, 1], [2, 3, 4], [1, 2, 3, 1, 2, 2])
+DTYPES = ("bool", "uint8", "int8", "int64", "float16", "bfloat16", "float32", "float64",
+          "complex64")
+SHAPES = ([], [0], [1], [3], [2, 3], [3, 2], [3, 3], [2, 0, 3], [1, 3, 1], [2, 3, 4],
+          [1, 2, 3, 1, 2, 2])
 HUGE = (2**31, 2**40, 2**62, 2**63 - 1, -(2**63))
 MISFITS = (None, "x", b"x", 1j, 2**64, {}, object(), ..., [1, "a"], [None], slice(1, 2), int)
 # What only the library's own defects would say.
@@ -65,7 +67,8 @@ class Arguments:
         return self.rng.choice((0, 0, 1, 1, 2, 3, -1, -1, -2, 7, -100))
 
     def number(self):
-        return self.rng.choice((0, 1, -1, 2, 2.5, -0.5, True, 1j, math.nan, math.inf, 2**63 - 1, 1e300))
+        return self.rng.choice((0, 1, -1, 2, 2.5, -0.5, True, 1j, math.nan, math.inf, 2**63 - 1,
+                                1e300))
 
     def one(self, base):
         rng = self.rng

@@ -94,8 +94,9 @@ def stub_parameters(tree):
     found = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
-            names = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
-            names |= {a.arg for a in (node.args.vararg,) if a is not None}
+            given = node.args
+            names = {a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
+            names |= {a.arg for a in (given.vararg,) if a is not None}
             found.setdefault(node.name, set()).update(names)
     return found
 

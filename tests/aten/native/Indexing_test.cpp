@@ -240,4 +240,15 @@ TEST(Indexing, OperandsOnSeveralDevicesAreRefused) {
   EXPECT_TRUE(at::index(self.to("meta"), {std::optional<Tensor>(index)}).is_meta());
 }
 
+TEST(Indexing, MasksWithoutDimensionsKeepOrDropTheDimensionAddedForThem) {
+  const Tensor t = at::tensor({1, 2, 3}).unsqueeze(0);
+  for (at::ScalarType dtype : {at::kBool, at::kByte}) {
+    const auto by = [&](int value) {
+      return at::index(t, {std::optional<Tensor>(at::full({}, value).to(dtype))});
+    };
+    EXPECT_EQ(ints(by(1)), (Ints{1, 2, 3}));
+    EXPECT_EQ(sizes(by(0)), (Ints{0, 3}));
+  }
+}
+
 }  // namespace

@@ -163,4 +163,23 @@ TEST(StructuredOutputs, OutMadeFromTheFunctionalForm) {
               HasSubstr("cannot be cast"));
 }
 
+// Where one operand is on meta the Meta kernel runs, which must not make a tensor without values on
+// the CPU.
+TEST(StructuredOutputs, OperandsAreOnOneDevice) {
+  const Tensor a = at::ones({2, 2}), m = a.to("meta"), index = at::zeros({2, 2}, at::kLong);
+  const auto expect_refused = [](const std::function<void()>& call) {
+    EXPECT_THAT(message_of<c10::Error>(call), HasSubstr("on the same device, got"));
+  };
+  expect_refused([&] { at::mm(a, m); });
+  expect_refused([&] { at::mm(m, a); });
+  expect_refused([&] { at::cat({a, m}); });
+  expect_refused([&] { at::addmm(m, a, a); });
+  expect_refused([&] { Tensor(a).addmm_(a, m); });
+  expect_refused([&] { at::gather(a, 0, index.to("meta")); });
+  expect_refused([&] { at::add(a, m); });
+  expect_refused([&] { Tensor(a).bernoulli_(m); });
+  EXPECT_ANY_THROW(Tensor(a).fill_(at::ones({}).to("meta")));
+  EXPECT_TRUE(at::mm(m, m).is_meta());
+}
+
 }  // namespace
