@@ -5,6 +5,7 @@
 #include <aten/iterator/MemoryOverlap.h>
 #include <aten/iterator/TensorIterator.h>
 #include <aten/native/ShapeUtils.h>
+#include <aten/native/StructuredOutputs.h>
 #include <aten/stubs/Copy.h>
 #include <aten/stubs/Fill.h>
 #include <c10/core/MemoryFormat.h>
@@ -185,6 +186,9 @@ Tensor& fill_(Tensor& self, const Tensor& value) {
 }
 Tensor& fill_meta_(Tensor& self, const Tensor& value) {
   check_fill_value(value);
+  // A number may lie on the CPU while self is on meta, not the other way around.
+  OPLOOM_CHECK(self.is_meta(), "fill_(): expected a value on device ", self.device(),
+               ", got one on ", value.device());
   return self;
 }
 Tensor fill(const Tensor& self, const Scalar& value) {
@@ -213,13 +217,20 @@ Tensor zero(const Tensor& self) {
 
 // ---- Numbers out of tensors ----
 
-Scalar item(const Tensor& self) {
+namespace {
+void check_one_element(const Tensor& self) {
   OPLOOM_CHECK(self.numel() == 1, "item(): expected a tensor with one element, got shape ",
                self.sizes());
+}
+}  // namespace
+
+Scalar item(const Tensor& self) {
+  check_one_element(self);
   return at::_local_scalar_dense(self);
 }
 
 Scalar _local_scalar_dense_cpu(const Tensor& self) {
+  check_one_element(self);
   return OPLOOM_DISPATCH(self.scalar_type(), "item", (OPLOOM_ALL),
                          [&]() -> Scalar { return Scalar(*self.const_data_ptr<scalar_t>()); });
 }
@@ -227,12 +238,15 @@ Scalar _local_scalar_dense_cpu(const Tensor& self) {
 // ---- The tensor itself ----
 
 Tensor& resize_(Tensor& self, IntArrayRef size, std::optional<MemoryFormat> memory_format) {
+  OPLOOM_CHECK(!self.requires_grad(),
+               "resize_(): the tensor requires grad, and resizing has no derivative; resize "
+               "detach() of it, or use reshape() or narrow()");
+  OPLOOM_CHECK(memory_format != MemoryFormat::Preserve,
+               "resize_(): there is no input whose memory format could be preserved");
+  ShapeGuard guard(self);
   if (self.sizes() != size) at::detail::resize(self, size);
-  if (memory_format.has_value()) {
-    OPLOOM_CHECK(*memory_format != MemoryFormat::Preserve,
-                 "resize_(): there is no input whose memory format could be preserved");
-    self.unsafeGetTensorImpl()->empty_tensor_restride(*memory_format);
-  }
+  if (memory_format.has_value()) self.unsafeGetTensorImpl()->empty_tensor_restride(*memory_format);
+  guard.dismiss();
   return self;
 }
 

@@ -26,6 +26,7 @@
 #include <generated/ops/nonzero.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/to.h>
+#include <generated/ops/zeros.h>
 
 #include <atomic>
 #include <vector>
@@ -65,7 +66,6 @@ Tensor checked_index(const char* op, const Tensor& index, int64_t dim, int64_t s
 Tensor at_least_1d(const Tensor& self) {
   return self.dim() > 0 ? self : make_alias(self, {1}, {1});
 }
-Tensor at_least_1d(const TensorBase& self) { return at_least_1d(Tensor(self)); }
 
 int64_t size_along(const Tensor& self, int64_t dim) {
   return self.dim() == 0 ? 1 : self.sizes()[dim];
@@ -378,8 +378,8 @@ std::vector<Tensor> expand_masks(const char* op, const Tensor& self, OptionalTen
     // [n, k]; each column is the index tensor of one dimension.
     const Tensor places = native::nonzero(index);
     if (index.dim() == 0) {
-      // A 0-d mask stands for no dimension; the caller has added one for it.
-      result.push_back(make_alias(places, {places.sizes()[0]}, {0}));
+      // A 0-d mask stands for no dimension; the caller has added one of size 1 for it.
+      result.push_back(at::zeros({places.sizes()[0]}, kLong));
       continue;
     }
     for (int64_t d = 0; d < index.dim(); ++d) {
@@ -432,6 +432,9 @@ AdvancedIndex make_advanced_index(const char* op, const Tensor& self, OptionalTe
   const int64_t itemsize = static_cast<int64_t>(self.itemsize());
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (!indices[d].defined()) continue;
+    OPLOOM_CHECK(self.is_meta() || indices[d].device() == self.device(), op,
+                 "(): expected indices on device ", self.device(), ", got one on ",
+                 indices[d].device());
     const Tensor index = self.is_meta()
                              ? indices[d]
                              : checked_index(op, indices[d], d, self.sizes()[d], /*wrap=*/true);
@@ -519,6 +522,9 @@ Tensor& index_put_(Tensor& self, OptionalTensorList indices, const Tensor& value
 }
 Tensor& index_put_meta_(Tensor& self, OptionalTensorList indices, const Tensor& values,
                         bool accumulate) {
+  OPLOOM_CHECK(self.is_meta() || values.device() == self.device(),
+               "index_put_(): expected values on device ", self.device(), ", got ones on ",
+               values.device());
   const AdvancedIndex info = make_advanced_index("index_put_", self, indices);
   expand_alias("index_put_", values, info.self.sizes());
   return self;

@@ -91,6 +91,18 @@ void copy_back(const Tensor& out, const Tensor& temporary) {
   out.copy_(temporary);
 }
 
+void DeviceCheck::operator()(const Tensor& tensor) {
+  if (!tensor.defined()) return;
+  if (!device_.has_value()) device_ = tensor.device();
+  OPLOOM_CHECK(tensor.device() == *device_, name_,
+               "(): expected all tensors to be on the same device, got ", *device_, " and ",
+               tensor.device());
+}
+
+ShapeGuard::~ShapeGuard() {
+  if (tensor_.defined()) tensor_.unsafeGetTensorImpl()->set_sizes_and_strides(sizes_, strides_);
+}
+
 Tensor& assign_inplace(Tensor& self, const Tensor& result, const char* name) {
   OPLOOM_CHECK(self.sizes() == result.sizes(), name, "(): the result has shape ", result.sizes(),
                ", but self, which is to hold it, has shape ", self.sizes());

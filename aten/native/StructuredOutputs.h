@@ -8,6 +8,7 @@
 #include <array>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace at::inline oploom_v1 {
 
@@ -51,6 +52,48 @@ OPLOOM_API bool is_read(const Tensor& out, TensorList inputs);
 OPLOOM_API bool is_read(const Tensor& out, OptionalTensorList inputs);
 // Copies a temporary to the tensor that it stands for, which is resized.
 OPLOOM_API void copy_back(const Tensor& out, const Tensor& temporary);
+
+// Throws unless all operands are on the device of the first.
+class OPLOOM_API DeviceCheck {
+ public:
+  explicit DeviceCheck(const char* name) : name_(name) {}
+  void operator()(const Tensor& tensor);
+  void operator()(const std::optional<Tensor>& tensor) {
+    if (tensor.has_value()) (*this)(*tensor);
+  }
+  void operator()(TensorList tensors) {
+    for (const Tensor& tensor : tensors) (*this)(tensor);
+  }
+  void operator()(OptionalTensorList tensors) {
+    for (const std::optional<Tensor>& tensor : tensors) (*this)(tensor);
+  }
+
+ private:
+  const char* name_;
+  std::optional<Device> device_;
+};
+template <class... Operands>
+void check_one_device(const char* name, const Operands&... operands) {
+  DeviceCheck check(name);
+  (check(operands), ...);
+}
+
+// Gives a tensor that is resized and then filled its old shape back, should filling it fail.
+// Growing keeps what was in the memory, so that the tensor is as before.
+class OPLOOM_API ShapeGuard {
+ public:
+  explicit ShapeGuard(const Tensor& tensor)
+      : tensor_(tensor), sizes_(tensor.sizes()), strides_(tensor.strides()) {}
+  ~ShapeGuard();
+  ShapeGuard(ShapeGuard&&) = default;
+  // Filling it went well.
+  void dismiss() { tensor_.reset(); }
+
+ private:
+  Tensor tensor_;
+  DimVector sizes_;
+  DimVector strides_;
+};
 
 template <class Kernel>
 inline constexpr bool is_iterator = std::is_base_of_v<TensorIteratorBase, Kernel>;
@@ -113,11 +156,14 @@ class KeptOutputs : public Kernel {
     for (size_t i = 0; i < N; ++i) {
       if (temporaries_[i].defined()) copy_back(*outputs_[i], temporaries_[i]);
     }
+    for (ShapeGuard& guard : resized_) guard.dismiss();
   }
 
  private:
   void fit(int64_t index, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options,
            Writes writes) {
+    const Tensor& given = *outputs_[index];
+    if (OPLOOM_UNLIKELY(given.defined() && given.sizes() != sizes)) resized_.emplace_back(given);
     temporaries_[index] =
         Fit(name_, *outputs_[index], sizes, strides, options, /*iterator=*/is_iterator<Kernel>,
             elsewhere_[index] ? Writes::Elsewhere : writes);
@@ -130,6 +176,7 @@ class KeptOutputs : public Kernel {
   std::array<Tensor*, N> outputs_;
   std::array<Tensor, N> temporaries_;
   std::array<bool, N> elsewhere_{};
+  std::vector<ShapeGuard> resized_;
 };
 
 template <class Kernel, size_t N>

@@ -5,6 +5,7 @@
 #include <aten/iterator/MemoryOverlap.h>
 #include <aten/iterator/TensorIterator.h>
 #include <aten/native/ShapeUtils.h>
+#include <aten/native/StructuredOutputs.h>
 #include <aten/stubs/Distributions.h>
 #include <aten/stubs/RangeFactories.h>
 #include <c10/core/DefaultDtype.h>
@@ -163,13 +164,23 @@ Tensor new_empty_strided(const Tensor& self, IntArrayRef size, IntArrayRef strid
 
 // ---- Filled with one value ----
 
+namespace {
+template <typename Fill>
+Tensor& resize_and_fill(Tensor& out, IntArrayRef size, const Fill& fill) {
+  ShapeGuard guard(out);
+  at::detail::resize_output(out, size);
+  fill();
+  guard.dismiss();
+  return out;
+}
+}  // namespace
+
 Tensor zeros(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout> layout,
              std::optional<Device> device, std::optional<bool> pin_memory) {
   return zeroed(empty_with(size, make_options(dtype, layout, device, pin_memory)));
 }
 Tensor& zeros_out(IntArrayRef size, Tensor& out) {
-  at::detail::resize_output(out, size);
-  return out.zero_();
+  return resize_and_fill(out, size, [&] { out.zero_(); });
 }
 Tensor zeros_like(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout,
                   std::optional<Device> device, std::optional<bool> pin_memory,
@@ -187,8 +198,7 @@ Tensor ones(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Lay
   return filled(empty_with(size, make_options(dtype, layout, device, pin_memory)), 1);
 }
 Tensor& ones_out(IntArrayRef size, Tensor& out) {
-  at::detail::resize_output(out, size);
-  return out.fill_(1);
+  return resize_and_fill(out, size, [&] { out.fill_(1); });
 }
 Tensor ones_like(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout,
                  std::optional<Device> device, std::optional<bool> pin_memory,
@@ -208,8 +218,7 @@ Tensor full(IntArrayRef size, const Scalar& fill_value, std::optional<ScalarType
   return filled(empty_with(size, make_options(type, layout, device, pin_memory)), fill_value);
 }
 Tensor& full_out(IntArrayRef size, const Scalar& fill_value, Tensor& out) {
-  at::detail::resize_output(out, size);
-  return out.fill_(fill_value);
+  return resize_and_fill(out, size, [&] { out.fill_(fill_value); });
 }
 Tensor full_like(const Tensor& self, const Scalar& fill_value, std::optional<ScalarType> dtype,
                  std::optional<Layout> layout, std::optional<Device> device,
@@ -235,8 +244,12 @@ namespace {
 // Writes a sequence of `size` elements into `out`, whose shape is kept if it holds as many.
 template <typename Fill>
 Tensor& fill_sequence(Tensor& out, int64_t size, const Fill& fill) {
+  ShapeGuard guard(out);
   if (out.numel() != size) at::detail::resize(out, {size});
-  if (size == 0) return out;
+  if (size == 0) {
+    guard.dismiss();
+    return out;
+  }
   if (out.is_contiguous()) {
     const Tensor flat = make_alias(out, {size}, {1});
     auto iter = TensorIterator::borrowing_nullary_op(flat);
@@ -247,6 +260,7 @@ Tensor& fill_sequence(Tensor& out, int64_t size, const Fill& fill) {
     fill(iter);
     out.copy_(make_alias(flat, out.sizes(), c10::contiguous_strides(out.sizes())));
   }
+  guard.dismiss();
   return out;
 }
 
@@ -328,8 +342,11 @@ Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t steps, Tens
   OPLOOM_CHECK_VALUE(steps >= 0, "linspace(): expected a non-negative number of steps, got ",
                      steps);
   if (steps == 1) {
+    ShapeGuard guard(out);
     if (out.numel() != 1) at::detail::resize(out, {1});
-    return out.fill_(start);
+    out.fill_(start);
+    guard.dismiss();
+    return out;
   }
   return fill_sequence(out, steps, [&](TensorIterator& iter) {
     linspace_stub(DeviceType::CPU, iter, start, end, steps);
@@ -348,8 +365,7 @@ Tensor& eye_out(int64_t n, int64_t m, Tensor& out) {
   OPLOOM_CHECK_VALUE(n >= 0 && m >= 0,
                      "eye(): expected a non-negative number of rows and columns, ", "got ", n,
                      " and ", m);
-  at::detail::resize_output(out, {n, m});
-  out.zero_();
+  zeros_out({n, m}, out);
   const int64_t length = std::min(n, m);
   if (length > 0) make_alias(out, {length}, {out.stride(0) + out.stride(1)}).fill_(1);
   return out;
@@ -603,6 +619,7 @@ Tensor& bernoulli_(Tensor& self, const Tensor& p, std::optional<Generator> gener
   return self;
 }
 Tensor& bernoulli_meta_(Tensor& self, const Tensor& p, std::optional<Generator> generator) {
+  check_one_device("bernoulli_", self, p);
   check_floating("bernoulli", p);
   expand_alias("bernoulli", p, self.sizes());
   return self;
@@ -628,9 +645,11 @@ Tensor rand(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Lay
             std::optional<Device> device, std::optional<bool> pin_memory) {
   return native::rand(size, std::optional<Generator>(), dtype, layout, device, pin_memory);
 }
+Tensor& rand_out(IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
+  return resize_and_fill(out, size, [&] { out.uniform_(0, 1, std::move(generator)); });
+}
 Tensor& rand_out(IntArrayRef size, Tensor& out) {
-  at::detail::resize_output(out, size);
-  return out.uniform_(0, 1);
+  return resize_and_fill(out, size, [&] { out.uniform_(0, 1); });
 }
 Tensor rand_like(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout,
                  std::optional<Device> device, std::optional<bool> pin_memory,
@@ -649,9 +668,11 @@ Tensor randn(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<La
              std::optional<Device> device, std::optional<bool> pin_memory) {
   return native::randn(size, std::optional<Generator>(), dtype, layout, device, pin_memory);
 }
+Tensor& randn_out(IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
+  return resize_and_fill(out, size, [&] { out.normal_(0, 1, std::move(generator)); });
+}
 Tensor& randn_out(IntArrayRef size, Tensor& out) {
-  at::detail::resize_output(out, size);
-  return out.normal_(0, 1);
+  return resize_and_fill(out, size, [&] { out.normal_(0, 1); });
 }
 Tensor randn_like(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout,
                   std::optional<Device> device, std::optional<bool> pin_memory,

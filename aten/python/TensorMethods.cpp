@@ -106,6 +106,7 @@ PyObject* py_is_contiguous(PyObject* self, PyObject* args, PyObject* kwargs) {
 
 PyObject* py_format(PyObject* self, PyObject* spec) {
   return guarded([&]() -> PyObject* {
+    OPLOOM_CHECK_TYPE(PyUnicode_Check(spec), "__format__(): expected a str, got ", type_name(spec));
     if (unpack(self).dim() > 0) return PyObject_Format(Ref(tensor_repr(self)).get(), spec);
     Ref number(item_as_python(unpack(self), "format"));
     return PyObject_Format(number.get(), spec);
@@ -153,6 +154,7 @@ void deepcopy_attributes(PyObject* from, PyObject* to, PyObject* memo) {
 
 PyObject* py_deepcopy(PyObject* self, PyObject* memo) {
   return guarded([&]() -> PyObject* {
+    OPLOOM_CHECK_TYPE(PyDict_Check(memo), "__deepcopy__(): expected a dict, got ", type_name(memo));
     Ref key(PyLong_FromVoidPtr(self));
     if (PyObject* known = PyDict_GetItemWithError(memo, key.get())) return Py_NewRef(known);
     const Tensor& tensor = unpack(self);

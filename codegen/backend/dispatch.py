@@ -263,6 +263,12 @@ def _structured(model: Model, op: Operator, name: str, struct: str, has_impl: bo
     ]
     if has_impl and read and role != "functional" and op.structured.inherits is None:
         lines.append(wrapped("kernel.reads(", read, ");", 2))
+    holders = [a for a in op.inputs if a.type.holds_tensors]
+    several = len(holders) > 1 or any(a.type.list for a in holders)
+    if not has_impl and several and op.structured.inherits is None:
+        # This kernel serves calls where any of the tensors is on meta. Iterators look themselves.
+        names = [f'"{op.base}"', *(types.cpp_name(a.name) for a in holders)]
+        lines.append(wrapped("native::check_one_device(", names, ");", 2))
     declares = "const auto precomputed = " if has_impl and op.structured.precomputed else ""
     lines.append(wrapped(f"{declares}kernel.meta(", inputs, ");", 2))
     if has_impl:

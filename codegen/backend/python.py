@@ -140,7 +140,10 @@ def functions(model: Model) -> list[Function]:
             continue
         module = op.python_module or MAIN_MODULE
         out = out_of.get(op.name)
-        if out is not None and (out.python_module or MAIN_MODULE) != module:
+        # A method takes no out=; that form is C++'s alone, as in the field.
+        if out is not None and (
+            not op.is_function or (out.python_module or MAIN_MODULE) != module
+        ):
             out = None
         known = made.setdefault((module, op.base), Function(op.base, module, op.family, []))
         known.signatures.append(make_signature(op, out))

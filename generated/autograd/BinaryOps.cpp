@@ -31,6 +31,7 @@
 #include <generated/ops/ne.h>
 #include <generated/ops/pow.h>
 #include <generated/ops/remainder.h>
+#include <generated/ops/rsub.h>
 #include <generated/ops/sub.h>
 #include <generated/ops/where.h>
 
@@ -1245,6 +1246,17 @@ Tensor& pow__Tensor_Tensor(DispatchKeySet ks, Tensor& self, const Tensor& expone
   return self;
 }
 
+// pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& pow_Scalar_out(DispatchKeySet ks, const Scalar& self, const Tensor& exponent, Tensor& out) {
+  check_out_requires_grad("pow", exponent, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::pow_Scalar_out::redispatch(ks & c10::after_autograd_keyset, self, exponent, out);
+  }
+  increment_version(out);
+  return out;
+}
+
 // pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& pow_Tensor_Scalar_out(DispatchKeySet ks, const Tensor& self, const Scalar& exponent,
                               Tensor& out) {
@@ -1316,6 +1328,18 @@ Tensor& remainder_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor
   {
     AutoDispatchBelowAutograd guard;
     _ops::remainder_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// rsub.Tensor_out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+Tensor& rsub_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other,
+                        const Scalar& alpha, Tensor& out) {
+  check_out_requires_grad("rsub", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::rsub_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, alpha, out);
   }
   increment_version(out);
   return out;

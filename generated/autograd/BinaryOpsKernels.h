@@ -90,6 +90,7 @@ Tensor pow_Tensor_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& ex
 Tensor pow_Tensor_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& exponent);
 Tensor& pow__Tensor_Scalar(DispatchKeySet ks, Tensor& self, const Scalar& exponent);
 Tensor& pow__Tensor_Tensor(DispatchKeySet ks, Tensor& self, const Tensor& exponent);
+Tensor& pow_Scalar_out(DispatchKeySet ks, const Scalar& self, const Tensor& exponent, Tensor& out);
 Tensor& pow_Tensor_Scalar_out(DispatchKeySet ks, const Tensor& self, const Scalar& exponent,
                               Tensor& out);
 Tensor& pow_Tensor_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& exponent,
@@ -98,6 +99,8 @@ Tensor remainder_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& oth
 Tensor& remainder__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
 Tensor& remainder_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other,
                              Tensor& out);
+Tensor& rsub_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other,
+                        const Scalar& alpha, Tensor& out);
 Tensor sub_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, const Scalar& alpha);
 Tensor& sub__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other, const Scalar& alpha);
 Tensor& sub_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, const Scalar& alpha,

@@ -16,6 +16,7 @@
 #include <generated/ops/nonzero.h>
 #include <generated/ops/scatter.h>
 #include <generated/ops/scatter_add.h>
+#include <generated/ops/take_along_dim.h>
 
 namespace at::inline oploom_v1::autograd {
 
@@ -212,6 +213,18 @@ Tensor index_Tensor(DispatchKeySet ks, const Tensor& self, OptionalTensorList in
   }();
   set_history(result, grad_fn);
   return result;
+}
+
+// index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& index_Tensor_out(DispatchKeySet ks, const Tensor& self, OptionalTensorList indices,
+                         Tensor& out) {
+  check_out_requires_grad("index", self, indices, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::index_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, indices, out);
+  }
+  increment_version(out);
+  return out;
 }
 
 // index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
@@ -566,6 +579,18 @@ Tensor& scatter_add_out(DispatchKeySet ks, const Tensor& self, int64_t dim, cons
   {
     AutoDispatchBelowAutograd guard;
     _ops::scatter_add_out::redispatch(ks & c10::after_autograd_keyset, self, dim, index, src, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& take_along_dim_out(DispatchKeySet ks, const Tensor& self, const Tensor& indices,
+                           std::optional<int64_t> dim, Tensor& out) {
+  check_out_requires_grad("take_along_dim", self, indices, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::take_along_dim_out::redispatch(ks & c10::after_autograd_keyset, self, indices, dim, out);
   }
   increment_version(out);
   return out;

@@ -21,6 +21,8 @@ Tensor gather(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& 
 Tensor& gather_out(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
                    bool sparse_grad, Tensor& out);
 Tensor index_Tensor(DispatchKeySet ks, const Tensor& self, OptionalTensorList indices);
+Tensor& index_Tensor_out(DispatchKeySet ks, const Tensor& self, OptionalTensorList indices,
+                         Tensor& out);
 Tensor index_add(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
                  const Tensor& source, const Scalar& alpha);
 Tensor& index_add_(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor& index,
@@ -56,5 +58,7 @@ Tensor& scatter_add_(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor&
                      const Tensor& src);
 Tensor& scatter_add_out(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
                         const Tensor& src, Tensor& out);
+Tensor& take_along_dim_out(DispatchKeySet ks, const Tensor& self, const Tensor& indices,
+                           std::optional<int64_t> dim, Tensor& out);
 
 }  // namespace at::inline oploom_v1::autograd::kernels

@@ -13,6 +13,7 @@
 #include <generated/ops/clone.h>
 #include <generated/ops/conj.h>
 #include <generated/ops/dot.h>
+#include <generated/ops/linear.h>
 #include <generated/ops/matmul.h>
 #include <generated/ops/mm.h>
 #include <generated/ops/mv.h>
@@ -397,6 +398,18 @@ Tensor& dot_out(DispatchKeySet ks, const Tensor& self, const Tensor& tensor, Ten
   {
     AutoDispatchBelowAutograd guard;
     _ops::dot_out::redispatch(ks & c10::after_autograd_keyset, self, tensor, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& linear_out(DispatchKeySet ks, const Tensor& input, const Tensor& weight,
+                   const std::optional<Tensor>& bias, Tensor& out) {
+  check_out_requires_grad("linear", input, weight, bias, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::linear_out::redispatch(ks & c10::after_autograd_keyset, input, weight, bias, out);
   }
   increment_version(out);
   return out;

@@ -895,6 +895,20 @@ Tensor norm_ScalarOpt_dtype(DispatchKeySet ks, const Tensor& self, const std::op
   return result;
 }
 
+// norm.ScalarOpt_dtype_out(Tensor self, Scalar? p, *, ScalarType dtype, Tensor(a!) out) ->
+//     Tensor(a!)
+Tensor& norm_ScalarOpt_dtype_out(DispatchKeySet ks, const Tensor& self,
+                                 const std::optional<Scalar>& p, ScalarType dtype, Tensor& out) {
+  check_out_requires_grad("norm", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::norm_ScalarOpt_dtype_out::redispatch(ks & c10::after_autograd_keyset, self, p, dtype,
+                                               out);
+  }
+  increment_version(out);
+  return out;
+}
+
 // norm.Scalar_out(Tensor self, Scalar p=2, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& norm_Scalar_out(DispatchKeySet ks, const Tensor& self, const Scalar& p, Tensor& out) {
   check_out_requires_grad("norm", self, out);

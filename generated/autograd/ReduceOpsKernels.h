@@ -74,6 +74,8 @@ Tensor norm_ScalarOpt_dim_dtype(DispatchKeySet ks, const Tensor& self,
                                 ScalarType dtype);
 Tensor norm_ScalarOpt_dtype(DispatchKeySet ks, const Tensor& self, const std::optional<Scalar>& p,
                             ScalarType dtype);
+Tensor& norm_ScalarOpt_dtype_out(DispatchKeySet ks, const Tensor& self,
+                                 const std::optional<Scalar>& p, ScalarType dtype, Tensor& out);
 Tensor& norm_Scalar_out(DispatchKeySet ks, const Tensor& self, const Scalar& p, Tensor& out);
 Tensor& norm_dtype_out(DispatchKeySet ks, const Tensor& self, const std::optional<Scalar>& p,
                        IntArrayRef dim, bool keepdim, ScalarType dtype, Tensor& out);

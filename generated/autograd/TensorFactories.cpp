@@ -9,6 +9,7 @@
 #include <generated/ops/arange.h>
 #include <generated/ops/bernoulli.h>
 #include <generated/ops/clone.h>
+#include <generated/ops/empty.h>
 #include <generated/ops/empty_like.h>
 #include <generated/ops/eye.h>
 #include <generated/ops/full.h>
@@ -24,6 +25,7 @@
 #include <generated/ops/ones_like.h>
 #include <generated/ops/rand.h>
 #include <generated/ops/rand_like.h>
+#include <generated/ops/randint.h>
 #include <generated/ops/randint_like.h>
 #include <generated/ops/randn.h>
 #include <generated/ops/randn_like.h>
@@ -255,6 +257,30 @@ Tensor& bernoulli__float(DispatchKeySet ks, Tensor& self, double p,
   return self;
 }
 
+// bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
+Tensor& bernoulli_out(DispatchKeySet ks, const Tensor& self, std::optional<Generator> generator,
+                      Tensor& out) {
+  check_out_requires_grad("bernoulli", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::bernoulli_out::redispatch(ks & c10::after_autograd_keyset, self, generator, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+Tensor& empty_out(DispatchKeySet ks, IntArrayRef size, std::optional<MemoryFormat> memory_format,
+                  Tensor& out) {
+  check_out_requires_grad("empty", out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::empty_out::redispatch(ks & c10::after_autograd_keyset, size, memory_format, out);
+  }
+  increment_version(out);
+  return out;
+}
+
 // empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
 //     bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 Tensor empty_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype,
@@ -414,6 +440,18 @@ Tensor ones_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType
                                      pin_memory, memory_format);
 }
 
+// rand.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
+Tensor& rand_generator_out(DispatchKeySet ks, IntArrayRef size, std::optional<Generator> generator,
+                           Tensor& out) {
+  check_out_requires_grad("rand", out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::rand_generator_out::redispatch(ks & c10::after_autograd_keyset, size, generator, out);
+  }
+  increment_version(out);
+  return out;
+}
+
 // rand.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& rand_out(DispatchKeySet ks, IntArrayRef size, Tensor& out) {
   check_out_requires_grad("rand", out);
@@ -433,6 +471,57 @@ Tensor rand_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType
   AutoDispatchBelowAutograd guard;
   return _ops::rand_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
                                      pin_memory, memory_format);
+}
+
+// randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) ->
+//     Tensor(a!)
+Tensor& randint_generator_out(DispatchKeySet ks, int64_t high, IntArrayRef size,
+                              std::optional<Generator> generator, Tensor& out) {
+  check_out_requires_grad("randint", out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::randint_generator_out::redispatch(ks & c10::after_autograd_keyset, high, size, generator,
+                                            out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// randint.low_generator_out(SymInt low, SymInt high, SymInt[] size, *, Generator? generator,
+//     Tensor(a!) out) -> Tensor(a!)
+Tensor& randint_low_generator_out(DispatchKeySet ks, int64_t low, int64_t high, IntArrayRef size,
+                                  std::optional<Generator> generator, Tensor& out) {
+  check_out_requires_grad("randint", out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::randint_low_generator_out::redispatch(ks & c10::after_autograd_keyset, low, high, size,
+                                                generator, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// randint.low_out(SymInt low, SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& randint_low_out(DispatchKeySet ks, int64_t low, int64_t high, IntArrayRef size,
+                        Tensor& out) {
+  check_out_requires_grad("randint", out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::randint_low_out::redispatch(ks & c10::after_autograd_keyset, low, high, size, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// randint.out(SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& randint_out(DispatchKeySet ks, int64_t high, IntArrayRef size, Tensor& out) {
+  check_out_requires_grad("randint", out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::randint_out::redispatch(ks & c10::after_autograd_keyset, high, size, out);
+  }
+  increment_version(out);
+  return out;
 }
 
 // randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -456,6 +545,18 @@ Tensor randint_like_low_dtype(DispatchKeySet ks, const Tensor& self, int64_t low
   AutoDispatchBelowAutograd guard;
   return _ops::randint_like_low_dtype::redispatch(ks & c10::after_autograd_keyset, self, low, high,
                                                   dtype, layout, device, pin_memory, memory_format);
+}
+
+// randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
+Tensor& randn_generator_out(DispatchKeySet ks, IntArrayRef size, std::optional<Generator> generator,
+                            Tensor& out) {
+  check_out_requires_grad("randn", out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::randn_generator_out::redispatch(ks & c10::after_autograd_keyset, size, generator, out);
+  }
+  increment_version(out);
+  return out;
 }
 
 // randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)

@@ -26,6 +26,10 @@ Tensor& bernoulli__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& p,
                           std::optional<Generator> generator);
 Tensor& bernoulli__float(DispatchKeySet ks, Tensor& self, double p,
                          std::optional<Generator> generator);
+Tensor& bernoulli_out(DispatchKeySet ks, const Tensor& self, std::optional<Generator> generator,
+                      Tensor& out);
+Tensor& empty_out(DispatchKeySet ks, IntArrayRef size, std::optional<MemoryFormat> memory_format,
+                  Tensor& out);
 Tensor empty_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype,
                   std::optional<Layout> layout, std::optional<Device> device,
                   std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format);
@@ -60,10 +64,19 @@ Tensor& ones_out(DispatchKeySet ks, IntArrayRef size, Tensor& out);
 Tensor ones_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype,
                  std::optional<Layout> layout, std::optional<Device> device,
                  std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format);
+Tensor& rand_generator_out(DispatchKeySet ks, IntArrayRef size, std::optional<Generator> generator,
+                           Tensor& out);
 Tensor& rand_out(DispatchKeySet ks, IntArrayRef size, Tensor& out);
 Tensor rand_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype,
                  std::optional<Layout> layout, std::optional<Device> device,
                  std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format);
+Tensor& randint_generator_out(DispatchKeySet ks, int64_t high, IntArrayRef size,
+                              std::optional<Generator> generator, Tensor& out);
+Tensor& randint_low_generator_out(DispatchKeySet ks, int64_t low, int64_t high, IntArrayRef size,
+                                  std::optional<Generator> generator, Tensor& out);
+Tensor& randint_low_out(DispatchKeySet ks, int64_t low, int64_t high, IntArrayRef size,
+                        Tensor& out);
+Tensor& randint_out(DispatchKeySet ks, int64_t high, IntArrayRef size, Tensor& out);
 Tensor randint_like(DispatchKeySet ks, const Tensor& self, int64_t high,
                     std::optional<ScalarType> dtype, std::optional<Layout> layout,
                     std::optional<Device> device, std::optional<bool> pin_memory,
@@ -72,6 +85,8 @@ Tensor randint_like_low_dtype(DispatchKeySet ks, const Tensor& self, int64_t low
                               std::optional<ScalarType> dtype, std::optional<Layout> layout,
                               std::optional<Device> device, std::optional<bool> pin_memory,
                               std::optional<MemoryFormat> memory_format);
+Tensor& randn_generator_out(DispatchKeySet ks, IntArrayRef size, std::optional<Generator> generator,
+                            Tensor& out);
 Tensor& randn_out(DispatchKeySet ks, IntArrayRef size, Tensor& out);
 Tensor randn_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype,
                   std::optional<Layout> layout, std::optional<Device> device,

@@ -10,6 +10,7 @@
 #include <generated/ops/as_strided.h>
 #include <generated/ops/cat.h>
 #include <generated/ops/clone.h>
+#include <generated/ops/concat.h>
 #include <generated/ops/contiguous.h>
 #include <generated/ops/diagonal.h>
 #include <generated/ops/diagonal_backward.h>
@@ -491,6 +492,17 @@ Tensor& cat_out(DispatchKeySet ks, TensorList tensors, int64_t dim, Tensor& out)
   return out;
 }
 
+// concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& concat_out(DispatchKeySet ks, TensorList tensors, int64_t dim, Tensor& out) {
+  check_out_requires_grad("concat", tensors, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::concat_out::redispatch(ks & c10::after_autograd_keyset, tensors, dim, out);
+  }
+  increment_version(out);
+  return out;
+}
+
 // diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)
 Tensor diagonal(DispatchKeySet ks, const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
   c10::intrusive_ptr<DiagonalBackward0> grad_fn;
@@ -572,6 +584,17 @@ Tensor flip(DispatchKeySet ks, const Tensor& self, IntArrayRef dims) {
   return result;
 }
 
+// flip.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& flip_out(DispatchKeySet ks, const Tensor& self, IntArrayRef dims, Tensor& out) {
+  check_out_requires_grad("flip", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::flip_out::redispatch(ks & c10::after_autograd_keyset, self, dims, out);
+  }
+  increment_version(out);
+  return out;
+}
+
 // permute(Tensor(a) self, int[] dims) -> Tensor(a)
 Tensor permute(DispatchKeySet ks, const Tensor& self, IntArrayRef dims) {
   c10::intrusive_ptr<PermuteBackward0> grad_fn;
@@ -609,6 +632,17 @@ Tensor repeat(DispatchKeySet ks, const Tensor& self, IntArrayRef repeats) {
   return result;
 }
 
+// repeat.out(Tensor self, SymInt[] repeats, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& repeat_out(DispatchKeySet ks, const Tensor& self, IntArrayRef repeats, Tensor& out) {
+  check_out_requires_grad("repeat", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::repeat_out::redispatch(ks & c10::after_autograd_keyset, self, repeats, out);
+  }
+  increment_version(out);
+  return out;
+}
+
 // roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor
 Tensor roll(DispatchKeySet ks, const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   if (!compute_requires_grad(self)) {
@@ -625,6 +659,18 @@ Tensor roll(DispatchKeySet ks, const Tensor& self, IntArrayRef shifts, IntArrayR
   }();
   set_history(result, grad_fn);
   return result;
+}
+
+// roll.out(Tensor self, SymInt[1] shifts, int[1] dims=[], *, Tensor(a!) out) -> Tensor(a!)
+Tensor& roll_out(DispatchKeySet ks, const Tensor& self, IntArrayRef shifts, IntArrayRef dims,
+                 Tensor& out) {
+  check_out_requires_grad("roll", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::roll_out::redispatch(ks & c10::after_autograd_keyset, self, shifts, dims, out);
+  }
+  increment_version(out);
+  return out;
 }
 
 // select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)

@@ -23,14 +23,19 @@ Tensor& as_strided_(DispatchKeySet ks, Tensor& self, IntArrayRef size, IntArrayR
                     std::optional<int64_t> storage_offset);
 Tensor cat(DispatchKeySet ks, TensorList tensors, int64_t dim);
 Tensor& cat_out(DispatchKeySet ks, TensorList tensors, int64_t dim, Tensor& out);
+Tensor& concat_out(DispatchKeySet ks, TensorList tensors, int64_t dim, Tensor& out);
 Tensor diagonal(DispatchKeySet ks, const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2);
 Tensor diagonal_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayRef input_sizes,
                          int64_t offset, int64_t dim1, int64_t dim2);
 Tensor expand(DispatchKeySet ks, const Tensor& self, IntArrayRef size, bool implicit);
 Tensor flip(DispatchKeySet ks, const Tensor& self, IntArrayRef dims);
+Tensor& flip_out(DispatchKeySet ks, const Tensor& self, IntArrayRef dims, Tensor& out);
 Tensor permute(DispatchKeySet ks, const Tensor& self, IntArrayRef dims);
 Tensor repeat(DispatchKeySet ks, const Tensor& self, IntArrayRef repeats);
+Tensor& repeat_out(DispatchKeySet ks, const Tensor& self, IntArrayRef repeats, Tensor& out);
 Tensor roll(DispatchKeySet ks, const Tensor& self, IntArrayRef shifts, IntArrayRef dims);
+Tensor& roll_out(DispatchKeySet ks, const Tensor& self, IntArrayRef shifts, IntArrayRef dims,
+                 Tensor& out);
 Tensor select_int(DispatchKeySet ks, const Tensor& self, int64_t dim, int64_t index);
 Tensor select_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayRef input_sizes,
                        int64_t dim, int64_t index);

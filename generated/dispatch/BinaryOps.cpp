@@ -302,6 +302,20 @@ constinit OperatorTable<_ops::bitwise_and__Tensor::schema> _ops::bitwise_and__Te
         {DispatchKey::Autograd, &autograd::kernels::bitwise_and__Tensor},
     });
 
+// bitwise_and.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& bitwise_and_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                         Tensor& out) {
+  return _ops::bitwise_and_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_and_Scalar_out::schema> _ops::bitwise_and_Scalar_out::table(
+    kernels_of<_ops::bitwise_and_Scalar_out>,
+    every_backend(&bitwise_and_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_and_Scalar_out_composite},
+    });
+
 // bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& bitwise_and_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
@@ -400,6 +414,20 @@ constinit OperatorTable<_ops::bitwise_or__Tensor::schema> _ops::bitwise_or__Tens
         {DispatchKey::Autograd, &autograd::kernels::bitwise_or__Tensor},
     });
 
+// bitwise_or.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& bitwise_or_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                        Tensor& out) {
+  return _ops::bitwise_or_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_or_Scalar_out::schema> _ops::bitwise_or_Scalar_out::table(
+    kernels_of<_ops::bitwise_or_Scalar_out>,
+    every_backend(&bitwise_or_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_or_Scalar_out_composite},
+    });
+
 // bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& bitwise_or_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
@@ -496,6 +524,20 @@ constinit OperatorTable<_ops::bitwise_xor__Tensor::schema> _ops::bitwise_xor__Te
         {DispatchKey::CPU, &bitwise_xor__Tensor_CPU},
         {DispatchKey::Meta, &bitwise_xor__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::bitwise_xor__Tensor},
+    });
+
+// bitwise_xor.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& bitwise_xor_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                         Tensor& out) {
+  return _ops::bitwise_xor_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_xor_Scalar_out::schema> _ops::bitwise_xor_Scalar_out::table(
+    kernels_of<_ops::bitwise_xor_Scalar_out>,
+    every_backend(&bitwise_xor_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_xor_Scalar_out_composite},
     });
 
 // bitwise_xor.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -796,6 +838,20 @@ constinit OperatorTable<_ops::eq__Tensor::schema> _ops::eq__Tensor::table(
         {DispatchKey::Autograd, &autograd::kernels::eq__Tensor},
     });
 
+// eq.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& eq_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                Tensor& out) {
+  return _ops::eq_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::eq_Scalar_out::schema> _ops::eq_Scalar_out::table(
+    kernels_of<_ops::eq_Scalar_out>,
+    every_backend(&eq_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &eq_Scalar_out_composite},
+    });
+
 // eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& eq_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
@@ -958,6 +1014,20 @@ constinit OperatorTable<_ops::fmod__Tensor::schema> _ops::fmod__Tensor::table(
         {DispatchKey::Autograd, &autograd::kernels::fmod__Tensor},
     });
 
+// fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& fmod_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                  Tensor& out) {
+  return _ops::fmod_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::fmod_Scalar_out::schema> _ops::fmod_Scalar_out::table(
+    kernels_of<_ops::fmod_Scalar_out>,
+    every_backend(&fmod_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &fmod_Scalar_out_composite},
+    });
+
 // fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& fmod_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
@@ -1052,6 +1122,20 @@ constinit OperatorTable<_ops::ge__Tensor::schema> _ops::ge__Tensor::table(
         {DispatchKey::CPU, &ge__Tensor_CPU},
         {DispatchKey::Meta, &ge__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ge__Tensor},
+    });
+
+// ge.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& ge_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                Tensor& out) {
+  return _ops::ge_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::ge_Scalar_out::schema> _ops::ge_Scalar_out::table(
+    kernels_of<_ops::ge_Scalar_out>,
+    every_backend(&ge_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &ge_Scalar_out_composite},
     });
 
 // ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -1202,6 +1286,20 @@ constinit OperatorTable<_ops::gt__Tensor::schema> _ops::gt__Tensor::table(
         {DispatchKey::Autograd, &autograd::kernels::gt__Tensor},
     });
 
+// gt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& gt_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                Tensor& out) {
+  return _ops::gt_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::gt_Scalar_out::schema> _ops::gt_Scalar_out::table(
+    kernels_of<_ops::gt_Scalar_out>,
+    every_backend(&gt_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &gt_Scalar_out_composite},
+    });
+
 // gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& gt_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
@@ -1296,6 +1394,20 @@ constinit OperatorTable<_ops::le__Tensor::schema> _ops::le__Tensor::table(
         {DispatchKey::CPU, &le__Tensor_CPU},
         {DispatchKey::Meta, &le__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::le__Tensor},
+    });
+
+// le.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& le_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                Tensor& out) {
+  return _ops::le_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::le_Scalar_out::schema> _ops::le_Scalar_out::table(
+    kernels_of<_ops::le_Scalar_out>,
+    every_backend(&le_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &le_Scalar_out_composite},
     });
 
 // le.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -1604,6 +1716,20 @@ constinit OperatorTable<_ops::lt__Tensor::schema> _ops::lt__Tensor::table(
         {DispatchKey::Autograd, &autograd::kernels::lt__Tensor},
     });
 
+// lt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& lt_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                Tensor& out) {
+  return _ops::lt_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::lt_Scalar_out::schema> _ops::lt_Scalar_out::table(
+    kernels_of<_ops::lt_Scalar_out>,
+    every_backend(&lt_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &lt_Scalar_out_composite},
+    });
+
 // lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& lt_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
@@ -1888,6 +2014,20 @@ constinit OperatorTable<_ops::ne__Tensor::schema> _ops::ne__Tensor::table(
         {DispatchKey::Autograd, &autograd::kernels::ne__Tensor},
     });
 
+// ne.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& ne_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                Tensor& out) {
+  return _ops::ne_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::ne_Scalar_out::schema> _ops::ne_Scalar_out::table(
+    kernels_of<_ops::ne_Scalar_out>,
+    every_backend(&ne_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &ne_Scalar_out_composite},
+    });
+
 // ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& ne_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
@@ -2017,6 +2157,21 @@ constinit OperatorTable<_ops::pow__Tensor_Tensor::schema> _ops::pow__Tensor_Tens
         {DispatchKey::Autograd, &autograd::kernels::pow__Tensor_Tensor},
     });
 
+// pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& pow_Scalar_out_composite(DispatchKeySet, const Scalar& self, const Tensor& exponent,
+                                 Tensor& out) {
+  const Tensor result = _ops::pow_Scalar::call(self, exponent);
+  return native::assign_out(out, result, "pow");
+}
+}  // namespace
+constinit OperatorTable<_ops::pow_Scalar_out::schema> _ops::pow_Scalar_out::table(
+    kernels_of<_ops::pow_Scalar_out>,
+    every_backend(&pow_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::pow_Scalar_out},
+    });
+
 // pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& pow_Tensor_Scalar_out_CPU(DispatchKeySet, const Tensor& self, const Scalar& exponent,
@@ -2141,6 +2296,20 @@ constinit OperatorTable<_ops::remainder__Tensor::schema> _ops::remainder__Tensor
         {DispatchKey::Autograd, &autograd::kernels::remainder__Tensor},
     });
 
+// remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& remainder_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                       Tensor& out) {
+  return _ops::remainder_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::remainder_Scalar_out::schema> _ops::remainder_Scalar_out::table(
+    kernels_of<_ops::remainder_Scalar_out>,
+    every_backend(&remainder_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &remainder_Scalar_out_composite},
+    });
+
 // remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& remainder_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
@@ -2193,6 +2362,21 @@ constinit OperatorTable<_ops::rsub_Tensor::schema> _ops::rsub_Tensor::table(
     every_backend(&rsub_Tensor_composite),
     {
         {DispatchKey::Autograd, &rsub_Tensor_composite},
+    });
+
+// rsub.Tensor_out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& rsub_Tensor_out_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                  const Scalar& alpha, Tensor& out) {
+  const Tensor result = _ops::rsub_Tensor::call(self, other, alpha);
+  return native::assign_out(out, result, "rsub");
+}
+}  // namespace
+constinit OperatorTable<_ops::rsub_Tensor_out::schema> _ops::rsub_Tensor_out::table(
+    kernels_of<_ops::rsub_Tensor_out>,
+    every_backend(&rsub_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::rsub_Tensor_out},
     });
 
 // sub.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
@@ -2313,16 +2497,19 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::bitwise_and_Tensor::table,
       &_ops::bitwise_and__Scalar::table,
       &_ops::bitwise_and__Tensor::table,
+      &_ops::bitwise_and_Scalar_out::table,
       &_ops::bitwise_and_Tensor_out::table,
       &_ops::bitwise_or_Scalar::table,
       &_ops::bitwise_or_Tensor::table,
       &_ops::bitwise_or__Scalar::table,
       &_ops::bitwise_or__Tensor::table,
+      &_ops::bitwise_or_Scalar_out::table,
       &_ops::bitwise_or_Tensor_out::table,
       &_ops::bitwise_xor_Scalar::table,
       &_ops::bitwise_xor_Tensor::table,
       &_ops::bitwise_xor__Scalar::table,
       &_ops::bitwise_xor__Tensor::table,
+      &_ops::bitwise_xor_Scalar_out::table,
       &_ops::bitwise_xor_Tensor_out::table,
       &_ops::div_Scalar::table,
       &_ops::div_Scalar_mode::table,
@@ -2338,6 +2525,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::eq_Tensor::table,
       &_ops::eq__Scalar::table,
       &_ops::eq__Tensor::table,
+      &_ops::eq_Scalar_out::table,
       &_ops::eq_Tensor_out::table,
       &_ops::floor_divide::table,
       &_ops::floor_divide_Scalar::table,
@@ -2348,11 +2536,13 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::fmod_Tensor::table,
       &_ops::fmod__Scalar::table,
       &_ops::fmod__Tensor::table,
+      &_ops::fmod_Scalar_out::table,
       &_ops::fmod_Tensor_out::table,
       &_ops::ge_Scalar::table,
       &_ops::ge_Tensor::table,
       &_ops::ge__Scalar::table,
       &_ops::ge__Tensor::table,
+      &_ops::ge_Scalar_out::table,
       &_ops::ge_Tensor_out::table,
       &_ops::gelu_backward::table,
       &_ops::gelu_backward_grad_input::table,
@@ -2360,11 +2550,13 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::gt_Tensor::table,
       &_ops::gt__Scalar::table,
       &_ops::gt__Tensor::table,
+      &_ops::gt_Scalar_out::table,
       &_ops::gt_Tensor_out::table,
       &_ops::le_Scalar::table,
       &_ops::le_Tensor::table,
       &_ops::le__Scalar::table,
       &_ops::le__Tensor::table,
+      &_ops::le_Scalar_out::table,
       &_ops::le_Tensor_out::table,
       &_ops::logical_and::table,
       &_ops::logical_and_::table,
@@ -2379,6 +2571,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::lt_Tensor::table,
       &_ops::lt__Scalar::table,
       &_ops::lt__Tensor::table,
+      &_ops::lt_Scalar_out::table,
       &_ops::lt_Tensor_out::table,
       &_ops::maximum::table,
       &_ops::maximum_out::table,
@@ -2393,21 +2586,25 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::ne_Tensor::table,
       &_ops::ne__Scalar::table,
       &_ops::ne__Tensor::table,
+      &_ops::ne_Scalar_out::table,
       &_ops::ne_Tensor_out::table,
       &_ops::pow_Scalar::table,
       &_ops::pow_Tensor_Scalar::table,
       &_ops::pow_Tensor_Tensor::table,
       &_ops::pow__Tensor_Scalar::table,
       &_ops::pow__Tensor_Tensor::table,
+      &_ops::pow_Scalar_out::table,
       &_ops::pow_Tensor_Scalar_out::table,
       &_ops::pow_Tensor_Tensor_out::table,
       &_ops::remainder_Scalar::table,
       &_ops::remainder_Tensor::table,
       &_ops::remainder__Scalar::table,
       &_ops::remainder__Tensor::table,
+      &_ops::remainder_Scalar_out::table,
       &_ops::remainder_Tensor_out::table,
       &_ops::rsub_Scalar::table,
       &_ops::rsub_Tensor::table,
+      &_ops::rsub_Tensor_out::table,
       &_ops::sub_Scalar::table,
       &_ops::sub_Tensor::table,
       &_ops::sub__Scalar::table,

@@ -78,6 +78,7 @@ Tensor embedding_dense_backward_Meta(DispatchKeySet, const Tensor& grad_output,
                                      const Tensor& indices, int64_t num_weights,
                                      int64_t padding_idx, bool scale_grad_by_freq) {
   native::FreshOutputs<meta::structured_embedding_dense_backward, 1> kernel;
+  native::check_one_device("embedding_dense_backward", grad_output, indices);
   kernel.meta(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq);
   return kernel.take(0);
 }
@@ -112,6 +113,7 @@ Tensor& embedding_dense_backward_out_Meta(DispatchKeySet, const Tensor& grad_out
                                           Tensor& out) {
   native::GivenOutputs<meta::structured_embedding_dense_backward, 1> kernel(
       "embedding_dense_backward", {&out});
+  native::check_one_device("embedding_dense_backward", grad_output, indices);
   kernel.meta(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq);
   kernel.finish();
   return out;

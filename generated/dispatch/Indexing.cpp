@@ -52,6 +52,7 @@ Tensor gather_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor&
 Tensor gather_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                    bool sparse_grad) {
   native::FreshOutputs<meta::structured_gather, 1> kernel;
+  native::check_one_device("gather", self, index);
   kernel.meta(self, dim, index, sparse_grad);
   return kernel.take(0);
 }
@@ -79,6 +80,7 @@ Tensor& gather_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Te
 Tensor& gather_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                         bool sparse_grad, Tensor& out) {
   native::GivenOutputs<meta::structured_gather, 1> kernel("gather", {&out});
+  native::check_one_device("gather", self, index);
   kernel.meta(self, dim, index, sparse_grad);
   kernel.finish();
   return out;
@@ -109,6 +111,21 @@ constinit OperatorTable<_ops::index_Tensor::schema> _ops::index_Tensor::table(
         {DispatchKey::Autograd, &autograd::kernels::index_Tensor},
     });
 
+// index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& index_Tensor_out_composite(DispatchKeySet, const Tensor& self, OptionalTensorList indices,
+                                   Tensor& out) {
+  const Tensor result = _ops::index_Tensor::call(self, indices);
+  return native::assign_out(out, result, "index");
+}
+}  // namespace
+constinit OperatorTable<_ops::index_Tensor_out::schema> _ops::index_Tensor_out::table(
+    kernels_of<_ops::index_Tensor_out>,
+    every_backend(&index_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::index_Tensor_out},
+    });
+
 // index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
 namespace {
 Tensor index_add_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
@@ -121,6 +138,7 @@ Tensor index_add_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tens
 Tensor index_add_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                       const Tensor& source, const Scalar& alpha) {
   native::FreshOutputs<meta::structured_index_add, 1> kernel;
+  native::check_one_device("index_add", self, index, source);
   kernel.meta(self, dim, index, source, alpha);
   return kernel.take(0);
 }
@@ -148,6 +166,7 @@ Tensor& index_add__CPU(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& 
 Tensor& index_add__Meta(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
                         const Tensor& source, const Scalar& alpha) {
   native::InplaceOutput<meta::structured_index_add> kernel("index_add_", {&self});
+  native::check_one_device("index_add_", self, index, source);
   kernel.meta(self, dim, index, source, alpha);
   kernel.finish();
   return self;
@@ -176,6 +195,7 @@ Tensor& index_add_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const
 Tensor& index_add_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                            const Tensor& source, const Scalar& alpha, Tensor& out) {
   native::GivenOutputs<meta::structured_index_add, 1> kernel("index_add", {&out});
+  native::check_one_device("index_add", self, index, source);
   kernel.meta(self, dim, index, source, alpha);
   kernel.finish();
   return out;
@@ -233,6 +253,7 @@ Tensor index_select_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const T
 }
 Tensor index_select_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index) {
   native::FreshOutputs<meta::structured_index_select, 1> kernel;
+  native::check_one_device("index_select", self, index);
   kernel.meta(self, dim, index);
   return kernel.take(0);
 }
@@ -259,6 +280,7 @@ Tensor& index_select_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, co
 Tensor& index_select_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                               Tensor& out) {
   native::GivenOutputs<meta::structured_index_select, 1> kernel("index_select", {&out});
+  native::check_one_device("index_select", self, index);
   kernel.meta(self, dim, index);
   kernel.finish();
   return out;
@@ -334,6 +356,7 @@ Tensor scatter_src_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Te
 Tensor scatter_src_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                         const Tensor& src) {
   native::FreshOutputs<meta::structured_scatter_src, 1> kernel;
+  native::check_one_device("scatter", self, index, src);
   kernel.meta(self, dim, index, src);
   return kernel.take(0);
 }
@@ -358,6 +381,7 @@ Tensor scatter_value_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const 
 Tensor scatter_value_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                           const Scalar& value) {
   native::FreshOutputs<meta::structured_scatter_value, 1> kernel;
+  native::check_one_device("scatter", self, index);
   kernel.meta(self, dim, index, value);
   return kernel.take(0);
 }
@@ -384,6 +408,7 @@ Tensor& scatter__src_CPU(DispatchKeySet, Tensor& self, int64_t dim, const Tensor
 Tensor& scatter__src_Meta(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
                           const Tensor& src) {
   native::InplaceOutput<meta::structured_scatter_src> kernel("scatter_", {&self});
+  native::check_one_device("scatter_", self, index, src);
   kernel.meta(self, dim, index, src);
   kernel.finish();
   return self;
@@ -411,6 +436,7 @@ Tensor& scatter__value_CPU(DispatchKeySet, Tensor& self, int64_t dim, const Tens
 Tensor& scatter__value_Meta(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
                             const Scalar& value) {
   native::InplaceOutput<meta::structured_scatter_value> kernel("scatter_", {&self});
+  native::check_one_device("scatter_", self, index);
   kernel.meta(self, dim, index, value);
   kernel.finish();
   return self;
@@ -438,6 +464,7 @@ Tensor& scatter_src_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, con
 Tensor& scatter_src_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                              const Tensor& src, Tensor& out) {
   native::GivenOutputs<meta::structured_scatter_src, 1> kernel("scatter", {&out});
+  native::check_one_device("scatter", self, index, src);
   kernel.meta(self, dim, index, src);
   kernel.finish();
   return out;
@@ -466,6 +493,7 @@ Tensor& scatter_value_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, c
 Tensor& scatter_value_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                                const Scalar& value, Tensor& out) {
   native::GivenOutputs<meta::structured_scatter_value, 1> kernel("scatter", {&out});
+  native::check_one_device("scatter", self, index);
   kernel.meta(self, dim, index, value);
   kernel.finish();
   return out;
@@ -491,6 +519,7 @@ Tensor scatter_add_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Te
 Tensor scatter_add_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                         const Tensor& src) {
   native::FreshOutputs<meta::structured_scatter_add, 1> kernel;
+  native::check_one_device("scatter_add", self, index, src);
   kernel.meta(self, dim, index, src);
   return kernel.take(0);
 }
@@ -517,6 +546,7 @@ Tensor& scatter_add__CPU(DispatchKeySet, Tensor& self, int64_t dim, const Tensor
 Tensor& scatter_add__Meta(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
                           const Tensor& src) {
   native::InplaceOutput<meta::structured_scatter_add> kernel("scatter_add_", {&self});
+  native::check_one_device("scatter_add_", self, index, src);
   kernel.meta(self, dim, index, src);
   kernel.finish();
   return self;
@@ -544,6 +574,7 @@ Tensor& scatter_add_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, con
 Tensor& scatter_add_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                              const Tensor& src, Tensor& out) {
   native::GivenOutputs<meta::structured_scatter_add, 1> kernel("scatter_add", {&out});
+  native::check_one_device("scatter_add", self, index, src);
   kernel.meta(self, dim, index, src);
   kernel.finish();
   return out;
@@ -571,6 +602,21 @@ constinit OperatorTable<_ops::take_along_dim::schema> _ops::take_along_dim::tabl
         {DispatchKey::Autograd, &take_along_dim_composite},
     });
 
+// take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& take_along_dim_out_composite(DispatchKeySet, const Tensor& self, const Tensor& indices,
+                                     std::optional<int64_t> dim, Tensor& out) {
+  const Tensor result = _ops::take_along_dim::call(self, indices, dim);
+  return native::assign_out(out, result, "take_along_dim");
+}
+}  // namespace
+constinit OperatorTable<_ops::take_along_dim_out::schema> _ops::take_along_dim_out::table(
+    kernels_of<_ops::take_along_dim_out>,
+    every_backend(&take_along_dim_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::take_along_dim_out},
+    });
+
 // For the registry.
 ArrayRef<OperatorTableBase*> operators_of_Indexing();
 ArrayRef<OperatorTableBase*> operators_of_Indexing() {
@@ -579,6 +625,7 @@ ArrayRef<OperatorTableBase*> operators_of_Indexing() {
       &_ops::gather::table,
       &_ops::gather_out::table,
       &_ops::index_Tensor::table,
+      &_ops::index_Tensor_out::table,
       &_ops::index_add::table,
       &_ops::index_add_::table,
       &_ops::index_add_out::table,
@@ -600,6 +647,7 @@ ArrayRef<OperatorTableBase*> operators_of_Indexing() {
       &_ops::scatter_add_::table,
       &_ops::scatter_add_out::table,
       &_ops::take_along_dim::table,
+      &_ops::take_along_dim_out::table,
   };
   return operators;
 }

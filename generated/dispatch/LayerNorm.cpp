@@ -49,6 +49,7 @@ std::tuple<Tensor, Tensor, Tensor> native_layer_norm_Meta(DispatchKeySet, const 
                                                           const std::optional<Tensor>& bias,
                                                           double eps) {
   native::FreshOutputs<meta::structured_native_layer_norm, 3> kernel;
+  native::check_one_device("native_layer_norm", input, weight, bias);
   kernel.meta(input, normalized_shape, weight, bias, eps);
   return {kernel.take(0), kernel.take(1), kernel.take(2)};
 }
@@ -86,6 +87,7 @@ std::tuple<Tensor&, Tensor&, Tensor&> native_layer_norm_out_Meta(
     Tensor& out0, Tensor& out1, Tensor& out2) {
   native::GivenOutputs<meta::structured_native_layer_norm, 3> kernel("native_layer_norm",
                                                                      {&out0, &out1, &out2});
+  native::check_one_device("native_layer_norm", input, weight, bias);
   kernel.meta(input, normalized_shape, weight, bias, eps);
   kernel.finish();
   return {out0, out1, out2};

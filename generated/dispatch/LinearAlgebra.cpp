@@ -41,6 +41,7 @@ Tensor addmm_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat1, const T
 Tensor addmm_Meta(DispatchKeySet, const Tensor& self, const Tensor& mat1, const Tensor& mat2,
                   const Scalar& beta, const Scalar& alpha) {
   native::FreshOutputs<meta::structured_addmm, 1> kernel;
+  native::check_one_device("addmm", self, mat1, mat2);
   kernel.meta(self, mat1, mat2, beta, alpha);
   return kernel.take(0);
 }
@@ -67,6 +68,7 @@ Tensor& addmm__CPU(DispatchKeySet, Tensor& self, const Tensor& mat1, const Tenso
 Tensor& addmm__Meta(DispatchKeySet, Tensor& self, const Tensor& mat1, const Tensor& mat2,
                     const Scalar& beta, const Scalar& alpha) {
   native::InplaceOutput<meta::structured_addmm> kernel("addmm_", {&self});
+  native::check_one_device("addmm_", self, mat1, mat2);
   kernel.meta(self, mat1, mat2, beta, alpha);
   kernel.finish();
   return self;
@@ -95,6 +97,7 @@ Tensor& addmm_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat1, co
 Tensor& addmm_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& mat1, const Tensor& mat2,
                        const Scalar& beta, const Scalar& alpha, Tensor& out) {
   native::GivenOutputs<meta::structured_addmm, 1> kernel("addmm", {&out});
+  native::check_one_device("addmm", self, mat1, mat2);
   kernel.meta(self, mat1, mat2, beta, alpha);
   kernel.finish();
   return out;
@@ -120,6 +123,7 @@ Tensor addmv_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat, const Te
 Tensor addmv_Meta(DispatchKeySet, const Tensor& self, const Tensor& mat, const Tensor& vec,
                   const Scalar& beta, const Scalar& alpha) {
   native::FreshOutputs<meta::structured_addmv, 1> kernel;
+  native::check_one_device("addmv", self, mat, vec);
   kernel.meta(self, mat, vec, beta, alpha);
   return kernel.take(0);
 }
@@ -146,6 +150,7 @@ Tensor& addmv__CPU(DispatchKeySet, Tensor& self, const Tensor& mat, const Tensor
 Tensor& addmv__Meta(DispatchKeySet, Tensor& self, const Tensor& mat, const Tensor& vec,
                     const Scalar& beta, const Scalar& alpha) {
   native::InplaceOutput<meta::structured_addmv> kernel("addmv_", {&self});
+  native::check_one_device("addmv_", self, mat, vec);
   kernel.meta(self, mat, vec, beta, alpha);
   kernel.finish();
   return self;
@@ -174,6 +179,7 @@ Tensor& addmv_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat, con
 Tensor& addmv_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& mat, const Tensor& vec,
                        const Scalar& beta, const Scalar& alpha, Tensor& out) {
   native::GivenOutputs<meta::structured_addmv, 1> kernel("addmv", {&out});
+  native::check_one_device("addmv", self, mat, vec);
   kernel.meta(self, mat, vec, beta, alpha);
   kernel.finish();
   return out;
@@ -199,6 +205,7 @@ Tensor baddbmm_CPU(DispatchKeySet, const Tensor& self, const Tensor& batch1, con
 Tensor baddbmm_Meta(DispatchKeySet, const Tensor& self, const Tensor& batch1, const Tensor& batch2,
                     const Scalar& beta, const Scalar& alpha) {
   native::FreshOutputs<meta::structured_baddbmm, 1> kernel;
+  native::check_one_device("baddbmm", self, batch1, batch2);
   kernel.meta(self, batch1, batch2, beta, alpha);
   return kernel.take(0);
 }
@@ -226,6 +233,7 @@ Tensor& baddbmm__CPU(DispatchKeySet, Tensor& self, const Tensor& batch1, const T
 Tensor& baddbmm__Meta(DispatchKeySet, Tensor& self, const Tensor& batch1, const Tensor& batch2,
                       const Scalar& beta, const Scalar& alpha) {
   native::InplaceOutput<meta::structured_baddbmm> kernel("baddbmm_", {&self});
+  native::check_one_device("baddbmm_", self, batch1, batch2);
   kernel.meta(self, batch1, batch2, beta, alpha);
   kernel.finish();
   return self;
@@ -256,6 +264,7 @@ Tensor& baddbmm_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& batch
                          const Tensor& batch2, const Scalar& beta, const Scalar& alpha,
                          Tensor& out) {
   native::GivenOutputs<meta::structured_baddbmm, 1> kernel("baddbmm", {&out});
+  native::check_one_device("baddbmm", self, batch1, batch2);
   kernel.meta(self, batch1, batch2, beta, alpha);
   kernel.finish();
   return out;
@@ -279,6 +288,7 @@ Tensor bmm_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat2) {
 }
 Tensor bmm_Meta(DispatchKeySet, const Tensor& self, const Tensor& mat2) {
   native::FreshOutputs<meta::structured_bmm, 1> kernel;
+  native::check_one_device("bmm", self, mat2);
   kernel.meta(self, mat2);
   return kernel.take(0);
 }
@@ -303,6 +313,7 @@ Tensor& bmm_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat2, Tens
 }
 Tensor& bmm_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& mat2, Tensor& out) {
   native::GivenOutputs<meta::structured_bmm, 1> kernel("bmm", {&out});
+  native::check_one_device("bmm", self, mat2);
   kernel.meta(self, mat2);
   kernel.finish();
   return out;
@@ -326,6 +337,7 @@ Tensor dot_CPU(DispatchKeySet, const Tensor& self, const Tensor& tensor) {
 }
 Tensor dot_Meta(DispatchKeySet, const Tensor& self, const Tensor& tensor) {
   native::FreshOutputs<meta::structured_dot, 1> kernel;
+  native::check_one_device("dot", self, tensor);
   kernel.meta(self, tensor);
   return kernel.take(0);
 }
@@ -350,6 +362,7 @@ Tensor& dot_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& tensor, Te
 }
 Tensor& dot_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& tensor, Tensor& out) {
   native::GivenOutputs<meta::structured_dot, 1> kernel("dot", {&out});
+  native::check_one_device("dot", self, tensor);
   kernel.meta(self, tensor);
   kernel.finish();
   return out;
@@ -392,6 +405,21 @@ constinit OperatorTable<_ops::linear::schema> _ops::linear::table(
         {DispatchKey::Autograd, &linear_composite},
     });
 
+// linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& linear_out_composite(DispatchKeySet, const Tensor& input, const Tensor& weight,
+                             const std::optional<Tensor>& bias, Tensor& out) {
+  const Tensor result = _ops::linear::call(input, weight, bias);
+  return native::assign_out(out, result, "linear");
+}
+}  // namespace
+constinit OperatorTable<_ops::linear_out::schema> _ops::linear_out::table(
+    kernels_of<_ops::linear_out>,
+    every_backend(&linear_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::linear_out},
+    });
+
 // matmul(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor matmul_composite(DispatchKeySet, const Tensor& self, const Tensor& other) {
@@ -429,6 +457,7 @@ Tensor mm_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat2) {
 }
 Tensor mm_Meta(DispatchKeySet, const Tensor& self, const Tensor& mat2) {
   native::FreshOutputs<meta::structured_mm, 1> kernel;
+  native::check_one_device("mm", self, mat2);
   kernel.meta(self, mat2);
   return kernel.take(0);
 }
@@ -453,6 +482,7 @@ Tensor& mm_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat2, Tenso
 }
 Tensor& mm_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& mat2, Tensor& out) {
   native::GivenOutputs<meta::structured_mm, 1> kernel("mm", {&out});
+  native::check_one_device("mm", self, mat2);
   kernel.meta(self, mat2);
   kernel.finish();
   return out;
@@ -476,6 +506,7 @@ Tensor mv_CPU(DispatchKeySet, const Tensor& self, const Tensor& vec) {
 }
 Tensor mv_Meta(DispatchKeySet, const Tensor& self, const Tensor& vec) {
   native::FreshOutputs<meta::structured_mv, 1> kernel;
+  native::check_one_device("mv", self, vec);
   kernel.meta(self, vec);
   return kernel.take(0);
 }
@@ -500,6 +531,7 @@ Tensor& mv_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& vec, Tensor
 }
 Tensor& mv_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& vec, Tensor& out) {
   native::GivenOutputs<meta::structured_mv, 1> kernel("mv", {&out});
+  native::check_one_device("mv", self, vec);
   kernel.meta(self, vec);
   kernel.finish();
   return out;
@@ -559,6 +591,7 @@ ArrayRef<OperatorTableBase*> operators_of_LinearAlgebra() {
       &_ops::dot_out::table,
       &_ops::einsum::table,
       &_ops::linear::table,
+      &_ops::linear_out::table,
       &_ops::matmul::table,
       &_ops::matmul_out::table,
       &_ops::mm::table,

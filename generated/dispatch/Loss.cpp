@@ -53,6 +53,7 @@ Tensor mse_loss_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, in
 }
 Tensor mse_loss_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, int64_t reduction) {
   native::FreshOutputs<meta::structured_mse_loss, 1> kernel;
+  native::check_one_device("mse_loss", self, target);
   kernel.meta(self, target, reduction);
   return kernel.take(0);
 }
@@ -79,6 +80,7 @@ Tensor& mse_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& targe
 Tensor& mse_loss_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target,
                           int64_t reduction, Tensor& out) {
   native::GivenOutputs<meta::structured_mse_loss, 1> kernel("mse_loss", {&out});
+  native::check_one_device("mse_loss", self, target);
   kernel.meta(self, target, reduction);
   kernel.finish();
   return out;
@@ -208,6 +210,7 @@ Tensor nll_loss2d_backward_Meta(DispatchKeySet, const Tensor& grad_output, const
                                 int64_t reduction, int64_t ignore_index,
                                 const Tensor& total_weight) {
   native::FreshOutputs<meta::structured_nll_loss2d_backward, 1> kernel;
+  native::check_one_device("nll_loss2d_backward", grad_output, self, target, weight, total_weight);
   kernel.meta(grad_output, self, target, weight, reduction, ignore_index, total_weight);
   return kernel.take(0);
 }
@@ -244,6 +247,7 @@ Tensor& nll_loss2d_backward_grad_input_Meta(DispatchKeySet, const Tensor& grad_o
                                             Tensor& out) {
   native::GivenOutputs<meta::structured_nll_loss2d_backward, 1> kernel("nll_loss2d_backward",
                                                                        {&out});
+  native::check_one_device("nll_loss2d_backward", grad_output, self, target, weight, total_weight);
   kernel.meta(grad_output, self, target, weight, reduction, ignore_index, total_weight);
   kernel.finish();
   return out;
@@ -275,6 +279,7 @@ std::tuple<Tensor, Tensor> nll_loss2d_forward_Meta(DispatchKeySet, const Tensor&
                                                    const std::optional<Tensor>& weight,
                                                    int64_t reduction, int64_t ignore_index) {
   native::FreshOutputs<meta::structured_nll_loss2d_forward, 2> kernel;
+  native::check_one_device("nll_loss2d_forward", self, target, weight);
   kernel.meta(self, target, weight, reduction, ignore_index);
   return {kernel.take(0), kernel.take(1)};
 }
@@ -311,6 +316,7 @@ std::tuple<Tensor&, Tensor&> nll_loss2d_forward_output_Meta(DispatchKeySet, cons
                                                             Tensor& output, Tensor& total_weight) {
   native::GivenOutputs<meta::structured_nll_loss2d_forward, 2> kernel("nll_loss2d_forward",
                                                                       {&output, &total_weight});
+  native::check_one_device("nll_loss2d_forward", self, target, weight);
   kernel.meta(self, target, weight, reduction, ignore_index);
   kernel.finish();
   return {output, total_weight};
@@ -341,6 +347,7 @@ Tensor nll_loss_backward_Meta(DispatchKeySet, const Tensor& grad_output, const T
                               const Tensor& target, const std::optional<Tensor>& weight,
                               int64_t reduction, int64_t ignore_index, const Tensor& total_weight) {
   native::FreshOutputs<meta::structured_nll_loss_backward, 1> kernel;
+  native::check_one_device("nll_loss_backward", grad_output, self, target, weight, total_weight);
   kernel.meta(grad_output, self, target, weight, reduction, ignore_index, total_weight);
   return kernel.take(0);
 }
@@ -376,6 +383,7 @@ Tensor& nll_loss_backward_grad_input_Meta(DispatchKeySet, const Tensor& grad_out
                                           int64_t ignore_index, const Tensor& total_weight,
                                           Tensor& out) {
   native::GivenOutputs<meta::structured_nll_loss_backward, 1> kernel("nll_loss_backward", {&out});
+  native::check_one_device("nll_loss_backward", grad_output, self, target, weight, total_weight);
   kernel.meta(grad_output, self, target, weight, reduction, ignore_index, total_weight);
   kernel.finish();
   return out;
@@ -407,6 +415,7 @@ std::tuple<Tensor, Tensor> nll_loss_forward_Meta(DispatchKeySet, const Tensor& s
                                                  const std::optional<Tensor>& weight,
                                                  int64_t reduction, int64_t ignore_index) {
   native::FreshOutputs<meta::structured_nll_loss_forward, 2> kernel;
+  native::check_one_device("nll_loss_forward", self, target, weight);
   kernel.meta(self, target, weight, reduction, ignore_index);
   return {kernel.take(0), kernel.take(1)};
 }
@@ -443,6 +452,7 @@ std::tuple<Tensor&, Tensor&> nll_loss_forward_output_Meta(DispatchKeySet, const 
                                                           Tensor& output, Tensor& total_weight) {
   native::GivenOutputs<meta::structured_nll_loss_forward, 2> kernel("nll_loss_forward",
                                                                     {&output, &total_weight});
+  native::check_one_device("nll_loss_forward", self, target, weight);
   kernel.meta(self, target, weight, reduction, ignore_index);
   kernel.finish();
   return {output, total_weight};

@@ -1053,6 +1053,24 @@ constinit OperatorTable<_ops::norm_ScalarOpt_dtype::schema> _ops::norm_ScalarOpt
         {DispatchKey::Autograd, &autograd::kernels::norm_ScalarOpt_dtype},
     });
 
+// norm.ScalarOpt_dtype_out(Tensor self, Scalar? p, *, ScalarType dtype, Tensor(a!) out) ->
+//     Tensor(a!)
+namespace {
+Tensor& norm_ScalarOpt_dtype_out_composite(DispatchKeySet, const Tensor& self,
+                                           const std::optional<Scalar>& p, ScalarType dtype,
+                                           Tensor& out) {
+  const Tensor result = _ops::norm_ScalarOpt_dtype::call(self, p, dtype);
+  return native::assign_out(out, result, "norm");
+}
+}  // namespace
+constinit OperatorTable<_ops::norm_ScalarOpt_dtype_out::schema>
+    _ops::norm_ScalarOpt_dtype_out::table(
+    kernels_of<_ops::norm_ScalarOpt_dtype_out>,
+    every_backend(&norm_ScalarOpt_dtype_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::norm_ScalarOpt_dtype_out},
+    });
+
 // norm.Scalar_out(Tensor self, Scalar p=2, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& norm_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& p,
@@ -1586,6 +1604,7 @@ ArrayRef<OperatorTableBase*> operators_of_ReduceOps() {
       &_ops::norm_ScalarOpt_dim::table,
       &_ops::norm_ScalarOpt_dim_dtype::table,
       &_ops::norm_ScalarOpt_dtype::table,
+      &_ops::norm_ScalarOpt_dtype_out::table,
       &_ops::norm_Scalar_out::table,
       &_ops::norm_dtype_out::table,
       &_ops::norm_out::table,

@@ -81,6 +81,7 @@ Tensor _log_softmax_backward_data_CPU(DispatchKeySet, const Tensor& grad_output,
 Tensor _log_softmax_backward_data_Meta(DispatchKeySet, const Tensor& grad_output,
                                        const Tensor& output, int64_t dim, ScalarType input_dtype) {
   native::FreshOutputs<meta::structured__log_softmax_backward_data, 1> kernel;
+  native::check_one_device("_log_softmax_backward_data", grad_output, output);
   kernel.meta(grad_output, output, dim, input_dtype);
   return kernel.take(0);
 }
@@ -113,6 +114,7 @@ Tensor& _log_softmax_backward_data_out_Meta(DispatchKeySet, const Tensor& grad_o
                                             ScalarType input_dtype, Tensor& out) {
   native::GivenOutputs<meta::structured__log_softmax_backward_data, 1> kernel(
       "_log_softmax_backward_data", {&out});
+  native::check_one_device("_log_softmax_backward_data", grad_output, output);
   kernel.meta(grad_output, output, dim, input_dtype);
   kernel.finish();
   return out;
@@ -189,6 +191,7 @@ Tensor _softmax_backward_data_CPU(DispatchKeySet, const Tensor& grad_output, con
 Tensor _softmax_backward_data_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& output,
                                    int64_t dim, ScalarType input_dtype) {
   native::FreshOutputs<meta::structured__softmax_backward_data, 1> kernel;
+  native::check_one_device("_softmax_backward_data", grad_output, output);
   kernel.meta(grad_output, output, dim, input_dtype);
   return kernel.take(0);
 }
@@ -220,6 +223,7 @@ Tensor& _softmax_backward_data_out_Meta(DispatchKeySet, const Tensor& grad_outpu
                                         Tensor& out) {
   native::GivenOutputs<meta::structured__softmax_backward_data, 1> kernel("_softmax_backward_data",
                                                                           {&out});
+  native::check_one_device("_softmax_backward_data", grad_output, output);
   kernel.meta(grad_output, output, dim, input_dtype);
   kernel.finish();
   return out;

@@ -40,6 +40,22 @@ constinit OperatorTable<_ops::argsort_stable::schema> _ops::argsort_stable::tabl
         {DispatchKey::Autograd, &argsort_stable_composite},
     });
 
+// argsort.stable_out(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor(a!)
+//     out) -> Tensor(a!)
+namespace {
+Tensor& argsort_stable_out_composite(DispatchKeySet, const Tensor& self, bool stable, int64_t dim,
+                                     bool descending, Tensor& out) {
+  const Tensor result = _ops::argsort_stable::call(self, stable, dim, descending);
+  return native::assign_out(out, result, "argsort");
+}
+}  // namespace
+constinit OperatorTable<_ops::argsort_stable_out::schema> _ops::argsort_stable_out::table(
+    kernels_of<_ops::argsort_stable_out>,
+    every_backend(&argsort_stable_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::argsort_stable_out},
+    });
+
 // sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
 namespace {
 std::tuple<Tensor, Tensor> sort_composite(DispatchKeySet, const Tensor& self, int64_t dim,
@@ -193,6 +209,7 @@ ArrayRef<OperatorTableBase*> operators_of_Sorting() {
   static constinit OperatorTableBase* const operators[] = {
       &_ops::argsort::table,
       &_ops::argsort_stable::table,
+      &_ops::argsort_stable_out::table,
       &_ops::sort::table,
       &_ops::sort_stable::table,
       &_ops::sort_values::table,

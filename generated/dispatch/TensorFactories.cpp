@@ -212,6 +212,21 @@ constinit OperatorTable<_ops::bernoulli__float::schema> _ops::bernoulli__float::
         {DispatchKey::Autograd, &autograd::kernels::bernoulli__float},
     });
 
+// bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& bernoulli_out_composite(DispatchKeySet, const Tensor& self,
+                                std::optional<Generator> generator, Tensor& out) {
+  const Tensor result = _ops::bernoulli::call(self, generator);
+  return native::assign_out(out, result, "bernoulli");
+}
+}  // namespace
+constinit OperatorTable<_ops::bernoulli_out::schema> _ops::bernoulli_out::table(
+    kernels_of<_ops::bernoulli_out>,
+    every_backend(&bernoulli_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::bernoulli_out},
+    });
+
 // empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
 //     device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 namespace {
@@ -226,6 +241,22 @@ constinit OperatorTable<_ops::empty_memory_format::schema> _ops::empty_memory_fo
     kernels_of<_ops::empty_memory_format>,
     every_backend(&empty_memory_format_composite),
     {
+    });
+
+// empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& empty_out_composite(DispatchKeySet, IntArrayRef size,
+                            std::optional<MemoryFormat> memory_format, Tensor& out) {
+  const Tensor result = _ops::empty_memory_format::call(size, out.scalar_type(), out.layout(),
+                                                        out.device(), std::nullopt, memory_format);
+  return native::assign_out(out, result, "empty");
+}
+}  // namespace
+constinit OperatorTable<_ops::empty_out::schema> _ops::empty_out::table(
+    kernels_of<_ops::empty_out>,
+    every_backend(&empty_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::empty_out},
     });
 
 // empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
@@ -573,6 +604,20 @@ constinit OperatorTable<_ops::rand_generator::schema> _ops::rand_generator::tabl
     {
     });
 
+// rand.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& rand_generator_out_composite(DispatchKeySet, IntArrayRef size,
+                                     std::optional<Generator> generator, Tensor& out) {
+  return native::rand_out(size, generator, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::rand_generator_out::schema> _ops::rand_generator_out::table(
+    kernels_of<_ops::rand_generator_out>,
+    every_backend(&rand_generator_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::rand_generator_out},
+    });
+
 // rand.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& rand_out_composite(DispatchKeySet, IntArrayRef size, Tensor& out) {
@@ -667,6 +712,74 @@ constinit OperatorTable<_ops::randint_low_generator::schema> _ops::randint_low_g
     {
     });
 
+// randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) ->
+//     Tensor(a!)
+namespace {
+Tensor& randint_generator_out_composite(DispatchKeySet, int64_t high, IntArrayRef size,
+                                        std::optional<Generator> generator, Tensor& out) {
+  const Tensor result = _ops::randint_generator::call(high, size, generator, out.scalar_type(),
+                                                      out.layout(), out.device(), std::nullopt);
+  return native::assign_out(out, result, "randint");
+}
+}  // namespace
+constinit OperatorTable<_ops::randint_generator_out::schema> _ops::randint_generator_out::table(
+    kernels_of<_ops::randint_generator_out>,
+    every_backend(&randint_generator_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::randint_generator_out},
+    });
+
+// randint.low_generator_out(SymInt low, SymInt high, SymInt[] size, *, Generator? generator,
+//     Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& randint_low_generator_out_composite(DispatchKeySet, int64_t low, int64_t high,
+                                            IntArrayRef size, std::optional<Generator> generator,
+                                            Tensor& out) {
+  const Tensor result = _ops::randint_low_generator::call(low, high, size, generator,
+                                                          out.scalar_type(), out.layout(),
+                                                          out.device(), std::nullopt);
+  return native::assign_out(out, result, "randint");
+}
+}  // namespace
+constinit OperatorTable<_ops::randint_low_generator_out::schema>
+    _ops::randint_low_generator_out::table(
+    kernels_of<_ops::randint_low_generator_out>,
+    every_backend(&randint_low_generator_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::randint_low_generator_out},
+    });
+
+// randint.low_out(SymInt low, SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& randint_low_out_composite(DispatchKeySet, int64_t low, int64_t high, IntArrayRef size,
+                                  Tensor& out) {
+  const Tensor result = _ops::randint_low::call(low, high, size, out.scalar_type(), out.layout(),
+                                                out.device(), std::nullopt);
+  return native::assign_out(out, result, "randint");
+}
+}  // namespace
+constinit OperatorTable<_ops::randint_low_out::schema> _ops::randint_low_out::table(
+    kernels_of<_ops::randint_low_out>,
+    every_backend(&randint_low_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::randint_low_out},
+    });
+
+// randint.out(SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& randint_out_composite(DispatchKeySet, int64_t high, IntArrayRef size, Tensor& out) {
+  const Tensor result = _ops::randint::call(high, size, out.scalar_type(), out.layout(),
+                                            out.device(), std::nullopt);
+  return native::assign_out(out, result, "randint");
+}
+}  // namespace
+constinit OperatorTable<_ops::randint_out::schema> _ops::randint_out::table(
+    kernels_of<_ops::randint_out>,
+    every_backend(&randint_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::randint_out},
+    });
+
 // randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device?
 //     device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 namespace {
@@ -732,6 +845,20 @@ constinit OperatorTable<_ops::randn_generator::schema> _ops::randn_generator::ta
     kernels_of<_ops::randn_generator>,
     every_backend(&randn_generator_composite),
     {
+    });
+
+// randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& randn_generator_out_composite(DispatchKeySet, IntArrayRef size,
+                                      std::optional<Generator> generator, Tensor& out) {
+  return native::randn_out(size, generator, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::randn_generator_out::schema> _ops::randn_generator_out::table(
+    kernels_of<_ops::randn_generator_out>,
+    every_backend(&randn_generator_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::randn_generator_out},
     });
 
 // randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
@@ -1115,7 +1242,9 @@ ArrayRef<OperatorTableBase*> operators_of_TensorFactories() {
       &_ops::bernoulli_p::table,
       &_ops::bernoulli__Tensor::table,
       &_ops::bernoulli__float::table,
+      &_ops::bernoulli_out::table,
       &_ops::empty_memory_format::table,
+      &_ops::empty_out::table,
       &_ops::empty_like::table,
       &_ops::empty_strided::table,
       &_ops::eye::table,
@@ -1138,16 +1267,22 @@ ArrayRef<OperatorTableBase*> operators_of_TensorFactories() {
       &_ops::ones_like::table,
       &_ops::rand::table,
       &_ops::rand_generator::table,
+      &_ops::rand_generator_out::table,
       &_ops::rand_out::table,
       &_ops::rand_like::table,
       &_ops::randint::table,
       &_ops::randint_generator::table,
       &_ops::randint_low::table,
       &_ops::randint_low_generator::table,
+      &_ops::randint_generator_out::table,
+      &_ops::randint_low_generator_out::table,
+      &_ops::randint_low_out::table,
+      &_ops::randint_out::table,
       &_ops::randint_like::table,
       &_ops::randint_like_low_dtype::table,
       &_ops::randn::table,
       &_ops::randn_generator::table,
+      &_ops::randn_generator_out::table,
       &_ops::randn_out::table,
       &_ops::randn_like::table,
       &_ops::random_::table,

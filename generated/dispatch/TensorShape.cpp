@@ -153,6 +153,7 @@ Tensor cat_CPU(DispatchKeySet, TensorList tensors, int64_t dim) {
 }
 Tensor cat_Meta(DispatchKeySet, TensorList tensors, int64_t dim) {
   native::FreshOutputs<meta::structured_cat, 1> kernel;
+  native::check_one_device("cat", tensors);
   kernel.meta(tensors, dim);
   return kernel.take(0);
 }
@@ -177,6 +178,7 @@ Tensor& cat_out_CPU(DispatchKeySet, TensorList tensors, int64_t dim, Tensor& out
 }
 Tensor& cat_out_Meta(DispatchKeySet, TensorList tensors, int64_t dim, Tensor& out) {
   native::GivenOutputs<meta::structured_cat, 1> kernel("cat", {&out});
+  native::check_one_device("cat", tensors);
   kernel.meta(tensors, dim);
   kernel.finish();
   return out;
@@ -216,6 +218,20 @@ constinit OperatorTable<_ops::concat::schema> _ops::concat::table(
     {
         {DispatchKey::Undefined, &concat_composite},
         {DispatchKey::Autograd, &concat_composite},
+    });
+
+// concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& concat_out_composite(DispatchKeySet, TensorList tensors, int64_t dim, Tensor& out) {
+  const Tensor result = _ops::concat::call(tensors, dim);
+  return native::assign_out(out, result, "concat");
+}
+}  // namespace
+constinit OperatorTable<_ops::concat_out::schema> _ops::concat_out::table(
+    kernels_of<_ops::concat_out>,
+    every_backend(&concat_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::concat_out},
     });
 
 // diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)
@@ -299,6 +315,20 @@ constinit OperatorTable<_ops::flip::schema> _ops::flip::table(
     every_backend(&flip_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::flip},
+    });
+
+// flip.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& flip_out_composite(DispatchKeySet, const Tensor& self, IntArrayRef dims, Tensor& out) {
+  const Tensor result = _ops::flip::call(self, dims);
+  return native::assign_out(out, result, "flip");
+}
+}  // namespace
+constinit OperatorTable<_ops::flip_out::schema> _ops::flip_out::table(
+    kernels_of<_ops::flip_out>,
+    every_backend(&flip_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::flip_out},
     });
 
 // imag(Tensor(a) self) -> Tensor(a)
@@ -413,6 +443,20 @@ constinit OperatorTable<_ops::repeat::schema> _ops::repeat::table(
         {DispatchKey::Autograd, &autograd::kernels::repeat},
     });
 
+// repeat.out(Tensor self, SymInt[] repeats, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& repeat_out_composite(DispatchKeySet, const Tensor& self, IntArrayRef repeats, Tensor& out) {
+  const Tensor result = _ops::repeat::call(self, repeats);
+  return native::assign_out(out, result, "repeat");
+}
+}  // namespace
+constinit OperatorTable<_ops::repeat_out::schema> _ops::repeat_out::table(
+    kernels_of<_ops::repeat_out>,
+    every_backend(&repeat_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::repeat_out},
+    });
+
 // reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)
 namespace {
 Tensor reshape_composite(DispatchKeySet, const Tensor& self, IntArrayRef shape) {
@@ -450,6 +494,21 @@ constinit OperatorTable<_ops::roll::schema> _ops::roll::table(
     every_backend(&roll_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::roll},
+    });
+
+// roll.out(Tensor self, SymInt[1] shifts, int[1] dims=[], *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& roll_out_composite(DispatchKeySet, const Tensor& self, IntArrayRef shifts, IntArrayRef dims,
+                           Tensor& out) {
+  const Tensor result = _ops::roll::call(self, shifts, dims);
+  return native::assign_out(out, result, "roll");
+}
+}  // namespace
+constinit OperatorTable<_ops::roll_out::schema> _ops::roll_out::table(
+    kernels_of<_ops::roll_out>,
+    every_backend(&roll_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::roll_out},
     });
 
 // select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)
@@ -636,6 +695,7 @@ Tensor stack_CPU(DispatchKeySet, TensorList tensors, int64_t dim) {
 }
 Tensor stack_Meta(DispatchKeySet, TensorList tensors, int64_t dim) {
   native::FreshOutputs<meta::structured_stack, 1> kernel;
+  native::check_one_device("stack", tensors);
   kernel.meta(tensors, dim);
   return kernel.take(0);
 }
@@ -660,6 +720,7 @@ Tensor& stack_out_CPU(DispatchKeySet, TensorList tensors, int64_t dim, Tensor& o
 }
 Tensor& stack_out_Meta(DispatchKeySet, TensorList tensors, int64_t dim, Tensor& out) {
   native::GivenOutputs<meta::structured_stack, 1> kernel("stack", {&out});
+  native::check_one_device("stack", tensors);
   kernel.meta(tensors, dim);
   kernel.finish();
   return out;
@@ -837,12 +898,14 @@ ArrayRef<OperatorTableBase*> operators_of_TensorShape() {
       &_ops::cat_out::table,
       &_ops::chunk::table,
       &_ops::concat::table,
+      &_ops::concat_out::table,
       &_ops::diagonal::table,
       &_ops::diagonal_backward::table,
       &_ops::expand::table,
       &_ops::expand_as::table,
       &_ops::flatten_using_ints::table,
       &_ops::flip::table,
+      &_ops::flip_out::table,
       &_ops::imag::table,
       &_ops::mT::table,
       &_ops::movedim_int::table,
@@ -852,9 +915,11 @@ ArrayRef<OperatorTableBase*> operators_of_TensorShape() {
       &_ops::ravel::table,
       &_ops::real::table,
       &_ops::repeat::table,
+      &_ops::repeat_out::table,
       &_ops::reshape::table,
       &_ops::reshape_as::table,
       &_ops::roll::table,
+      &_ops::roll_out::table,
       &_ops::select_int::table,
       &_ops::select_backward::table,
       &_ops::slice_Tensor::table,

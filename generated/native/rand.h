@@ -24,6 +24,9 @@ Tensor rand(IntArrayRef size, std::optional<Generator> generator,
             std::optional<Device> device = std::nullopt,
             std::optional<bool> pin_memory = std::nullopt);
 
+// rand.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
+Tensor& rand_out(IntArrayRef size, std::optional<Generator> generator, Tensor& out);
+
 // rand.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& rand_out(IntArrayRef size, Tensor& out);
 

@@ -24,6 +24,9 @@ Tensor randn(IntArrayRef size, std::optional<Generator> generator,
              std::optional<Device> device = std::nullopt,
              std::optional<bool> pin_memory = std::nullopt);
 
+// randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
+Tensor& randn_out(IntArrayRef size, std::optional<Generator> generator, Tensor& out);
+
 // randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& randn_out(IntArrayRef size, Tensor& out);
 

@@ -45,6 +45,26 @@ struct argsort_stable {
   }
 };
 
+// argsort.stable_out(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor(a!)
+//     out) -> Tensor(a!)
+struct argsort_stable_out {
+  using schema = Tensor&(const Tensor&, bool, int64_t, bool, Tensor&);
+  static constexpr const char* name = "argsort";
+  static constexpr const char* overload_name = "stable_out";
+  static constexpr const char* schema_str =
+      "argsort.stable_out(Tensor self, *, bool stable, int dim=-1, bool descending=False, "
+      "Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(const Tensor& self, bool stable, int64_t dim, bool descending, Tensor& out) {
+    return table(dispatch_keys(self, out), self, stable, dim, descending, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, bool stable, int64_t dim,
+                            bool descending, Tensor& out) {
+    return table(keys, self, stable, dim, descending, out);
+  }
+};
+
 }  // namespace _ops
 
 // argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor
@@ -61,6 +81,17 @@ inline Tensor argsort(const Tensor& self, bool stable, int64_t dim = -1, bool de
 }
 inline Tensor Tensor::argsort(bool stable, int64_t dim, bool descending) const {
   return _ops::argsort_stable::call(*this, stable, dim, descending);
+}
+
+// argsort.stable_out(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor(a!)
+//     out) -> Tensor(a!)
+inline Tensor& argsort_out(Tensor& out, const Tensor& self, bool stable, int64_t dim = -1,
+                           bool descending = false) {
+  return _ops::argsort_stable_out::call(self, stable, dim, descending, out);
+}
+inline Tensor& argsort_outf(const Tensor& self, bool stable, int64_t dim, bool descending,
+                            Tensor& out) {
+  return _ops::argsort_stable_out::call(self, stable, dim, descending, out);
 }
 
 }  // namespace at::inline oploom_v1

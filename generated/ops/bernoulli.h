@@ -82,6 +82,24 @@ struct bernoulli__float {
   }
 };
 
+// bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
+struct bernoulli_out {
+  using schema = Tensor&(const Tensor&, std::optional<Generator>, Tensor&);
+  static constexpr const char* name = "bernoulli";
+  static constexpr const char* overload_name = "out";
+  static constexpr const char* schema_str =
+      "bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(const Tensor& self, std::optional<Generator> generator, Tensor& out) {
+    return table(dispatch_keys(self, out), self, generator, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self,
+                            std::optional<Generator> generator, Tensor& out) {
+    return table(keys, self, generator, out);
+  }
+};
+
 }  // namespace _ops
 
 // bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
@@ -109,6 +127,15 @@ inline Tensor& Tensor::bernoulli_(const Tensor& p, std::optional<Generator> gene
 // bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
 inline Tensor& Tensor::bernoulli_(double p, std::optional<Generator> generator) const {
   return _ops::bernoulli__float::call(const_cast<Tensor&>(*this), p, generator);
+}
+
+// bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& bernoulli_out(Tensor& out, const Tensor& self,
+                             std::optional<Generator> generator = std::nullopt) {
+  return _ops::bernoulli_out::call(self, generator, out);
+}
+inline Tensor& bernoulli_outf(const Tensor& self, std::optional<Generator> generator, Tensor& out) {
+  return _ops::bernoulli_out::call(self, generator, out);
 }
 
 }  // namespace at::inline oploom_v1

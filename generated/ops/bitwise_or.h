@@ -78,6 +78,24 @@ struct bitwise_or__Tensor {
   }
 };
 
+// bitwise_or.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+struct bitwise_or_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "bitwise_or";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "bitwise_or.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out) {
+    return table(dispatch_keys(self, out), self, other, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other,
+                            Tensor& out) {
+    return table(keys, self, other, out);
+  }
+};
+
 // bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 struct bitwise_or_Tensor_out {
   using schema = Tensor&(const Tensor&, const Tensor&, Tensor&);
@@ -122,6 +140,14 @@ inline Tensor& Tensor::bitwise_or_(const Scalar& other) const {
 // bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::bitwise_or_(const Tensor& other) const {
   return _ops::bitwise_or__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// bitwise_or.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& bitwise_or_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return _ops::bitwise_or_Scalar_out::call(self, other, out);
+}
+inline Tensor& bitwise_or_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  return _ops::bitwise_or_Scalar_out::call(self, other, out);
 }
 
 // bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)

@@ -27,11 +27,36 @@ struct concat {
   }
 };
 
+// concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
+struct concat_out {
+  using schema = Tensor&(TensorList, int64_t, Tensor&);
+  static constexpr const char* name = "concat";
+  static constexpr const char* overload_name = "out";
+  static constexpr const char* schema_str =
+      "concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(TensorList tensors, int64_t dim, Tensor& out) {
+    return table(dispatch_keys(tensors, out), tensors, dim, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, TensorList tensors, int64_t dim, Tensor& out) {
+    return table(keys, tensors, dim, out);
+  }
+};
+
 }  // namespace _ops
 
 // concat(Tensor[] tensors, int dim=0) -> Tensor
 inline Tensor concat(TensorList tensors, int64_t dim = 0) {
   return _ops::concat::call(tensors, dim);
+}
+
+// concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& concat_out(Tensor& out, TensorList tensors, int64_t dim = 0) {
+  return _ops::concat_out::call(tensors, dim, out);
+}
+inline Tensor& concat_outf(TensorList tensors, int64_t dim, Tensor& out) {
+  return _ops::concat_out::call(tensors, dim, out);
 }
 
 }  // namespace at::inline oploom_v1

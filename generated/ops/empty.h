@@ -36,6 +36,25 @@ struct empty_memory_format {
   }
 };
 
+// empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+struct empty_out {
+  using schema = Tensor&(IntArrayRef, std::optional<MemoryFormat>, Tensor&);
+  static constexpr const char* name = "empty";
+  static constexpr const char* overload_name = "out";
+  static constexpr const char* schema_str =
+      "empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(IntArrayRef size, std::optional<MemoryFormat> memory_format, Tensor& out) {
+    return table(dispatch_keys(out), size, memory_format, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, IntArrayRef size,
+                            std::optional<MemoryFormat> memory_format, Tensor& out) {
+    return table(keys, size, memory_format, out);
+  }
+};
+
 }  // namespace _ops
 
 // empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -51,6 +70,16 @@ inline Tensor empty(IntArrayRef size, std::optional<ScalarType> dtype, std::opti
                     std::optional<Device> device, std::optional<bool> pin_memory,
                     std::optional<MemoryFormat> memory_format) {
   return _ops::empty_memory_format::call(size, dtype, layout, device, pin_memory, memory_format);
+}
+
+// empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& empty_out(Tensor& out, IntArrayRef size,
+                         std::optional<MemoryFormat> memory_format = std::nullopt) {
+  return _ops::empty_out::call(size, memory_format, out);
+}
+inline Tensor& empty_outf(IntArrayRef size, std::optional<MemoryFormat> memory_format,
+                          Tensor& out) {
+  return _ops::empty_out::call(size, memory_format, out);
 }
 
 }  // namespace at::inline oploom_v1

@@ -78,6 +78,24 @@ struct eq__Tensor {
   }
 };
 
+// eq.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+struct eq_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "eq";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "eq.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out) {
+    return table(dispatch_keys(self, out), self, other, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other,
+                            Tensor& out) {
+    return table(keys, self, other, out);
+  }
+};
+
 // eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 struct eq_Tensor_out {
   using schema = Tensor&(const Tensor&, const Tensor&, Tensor&);
@@ -118,6 +136,14 @@ inline Tensor& Tensor::eq_(const Scalar& other) const {
 // eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::eq_(const Tensor& other) const {
   return _ops::eq__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// eq.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& eq_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return _ops::eq_Scalar_out::call(self, other, out);
+}
+inline Tensor& eq_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  return _ops::eq_Scalar_out::call(self, other, out);
 }
 
 // eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)

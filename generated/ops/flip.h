@@ -27,10 +27,36 @@ struct flip {
   }
 };
 
+// flip.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)
+struct flip_out {
+  using schema = Tensor&(const Tensor&, IntArrayRef, Tensor&);
+  static constexpr const char* name = "flip";
+  static constexpr const char* overload_name = "out";
+  static constexpr const char* schema_str =
+      "flip.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(const Tensor& self, IntArrayRef dims, Tensor& out) {
+    return table(dispatch_keys(self, out), self, dims, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef dims,
+                            Tensor& out) {
+    return table(keys, self, dims, out);
+  }
+};
+
 }  // namespace _ops
 
 // flip(Tensor self, int[] dims) -> Tensor
 inline Tensor flip(const Tensor& self, IntArrayRef dims) { return _ops::flip::call(self, dims); }
 inline Tensor Tensor::flip(IntArrayRef dims) const { return _ops::flip::call(*this, dims); }
+
+// flip.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& flip_out(Tensor& out, const Tensor& self, IntArrayRef dims) {
+  return _ops::flip_out::call(self, dims, out);
+}
+inline Tensor& flip_outf(const Tensor& self, IntArrayRef dims, Tensor& out) {
+  return _ops::flip_out::call(self, dims, out);
+}
 
 }  // namespace at::inline oploom_v1

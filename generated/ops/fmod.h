@@ -78,6 +78,24 @@ struct fmod__Tensor {
   }
 };
 
+// fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+struct fmod_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "fmod";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out) {
+    return table(dispatch_keys(self, out), self, other, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other,
+                            Tensor& out) {
+    return table(keys, self, other, out);
+  }
+};
+
 // fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 struct fmod_Tensor_out {
   using schema = Tensor&(const Tensor&, const Tensor&, Tensor&);
@@ -122,6 +140,14 @@ inline Tensor& Tensor::fmod_(const Scalar& other) const {
 // fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::fmod_(const Tensor& other) const {
   return _ops::fmod__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& fmod_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return _ops::fmod_Scalar_out::call(self, other, out);
+}
+inline Tensor& fmod_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  return _ops::fmod_Scalar_out::call(self, other, out);
 }
 
 // fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)

@@ -78,6 +78,24 @@ struct ge__Tensor {
   }
 };
 
+// ge.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+struct ge_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "ge";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "ge.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out) {
+    return table(dispatch_keys(self, out), self, other, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other,
+                            Tensor& out) {
+    return table(keys, self, other, out);
+  }
+};
+
 // ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 struct ge_Tensor_out {
   using schema = Tensor&(const Tensor&, const Tensor&, Tensor&);
@@ -118,6 +136,14 @@ inline Tensor& Tensor::ge_(const Scalar& other) const {
 // ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::ge_(const Tensor& other) const {
   return _ops::ge__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// ge.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& ge_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return _ops::ge_Scalar_out::call(self, other, out);
+}
+inline Tensor& ge_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  return _ops::ge_Scalar_out::call(self, other, out);
 }
 
 // ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)

@@ -27,6 +27,24 @@ struct index_Tensor {
   }
 };
 
+// index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)
+struct index_Tensor_out {
+  using schema = Tensor&(const Tensor&, OptionalTensorList, Tensor&);
+  static constexpr const char* name = "index";
+  static constexpr const char* overload_name = "Tensor_out";
+  static constexpr const char* schema_str =
+      "index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(const Tensor& self, OptionalTensorList indices, Tensor& out) {
+    return table(dispatch_keys(self, indices, out), self, indices, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, OptionalTensorList indices,
+                            Tensor& out) {
+    return table(keys, self, indices, out);
+  }
+};
+
 }  // namespace _ops
 
 // index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
@@ -35,6 +53,14 @@ inline Tensor index(const Tensor& self, OptionalTensorList indices) {
 }
 inline Tensor Tensor::index(OptionalTensorList indices) const {
   return _ops::index_Tensor::call(*this, indices);
+}
+
+// index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& index_out(Tensor& out, const Tensor& self, OptionalTensorList indices) {
+  return _ops::index_Tensor_out::call(self, indices, out);
+}
+inline Tensor& index_outf(const Tensor& self, OptionalTensorList indices, Tensor& out) {
+  return _ops::index_Tensor_out::call(self, indices, out);
 }
 
 }  // namespace at::inline oploom_v1

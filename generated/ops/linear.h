@@ -28,12 +28,42 @@ struct linear {
   }
 };
 
+// linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)
+struct linear_out {
+  using schema = Tensor&(const Tensor&, const Tensor&, const std::optional<Tensor>&, Tensor&);
+  static constexpr const char* name = "linear";
+  static constexpr const char* overload_name = "out";
+  static constexpr const char* schema_str =
+      "linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
+                      Tensor& out) {
+    return table(dispatch_keys(input, weight, bias, out), input, weight, bias, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, const Tensor& input, const Tensor& weight,
+                            const std::optional<Tensor>& bias, Tensor& out) {
+    return table(keys, input, weight, bias, out);
+  }
+};
+
 }  // namespace _ops
 
 // linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
 inline Tensor linear(const Tensor& input, const Tensor& weight,
                      const std::optional<Tensor>& bias = {}) {
   return _ops::linear::call(input, weight, bias);
+}
+
+// linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& linear_out(Tensor& out, const Tensor& input, const Tensor& weight,
+                          const std::optional<Tensor>& bias = {}) {
+  return _ops::linear_out::call(input, weight, bias, out);
+}
+inline Tensor& linear_outf(const Tensor& input, const Tensor& weight,
+                           const std::optional<Tensor>& bias, Tensor& out) {
+  return _ops::linear_out::call(input, weight, bias, out);
 }
 
 }  // namespace at::inline oploom_v1

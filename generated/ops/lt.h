@@ -78,6 +78,24 @@ struct lt__Tensor {
   }
 };
 
+// lt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+struct lt_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "lt";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "lt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out) {
+    return table(dispatch_keys(self, out), self, other, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other,
+                            Tensor& out) {
+    return table(keys, self, other, out);
+  }
+};
+
 // lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 struct lt_Tensor_out {
   using schema = Tensor&(const Tensor&, const Tensor&, Tensor&);
@@ -118,6 +136,14 @@ inline Tensor& Tensor::lt_(const Scalar& other) const {
 // lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::lt_(const Tensor& other) const {
   return _ops::lt__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// lt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& lt_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return _ops::lt_Scalar_out::call(self, other, out);
+}
+inline Tensor& lt_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  return _ops::lt_Scalar_out::call(self, other, out);
 }
 
 // lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)

@@ -85,6 +85,27 @@ struct norm_ScalarOpt_dtype {
   }
 };
 
+// norm.ScalarOpt_dtype_out(Tensor self, Scalar? p, *, ScalarType dtype, Tensor(a!) out) ->
+//     Tensor(a!)
+struct norm_ScalarOpt_dtype_out {
+  using schema = Tensor&(const Tensor&, const std::optional<Scalar>&, ScalarType, Tensor&);
+  static constexpr const char* name = "norm";
+  static constexpr const char* overload_name = "ScalarOpt_dtype_out";
+  static constexpr const char* schema_str =
+      "norm.ScalarOpt_dtype_out(Tensor self, Scalar? p, *, ScalarType dtype, Tensor(a!) out) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(const Tensor& self, const std::optional<Scalar>& p, ScalarType dtype,
+                      Tensor& out) {
+    return table(dispatch_keys(self, out), self, p, dtype, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const std::optional<Scalar>& p,
+                            ScalarType dtype, Tensor& out) {
+    return table(keys, self, p, dtype, out);
+  }
+};
+
 // norm.Scalar_out(Tensor self, Scalar p=2, *, Tensor(a!) out) -> Tensor(a!)
 struct norm_Scalar_out {
   using schema = Tensor&(const Tensor&, const Scalar&, Tensor&);
@@ -178,6 +199,17 @@ inline Tensor norm(const Tensor& self, const std::optional<Scalar>& p, ScalarTyp
 }
 inline Tensor Tensor::norm(const std::optional<Scalar>& p, ScalarType dtype) const {
   return _ops::norm_ScalarOpt_dtype::call(*this, p, dtype);
+}
+
+// norm.ScalarOpt_dtype_out(Tensor self, Scalar? p, *, ScalarType dtype, Tensor(a!) out) ->
+//     Tensor(a!)
+inline Tensor& norm_out(Tensor& out, const Tensor& self, const std::optional<Scalar>& p,
+                        ScalarType dtype) {
+  return _ops::norm_ScalarOpt_dtype_out::call(self, p, dtype, out);
+}
+inline Tensor& norm_outf(const Tensor& self, const std::optional<Scalar>& p, ScalarType dtype,
+                         Tensor& out) {
+  return _ops::norm_ScalarOpt_dtype_out::call(self, p, dtype, out);
 }
 
 // norm.Scalar_out(Tensor self, Scalar p=2, *, Tensor(a!) out) -> Tensor(a!)

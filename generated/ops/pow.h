@@ -95,6 +95,24 @@ struct pow__Tensor_Tensor {
   }
 };
 
+// pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
+struct pow_Scalar_out {
+  using schema = Tensor&(const Scalar&, const Tensor&, Tensor&);
+  static constexpr const char* name = "pow";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(const Scalar& self, const Tensor& exponent, Tensor& out) {
+    return table(dispatch_keys(exponent, out), self, exponent, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, const Scalar& self, const Tensor& exponent,
+                            Tensor& out) {
+    return table(keys, self, exponent, out);
+  }
+};
+
 // pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)
 struct pow_Tensor_Scalar_out {
   using schema = Tensor&(const Tensor&, const Scalar&, Tensor&);
@@ -165,6 +183,14 @@ inline Tensor& Tensor::pow_(const Scalar& exponent) const {
 // pow_.Tensor_Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
 inline Tensor& Tensor::pow_(const Tensor& exponent) const {
   return _ops::pow__Tensor_Tensor::call(const_cast<Tensor&>(*this), exponent);
+}
+
+// pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& pow_out(Tensor& out, const Scalar& self, const Tensor& exponent) {
+  return _ops::pow_Scalar_out::call(self, exponent, out);
+}
+inline Tensor& pow_outf(const Scalar& self, const Tensor& exponent, Tensor& out) {
+  return _ops::pow_Scalar_out::call(self, exponent, out);
 }
 
 // pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)

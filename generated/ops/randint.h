@@ -115,6 +115,83 @@ struct randint_low_generator {
   }
 };
 
+// randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) ->
+//     Tensor(a!)
+struct randint_generator_out {
+  using schema = Tensor&(int64_t, IntArrayRef, std::optional<Generator>, Tensor&);
+  static constexpr const char* name = "randint";
+  static constexpr const char* overload_name = "generator_out";
+  static constexpr const char* schema_str =
+      "randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) "
+      "out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(int64_t high, IntArrayRef size, std::optional<Generator> generator,
+                      Tensor& out) {
+    return table(dispatch_keys(out), high, size, generator, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, int64_t high, IntArrayRef size,
+                            std::optional<Generator> generator, Tensor& out) {
+    return table(keys, high, size, generator, out);
+  }
+};
+
+// randint.low_generator_out(SymInt low, SymInt high, SymInt[] size, *, Generator? generator,
+//     Tensor(a!) out) -> Tensor(a!)
+struct randint_low_generator_out {
+  using schema = Tensor&(int64_t, int64_t, IntArrayRef, std::optional<Generator>, Tensor&);
+  static constexpr const char* name = "randint";
+  static constexpr const char* overload_name = "low_generator_out";
+  static constexpr const char* schema_str =
+      "randint.low_generator_out(SymInt low, SymInt high, SymInt[] size, *, Generator? "
+      "generator, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(int64_t low, int64_t high, IntArrayRef size,
+                      std::optional<Generator> generator, Tensor& out) {
+    return table(dispatch_keys(out), low, high, size, generator, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, int64_t low, int64_t high, IntArrayRef size,
+                            std::optional<Generator> generator, Tensor& out) {
+    return table(keys, low, high, size, generator, out);
+  }
+};
+
+// randint.low_out(SymInt low, SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
+struct randint_low_out {
+  using schema = Tensor&(int64_t, int64_t, IntArrayRef, Tensor&);
+  static constexpr const char* name = "randint";
+  static constexpr const char* overload_name = "low_out";
+  static constexpr const char* schema_str =
+      "randint.low_out(SymInt low, SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(int64_t low, int64_t high, IntArrayRef size, Tensor& out) {
+    return table(dispatch_keys(out), low, high, size, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, int64_t low, int64_t high, IntArrayRef size,
+                            Tensor& out) {
+    return table(keys, low, high, size, out);
+  }
+};
+
+// randint.out(SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
+struct randint_out {
+  using schema = Tensor&(int64_t, IntArrayRef, Tensor&);
+  static constexpr const char* name = "randint";
+  static constexpr const char* overload_name = "out";
+  static constexpr const char* schema_str =
+      "randint.out(SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(int64_t high, IntArrayRef size, Tensor& out) {
+    return table(dispatch_keys(out), high, size, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, int64_t high, IntArrayRef size, Tensor& out) {
+    return table(keys, high, size, out);
+  }
+};
+
 }  // namespace _ops
 
 // randint(SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device?
@@ -175,6 +252,44 @@ inline Tensor randint(int64_t low, int64_t high, IntArrayRef size,
                       std::optional<bool> pin_memory) {
   return _ops::randint_low_generator::call(low, high, size, generator, dtype, layout, device,
                                            pin_memory);
+}
+
+// randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) ->
+//     Tensor(a!)
+inline Tensor& randint_out(Tensor& out, int64_t high, IntArrayRef size,
+                           std::optional<Generator> generator) {
+  return _ops::randint_generator_out::call(high, size, generator, out);
+}
+inline Tensor& randint_outf(int64_t high, IntArrayRef size, std::optional<Generator> generator,
+                            Tensor& out) {
+  return _ops::randint_generator_out::call(high, size, generator, out);
+}
+
+// randint.low_generator_out(SymInt low, SymInt high, SymInt[] size, *, Generator? generator,
+//     Tensor(a!) out) -> Tensor(a!)
+inline Tensor& randint_out(Tensor& out, int64_t low, int64_t high, IntArrayRef size,
+                           std::optional<Generator> generator) {
+  return _ops::randint_low_generator_out::call(low, high, size, generator, out);
+}
+inline Tensor& randint_outf(int64_t low, int64_t high, IntArrayRef size,
+                            std::optional<Generator> generator, Tensor& out) {
+  return _ops::randint_low_generator_out::call(low, high, size, generator, out);
+}
+
+// randint.low_out(SymInt low, SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& randint_out(Tensor& out, int64_t low, int64_t high, IntArrayRef size) {
+  return _ops::randint_low_out::call(low, high, size, out);
+}
+inline Tensor& randint_outf(int64_t low, int64_t high, IntArrayRef size, Tensor& out) {
+  return _ops::randint_low_out::call(low, high, size, out);
+}
+
+// randint.out(SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& randint_out(Tensor& out, int64_t high, IntArrayRef size) {
+  return _ops::randint_out::call(high, size, out);
+}
+inline Tensor& randint_outf(int64_t high, IntArrayRef size, Tensor& out) {
+  return _ops::randint_out::call(high, size, out);
 }
 
 }  // namespace at::inline oploom_v1

@@ -60,6 +60,24 @@ struct randn_generator {
   }
 };
 
+// randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
+struct randn_generator_out {
+  using schema = Tensor&(IntArrayRef, std::optional<Generator>, Tensor&);
+  static constexpr const char* name = "randn";
+  static constexpr const char* overload_name = "generator_out";
+  static constexpr const char* schema_str =
+      "randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
+    return table(dispatch_keys(out), size, generator, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, IntArrayRef size,
+                            std::optional<Generator> generator, Tensor& out) {
+    return table(keys, size, generator, out);
+  }
+};
+
 // randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
 struct randn_out {
   using schema = Tensor&(IntArrayRef, Tensor&);
@@ -104,6 +122,14 @@ inline Tensor randn(IntArrayRef size, std::optional<Generator> generator,
                     std::optional<ScalarType> dtype, std::optional<Layout> layout,
                     std::optional<Device> device, std::optional<bool> pin_memory) {
   return _ops::randn_generator::call(size, generator, dtype, layout, device, pin_memory);
+}
+
+// randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& randn_out(Tensor& out, IntArrayRef size, std::optional<Generator> generator) {
+  return _ops::randn_generator_out::call(size, generator, out);
+}
+inline Tensor& randn_outf(IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
+  return _ops::randn_generator_out::call(size, generator, out);
 }
 
 // randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)

@@ -78,6 +78,24 @@ struct remainder__Tensor {
   }
 };
 
+// remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+struct remainder_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "remainder";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out) {
+    return table(dispatch_keys(self, out), self, other, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other,
+                            Tensor& out) {
+    return table(keys, self, other, out);
+  }
+};
+
 // remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 struct remainder_Tensor_out {
   using schema = Tensor&(const Tensor&, const Tensor&, Tensor&);
@@ -122,6 +140,14 @@ inline Tensor& Tensor::remainder_(const Scalar& other) const {
 // remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::remainder_(const Tensor& other) const {
   return _ops::remainder__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& remainder_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return _ops::remainder_Scalar_out::call(self, other, out);
+}
+inline Tensor& remainder_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  return _ops::remainder_Scalar_out::call(self, other, out);
 }
 
 // remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)

@@ -27,11 +27,37 @@ struct repeat {
   }
 };
 
+// repeat.out(Tensor self, SymInt[] repeats, *, Tensor(a!) out) -> Tensor(a!)
+struct repeat_out {
+  using schema = Tensor&(const Tensor&, IntArrayRef, Tensor&);
+  static constexpr const char* name = "repeat";
+  static constexpr const char* overload_name = "out";
+  static constexpr const char* schema_str =
+      "repeat.out(Tensor self, SymInt[] repeats, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(const Tensor& self, IntArrayRef repeats, Tensor& out) {
+    return table(dispatch_keys(self, out), self, repeats, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef repeats,
+                            Tensor& out) {
+    return table(keys, self, repeats, out);
+  }
+};
+
 }  // namespace _ops
 
 // repeat(Tensor self, SymInt[] repeats) -> Tensor
 inline Tensor Tensor::repeat(IntArrayRef repeats) const {
   return _ops::repeat::call(*this, repeats);
+}
+
+// repeat.out(Tensor self, SymInt[] repeats, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& repeat_out(Tensor& out, const Tensor& self, IntArrayRef repeats) {
+  return _ops::repeat_out::call(self, repeats, out);
+}
+inline Tensor& repeat_outf(const Tensor& self, IntArrayRef repeats, Tensor& out) {
+  return _ops::repeat_out::call(self, repeats, out);
 }
 
 }  // namespace at::inline oploom_v1

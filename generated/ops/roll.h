@@ -28,6 +28,24 @@ struct roll {
   }
 };
 
+// roll.out(Tensor self, SymInt[1] shifts, int[1] dims=[], *, Tensor(a!) out) -> Tensor(a!)
+struct roll_out {
+  using schema = Tensor&(const Tensor&, IntArrayRef, IntArrayRef, Tensor&);
+  static constexpr const char* name = "roll";
+  static constexpr const char* overload_name = "out";
+  static constexpr const char* schema_str =
+      "roll.out(Tensor self, SymInt[1] shifts, int[1] dims=[], *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(const Tensor& self, IntArrayRef shifts, IntArrayRef dims, Tensor& out) {
+    return table(dispatch_keys(self, out), self, shifts, dims, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef shifts,
+                            IntArrayRef dims, Tensor& out) {
+    return table(keys, self, shifts, dims, out);
+  }
+};
+
 }  // namespace _ops
 
 // roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor
@@ -36,6 +54,15 @@ inline Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims = {}
 }
 inline Tensor Tensor::roll(IntArrayRef shifts, IntArrayRef dims) const {
   return _ops::roll::call(*this, shifts, dims);
+}
+
+// roll.out(Tensor self, SymInt[1] shifts, int[1] dims=[], *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& roll_out(Tensor& out, const Tensor& self, IntArrayRef shifts,
+                        IntArrayRef dims = {}) {
+  return _ops::roll_out::call(self, shifts, dims, out);
+}
+inline Tensor& roll_outf(const Tensor& self, IntArrayRef shifts, IntArrayRef dims, Tensor& out) {
+  return _ops::roll_out::call(self, shifts, dims, out);
 }
 
 }  // namespace at::inline oploom_v1

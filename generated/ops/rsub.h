@@ -46,6 +46,25 @@ struct rsub_Tensor {
   }
 };
 
+// rsub.Tensor_out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+struct rsub_Tensor_out {
+  using schema = Tensor&(const Tensor&, const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "rsub";
+  static constexpr const char* overload_name = "Tensor_out";
+  static constexpr const char* schema_str =
+      "rsub.Tensor_out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out) {
+    return table(dispatch_keys(self, other, out), self, other, alpha, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other,
+                            const Scalar& alpha, Tensor& out) {
+    return table(keys, self, other, alpha, out);
+  }
+};
+
 }  // namespace _ops
 
 // rsub.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
@@ -62,6 +81,16 @@ inline Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha 
 }
 inline Tensor Tensor::rsub(const Tensor& other, const Scalar& alpha) const {
   return _ops::rsub_Tensor::call(*this, other, alpha);
+}
+
+// rsub.Tensor_out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& rsub_out(Tensor& out, const Tensor& self, const Tensor& other,
+                        const Scalar& alpha = 1) {
+  return _ops::rsub_Tensor_out::call(self, other, alpha, out);
+}
+inline Tensor& rsub_outf(const Tensor& self, const Tensor& other, const Scalar& alpha,
+                         Tensor& out) {
+  return _ops::rsub_Tensor_out::call(self, other, alpha, out);
 }
 
 }  // namespace at::inline oploom_v1

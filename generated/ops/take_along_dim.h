@@ -28,6 +28,26 @@ struct take_along_dim {
   }
 };
 
+// take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)
+struct take_along_dim_out {
+  using schema = Tensor&(const Tensor&, const Tensor&, std::optional<int64_t>, Tensor&);
+  static constexpr const char* name = "take_along_dim";
+  static constexpr const char* overload_name = "out";
+  static constexpr const char* schema_str =
+      "take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim,
+                      Tensor& out) {
+    return table(dispatch_keys(self, indices, out), self, indices, dim, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& indices,
+                            std::optional<int64_t> dim, Tensor& out) {
+    return table(keys, self, indices, dim, out);
+  }
+};
+
 }  // namespace _ops
 
 // take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor
@@ -37,6 +57,16 @@ inline Tensor take_along_dim(const Tensor& self, const Tensor& indices,
 }
 inline Tensor Tensor::take_along_dim(const Tensor& indices, std::optional<int64_t> dim) const {
   return _ops::take_along_dim::call(*this, indices, dim);
+}
+
+// take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& take_along_dim_out(Tensor& out, const Tensor& self, const Tensor& indices,
+                                  std::optional<int64_t> dim = std::nullopt) {
+  return _ops::take_along_dim_out::call(self, indices, dim, out);
+}
+inline Tensor& take_along_dim_outf(const Tensor& self, const Tensor& indices,
+                                   std::optional<int64_t> dim, Tensor& out) {
+  return _ops::take_along_dim_out::call(self, indices, dim, out);
 }
 
 }  // namespace at::inline oploom_v1

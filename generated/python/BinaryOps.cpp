@@ -103,9 +103,10 @@ PyObject* py_atan2_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyO
 // bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
 // bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor
+// bitwise_and.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_bitwise_and_signatures[] = {
     {kBoth, "bitwise_and(Tensor self, Tensor other, *, Tensor out=None)"},
-    {kBoth, "bitwise_and(Tensor self, Scalar other)"},
+    {kBoth, "bitwise_and(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_bitwise_and(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                          PyObject* kwnames) {
@@ -120,6 +121,10 @@ PyObject* py_bitwise_and(PyObject* self, PyObject* const* args, Py_ssize_t nargs
       return to_python(call<_ops::bitwise_and_Tensor>(a.tensor(0), a.tensor(1)));
     }
     default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::bitwise_and_Scalar_out>(a.tensor(0), a.scalar(1),
+                                                            a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::bitwise_and_Scalar>(a.tensor(0), a.scalar(1)));
     }
   }
@@ -148,9 +153,10 @@ PyObject* py_bitwise_and_(PyObject* self, PyObject* const* args, Py_ssize_t narg
 // bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
 // bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor
+// bitwise_or.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_bitwise_or_signatures[] = {
     {kBoth, "bitwise_or(Tensor self, Tensor other, *, Tensor out=None)"},
-    {kBoth, "bitwise_or(Tensor self, Scalar other)"},
+    {kBoth, "bitwise_or(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_bitwise_or(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                         PyObject* kwnames) {
@@ -165,6 +171,10 @@ PyObject* py_bitwise_or(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
       return to_python(call<_ops::bitwise_or_Tensor>(a.tensor(0), a.tensor(1)));
     }
     default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::bitwise_or_Scalar_out>(a.tensor(0), a.scalar(1),
+                                                           a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::bitwise_or_Scalar>(a.tensor(0), a.scalar(1)));
     }
   }
@@ -193,9 +203,10 @@ PyObject* py_bitwise_or_(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 // bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
 // bitwise_xor.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor
+// bitwise_xor.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_bitwise_xor_signatures[] = {
     {kBoth, "bitwise_xor(Tensor self, Tensor other, *, Tensor out=None)"},
-    {kBoth, "bitwise_xor(Tensor self, Scalar other)"},
+    {kBoth, "bitwise_xor(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_bitwise_xor(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                          PyObject* kwnames) {
@@ -210,6 +221,10 @@ PyObject* py_bitwise_xor(PyObject* self, PyObject* const* args, Py_ssize_t nargs
       return to_python(call<_ops::bitwise_xor_Tensor>(a.tensor(0), a.tensor(1)));
     }
     default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::bitwise_xor_Scalar_out>(a.tensor(0), a.scalar(1),
+                                                            a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::bitwise_xor_Scalar>(a.tensor(0), a.scalar(1)));
     }
   }
@@ -307,9 +322,10 @@ PyObject* py_div_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 // eq.Tensor(Tensor self, Tensor other) -> Tensor
 // eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // eq.Scalar(Tensor self, Scalar other) -> Tensor
+// eq.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_eq_signatures[] = {
     {kBoth, "eq(Tensor self, Tensor other, *, Tensor out=None)"},
-    {kBoth, "eq(Tensor self, Scalar other)"},
+    {kBoth, "eq(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_eq(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("eq", py_eq_signatures);
@@ -322,6 +338,9 @@ PyObject* py_eq(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObjec
       return to_python(call<_ops::eq_Tensor>(a.tensor(0), a.tensor(1)));
     }
     default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::eq_Scalar_out>(a.tensor(0), a.scalar(1), a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::eq_Scalar>(a.tensor(0), a.scalar(1)));
     }
   }
@@ -394,9 +413,10 @@ PyObject* py_floor_divide_(PyObject* self, PyObject* const* args, Py_ssize_t nar
 // fmod.Tensor(Tensor self, Tensor other) -> Tensor
 // fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // fmod.Scalar(Tensor self, Scalar other) -> Tensor
+// fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_fmod_signatures[] = {
     {kBoth, "fmod(Tensor self, Tensor other, *, Tensor out=None)"},
-    {kBoth, "fmod(Tensor self, Scalar other)"},
+    {kBoth, "fmod(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_fmod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("fmod", py_fmod_signatures);
@@ -410,6 +430,10 @@ PyObject* py_fmod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
       return to_python(call<_ops::fmod_Tensor>(a.tensor(0), a.tensor(1)));
     }
     default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::fmod_Scalar_out>(a.tensor(0), a.scalar(1),
+                                                     a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::fmod_Scalar>(a.tensor(0), a.scalar(1)));
     }
   }
@@ -437,9 +461,10 @@ PyObject* py_fmod_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
 // ge.Tensor(Tensor self, Tensor other) -> Tensor
 // ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // ge.Scalar(Tensor self, Scalar other) -> Tensor
+// ge.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_ge_signatures[] = {
     {kBoth, "ge(Tensor self, Tensor other, *, Tensor out=None)"},
-    {kBoth, "ge(Tensor self, Scalar other)"},
+    {kBoth, "ge(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_ge(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("ge", py_ge_signatures);
@@ -452,6 +477,9 @@ PyObject* py_ge(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObjec
       return to_python(call<_ops::ge_Tensor>(a.tensor(0), a.tensor(1)));
     }
     default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::ge_Scalar_out>(a.tensor(0), a.scalar(1), a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::ge_Scalar>(a.tensor(0), a.scalar(1)));
     }
   }
@@ -499,9 +527,10 @@ PyObject* py_gelu_backward(PyObject* self, PyObject* const* args, Py_ssize_t nar
 // gt.Tensor(Tensor self, Tensor other) -> Tensor
 // gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // gt.Scalar(Tensor self, Scalar other) -> Tensor
+// gt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_gt_signatures[] = {
     {kBoth, "gt(Tensor self, Tensor other, *, Tensor out=None)"},
-    {kBoth, "gt(Tensor self, Scalar other)"},
+    {kBoth, "gt(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_gt(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("gt", py_gt_signatures);
@@ -514,6 +543,9 @@ PyObject* py_gt(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObjec
       return to_python(call<_ops::gt_Tensor>(a.tensor(0), a.tensor(1)));
     }
     default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::gt_Scalar_out>(a.tensor(0), a.scalar(1), a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::gt_Scalar>(a.tensor(0), a.scalar(1)));
     }
   }
@@ -541,9 +573,10 @@ PyObject* py_gt_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
 // le.Tensor(Tensor self, Tensor other) -> Tensor
 // le.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // le.Scalar(Tensor self, Scalar other) -> Tensor
+// le.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_le_signatures[] = {
     {kBoth, "le(Tensor self, Tensor other, *, Tensor out=None)"},
-    {kBoth, "le(Tensor self, Scalar other)"},
+    {kBoth, "le(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_le(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("le", py_le_signatures);
@@ -556,6 +589,9 @@ PyObject* py_le(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObjec
       return to_python(call<_ops::le_Tensor>(a.tensor(0), a.tensor(1)));
     }
     default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::le_Scalar_out>(a.tensor(0), a.scalar(1), a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::le_Scalar>(a.tensor(0), a.scalar(1)));
     }
   }
@@ -667,9 +703,10 @@ PyObject* py_logical_xor_(PyObject* self, PyObject* const* args, Py_ssize_t narg
 // lt.Tensor(Tensor self, Tensor other) -> Tensor
 // lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // lt.Scalar(Tensor self, Scalar other) -> Tensor
+// lt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_lt_signatures[] = {
     {kBoth, "lt(Tensor self, Tensor other, *, Tensor out=None)"},
-    {kBoth, "lt(Tensor self, Scalar other)"},
+    {kBoth, "lt(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_lt(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("lt", py_lt_signatures);
@@ -682,6 +719,9 @@ PyObject* py_lt(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObjec
       return to_python(call<_ops::lt_Tensor>(a.tensor(0), a.tensor(1)));
     }
     default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::lt_Scalar_out>(a.tensor(0), a.scalar(1), a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::lt_Scalar>(a.tensor(0), a.scalar(1)));
     }
   }
@@ -781,9 +821,10 @@ PyObject* py_mul_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 // ne.Tensor(Tensor self, Tensor other) -> Tensor
 // ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // ne.Scalar(Tensor self, Scalar other) -> Tensor
+// ne.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_ne_signatures[] = {
     {kBoth, "ne(Tensor self, Tensor other, *, Tensor out=None)"},
-    {kBoth, "ne(Tensor self, Scalar other)"},
+    {kBoth, "ne(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_ne(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("ne", py_ne_signatures);
@@ -796,6 +837,9 @@ PyObject* py_ne(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObjec
       return to_python(call<_ops::ne_Tensor>(a.tensor(0), a.tensor(1)));
     }
     default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::ne_Scalar_out>(a.tensor(0), a.scalar(1), a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::ne_Scalar>(a.tensor(0), a.scalar(1)));
     }
   }
@@ -821,12 +865,13 @@ PyObject* py_ne_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
 }
 
 // pow.Scalar(Scalar self, Tensor exponent) -> Tensor
+// pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
 // pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
 // pow.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
 // pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
 // pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_pow_signatures[] = {
-    {kFunction, "pow(Scalar self, Tensor exponent)"},
+    {kFunction, "pow(Scalar self, Tensor exponent, *, Tensor out=None)"},
     {kBoth, "pow(Tensor self, Tensor exponent, *, Tensor out=None)"},
     {kBoth, "pow(Tensor self, Scalar exponent, *, Tensor out=None)"},
 };
@@ -835,6 +880,9 @@ PyObject* py_pow(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
   Arguments a;
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::pow_Scalar_out>(a.scalar(0), a.tensor(1), a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::pow_Scalar>(a.scalar(0), a.tensor(1)));
     }
     case 1: {
@@ -876,9 +924,10 @@ PyObject* py_pow_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 // remainder.Tensor(Tensor self, Tensor other) -> Tensor
 // remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // remainder.Scalar(Tensor self, Scalar other) -> Tensor
+// remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_remainder_signatures[] = {
     {kBoth, "remainder(Tensor self, Tensor other, *, Tensor out=None)"},
-    {kBoth, "remainder(Tensor self, Scalar other)"},
+    {kBoth, "remainder(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_remainder(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("remainder", py_remainder_signatures);
@@ -892,6 +941,10 @@ PyObject* py_remainder(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
       return to_python(call<_ops::remainder_Tensor>(a.tensor(0), a.tensor(1)));
     }
     default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::remainder_Scalar_out>(a.tensor(0), a.scalar(1),
+                                                          a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::remainder_Scalar>(a.tensor(0), a.scalar(1)));
     }
   }
@@ -918,9 +971,10 @@ PyObject* py_remainder_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 }
 
 // rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+// rsub.Tensor_out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 // rsub.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
 constexpr SignatureText py_rsub_signatures[] = {
-    {kBoth, "rsub(Tensor self, Tensor other, *, Scalar alpha=1)"},
+    {kBoth, "rsub(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None)"},
     {kBoth, "rsub(Tensor self, Scalar other, *, Scalar alpha=1)"},
 };
 PyObject* py_rsub(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -928,6 +982,10 @@ PyObject* py_rsub(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
   Arguments a;
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
+      if (a.given(3)) {
+        return to_python(call<_ops::rsub_Tensor_out>(a.tensor(0), a.tensor(1), a.scalar(2, 1),
+                                                     a.mutable_tensor(3)));
+      }
       return to_python(call<_ops::rsub_Tensor>(a.tensor(0), a.tensor(1), a.scalar(2, 1)));
     }
     default: {
@@ -1002,7 +1060,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``atan2`` into ``self``.");
   out.both("bitwise_and", as_function<py_bitwise_and>, as_method<py_bitwise_and>,
       "bitwise_and(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
-      "bitwise_and(Tensor self, Scalar other) -> Tensor\n"
+      "bitwise_and(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns the and of the bits of integers, or of bools.");
   out.method("bitwise_and_", as_method<py_bitwise_and_>,
@@ -1012,7 +1070,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``bitwise_and`` into ``self``.");
   out.both("bitwise_or", as_function<py_bitwise_or>, as_method<py_bitwise_or>,
       "bitwise_or(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
-      "bitwise_or(Tensor self, Scalar other) -> Tensor\n"
+      "bitwise_or(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns the or of the bits of integers, or of bools.");
   out.method("bitwise_or_", as_method<py_bitwise_or_>,
@@ -1022,7 +1080,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``bitwise_or`` into ``self``.");
   out.both("bitwise_xor", as_function<py_bitwise_xor>, as_method<py_bitwise_xor>,
       "bitwise_xor(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
-      "bitwise_xor(Tensor self, Scalar other) -> Tensor\n"
+      "bitwise_xor(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns the xor of the bits of integers, or of bools.");
   out.method("bitwise_xor_", as_method<py_bitwise_xor_>,
@@ -1053,7 +1111,7 @@ void add_BinaryOps(Generated& out) {
       "Divides ``self`` by a number in place and rounds the quotient as ``rounding_mode`` says.");
   out.both("eq", as_function<py_eq>, as_method<py_eq>,
       "eq(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
-      "eq(Tensor self, Scalar other) -> Tensor\n"
+      "eq(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns whether ``self`` equals ``other``, element by element.");
   out.method("eq_", as_method<py_eq_>,
@@ -1075,7 +1133,7 @@ void add_BinaryOps(Generated& out) {
       "Divides ``self`` by a number in place and rounds the quotient down.");
   out.both("fmod", as_function<py_fmod>, as_method<py_fmod>,
       "fmod(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
-      "fmod(Tensor self, Scalar other) -> Tensor\n"
+      "fmod(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns what is left of ``self`` after division by ``other`` with the quotient rounded "
       "towards\n"
@@ -1087,7 +1145,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``fmod`` into ``self``.");
   out.both("ge", as_function<py_ge>, as_method<py_ge>,
       "ge(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
-      "ge(Tensor self, Scalar other) -> Tensor\n"
+      "ge(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns whether ``self`` is at least ``other``, element by element.");
   out.method("ge_", as_method<py_ge_>,
@@ -1102,7 +1160,7 @@ void add_BinaryOps(Generated& out) {
       "The gradient of gelu from that of its result and its argument.");
   out.both("gt", as_function<py_gt>, as_method<py_gt>,
       "gt(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
-      "gt(Tensor self, Scalar other) -> Tensor\n"
+      "gt(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns whether ``self`` is greater than ``other``, element by element.");
   out.method("gt_", as_method<py_gt_>,
@@ -1112,7 +1170,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``gt`` into ``self``.");
   out.both("le", as_function<py_le>, as_method<py_le>,
       "le(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
-      "le(Tensor self, Scalar other) -> Tensor\n"
+      "le(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns whether ``self`` is at most ``other``, element by element.");
   out.method("le_", as_method<py_le_>,
@@ -1146,7 +1204,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``logical_xor`` into ``self``.");
   out.both("lt", as_function<py_lt>, as_method<py_lt>,
       "lt(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
-      "lt(Tensor self, Scalar other) -> Tensor\n"
+      "lt(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns whether ``self`` is less than ``other``, element by element.");
   out.method("lt_", as_method<py_lt_>,
@@ -1174,7 +1232,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``mul`` into ``self``.");
   out.both("ne", as_function<py_ne>, as_method<py_ne>,
       "ne(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
-      "ne(Tensor self, Scalar other) -> Tensor\n"
+      "ne(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns whether ``self`` differs from ``other``, element by element.");
   out.method("ne_", as_method<py_ne_>,
@@ -1183,7 +1241,7 @@ void add_BinaryOps(Generated& out) {
       "\n"
       "Writes the result of ``ne`` into ``self``.");
   out.both("pow", as_function<py_pow>, as_method<py_pow>,
-      "pow(Scalar self, Tensor exponent) -> Tensor\n"
+      "pow(Scalar self, Tensor exponent, *, Tensor out=None) -> Tensor\n"
       "pow(Tensor self, Tensor exponent, *, Tensor out=None) -> Tensor\n"
       "pow(Tensor self, Scalar exponent, *, Tensor out=None) -> Tensor\n"
       "\n"
@@ -1199,7 +1257,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``pow`` into ``self``.");
   out.both("remainder", as_function<py_remainder>, as_method<py_remainder>,
       "remainder(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
-      "remainder(Tensor self, Scalar other) -> Tensor\n"
+      "remainder(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns what is left of ``self`` after division by ``other`` with the quotient rounded "
       "down:\n"
@@ -1210,7 +1268,7 @@ void add_BinaryOps(Generated& out) {
       "\n"
       "Writes the result of ``remainder`` into ``self``.");
   out.both("rsub", as_function<py_rsub>, as_method<py_rsub>,
-      "rsub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n"
+      "rsub(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
       "rsub(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
       "\n"
       "Subtracts ``alpha * self`` from ``other``.");

@@ -47,13 +47,18 @@ PyObject* py_gather(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyO
 }
 
 // index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
+// index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_index_signatures[] = {
-    {kBoth, "index(Tensor self, Tensor?[] indices)"},
+    {kBoth, "index(Tensor self, Tensor?[] indices, *, Tensor out=None)"},
 };
 PyObject* py_index(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("index", py_index_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(2)) {
+    return to_python(call<_ops::index_Tensor_out>(a.tensor(0), a.optional_tensors(1),
+                                                  a.mutable_tensor(2)));
+  }
   return to_python(call<_ops::index_Tensor>(a.tensor(0), a.optional_tensors(1)));
 }
 
@@ -249,14 +254,19 @@ PyObject* py_scatter_add_(PyObject* self, PyObject* const* args, Py_ssize_t narg
 }
 
 // take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor
+// take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_take_along_dim_signatures[] = {
-    {kBoth, "take_along_dim(Tensor self, Tensor indices, int? dim=None)"},
+    {kBoth, "take_along_dim(Tensor self, Tensor indices, int? dim=None, *, Tensor out=None)"},
 };
 PyObject* py_take_along_dim(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                             PyObject* kwnames) {
   static constinit Parser parser("take_along_dim", py_take_along_dim_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(3)) {
+    return to_python(call<_ops::take_along_dim_out>(a.tensor(0), a.tensor(1), a.optional_integer(2),
+                                                    a.mutable_tensor(3)));
+  }
   return to_python(call<_ops::take_along_dim>(a.tensor(0), a.tensor(1), a.optional_integer(2)));
 }
 
@@ -275,7 +285,7 @@ void add_Indexing(Generated& out) {
       "coordinate\n"
       "``dim`` replaced by the value of ``index``. The result has the shape of ``index``.");
   out.both("index", as_function<py_index>, as_method<py_index>,
-      "index(Tensor self, Tensor?[] indices) -> Tensor\n"
+      "index(Tensor self, Tensor?[] indices, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Indexes the first dimensions of ``self`` with integer or bool tensors, as NumPy does: the "
       "index\n"
@@ -347,7 +357,7 @@ void add_Indexing(Generated& out) {
       "\n"
       "Writes the result of ``scatter_add`` into ``self``.");
   out.both("take_along_dim", as_function<py_take_along_dim>, as_method<py_take_along_dim>,
-      "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor\n"
+      "take_along_dim(Tensor self, Tensor indices, int? dim=None, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Takes elements of ``self`` along ``dim`` at ``indices``, the two broadcast together in "
       "the other\n"

@@ -217,13 +217,18 @@ PyObject* py_outer(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
 }
 
 // linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
+// linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText nn_linear_signatures[] = {
-    {kFunction, "linear(Tensor input, Tensor weight, Tensor? bias=None)"},
+    {kFunction, "linear(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor out=None)"},
 };
 PyObject* nn_linear(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("linear", nn_linear_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(3)) {
+    return to_python(call<_ops::linear_out>(a.tensor(0), a.tensor(1), a.optional_tensor(2),
+                                            a.mutable_tensor(3)));
+  }
   return to_python(call<_ops::linear>(a.tensor(0), a.tensor(1), a.optional_tensor(2)));
 }
 
@@ -301,7 +306,7 @@ void add_LinearAlgebra(Generated& out) {
       "Products of every element of the vector ``self`` with every element of the vector "
       "``vec2``.");
   out.function("nn", "linear", as_function<nn_linear>,
-      "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor\n"
+      "linear(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor out=None) -> Tensor\n"
       "\n"
       "``input @ weight.t() + bias`` for ``input`` ``[..., in]``, ``weight`` ``[out, in]`` or "
       "``[in]`` and\n"

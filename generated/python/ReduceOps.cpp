@@ -347,6 +347,8 @@ PyObject* py_min(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
 // norm.Scalar(Tensor self, Scalar p=2) -> Tensor
 // norm.Scalar_out(Tensor self, Scalar p=2, *, Tensor(a!) out) -> Tensor(a!)
 // norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor
+// norm.ScalarOpt_dtype_out(Tensor self, Scalar? p, *, ScalarType dtype, Tensor(a!) out) ->
+//     Tensor(a!)
 // norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor
 // norm.out(Tensor self, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 // norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype)
@@ -355,7 +357,7 @@ PyObject* py_min(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
 //     out) -> Tensor(a!)
 constexpr SignatureText py_norm_signatures[] = {
     {kBoth, "norm(Tensor self, Scalar p=2, *, Tensor out=None)"},
-    {kBoth, "norm(Tensor self, Scalar? p, *, ScalarType dtype)"},
+    {kBoth, "norm(Tensor self, Scalar? p, *, ScalarType dtype, Tensor out=None)"},
     {kBoth, "norm(Tensor self, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor out=None)"},
     {kBoth,
      "norm(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype, Tensor "
@@ -373,6 +375,11 @@ PyObject* py_norm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
       return to_python(call<_ops::norm_Scalar>(a.tensor(0), a.scalar(1, 2)));
     }
     case 1: {
+      if (a.given(3)) {
+        return to_python(call<_ops::norm_ScalarOpt_dtype_out>(a.tensor(0), a.optional_scalar(1),
+                                                              a.scalar_type(2),
+                                                              a.mutable_tensor(3)));
+      }
       return to_python(call<_ops::norm_ScalarOpt_dtype>(a.tensor(0), a.optional_scalar(1),
                                                         a.scalar_type(2)));
     }
@@ -678,7 +685,7 @@ void add_ReduceOps(Generated& out) {
       "smaller than every number.");
   out.both("norm", as_function<py_norm>, as_method<py_norm>,
       "norm(Tensor self, Scalar p=2, *, Tensor out=None) -> Tensor\n"
-      "norm(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor\n"
+      "norm(Tensor self, Scalar? p, *, ScalarType dtype, Tensor out=None) -> Tensor\n"
       "norm(Tensor self, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor out=None) -> Tensor\n"
       "norm(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype, Tensor "
       "out=None) -> Tensor\n"

@@ -10,9 +10,12 @@ namespace at::inline oploom_v1::python {
 namespace {
 
 // argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor
+// argsort.stable_out(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor(a!)
+//     out) -> Tensor(a!)
 // argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor
 constexpr SignatureText py_argsort_signatures[] = {
-    {kBoth, "argsort(Tensor self, *, bool stable, int dim=-1, bool descending=False)"},
+    {kBoth,
+     "argsort(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor out=None)"},
     {kBoth, "argsort(Tensor self, int dim=-1, bool descending=False)"},
 };
 PyObject* py_argsort(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -20,6 +23,10 @@ PyObject* py_argsort(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
   Arguments a;
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
+      if (a.given(4)) {
+        return to_python(call<_ops::argsort_stable_out>(a.tensor(0), a.boolean(1), a.integer(2, -1),
+                                                        a.boolean(3, false), a.mutable_tensor(4)));
+      }
       return to_python(call<_ops::argsort_stable>(a.tensor(0), a.boolean(1), a.integer(2, -1),
                                                   a.boolean(3, false)));
     }
@@ -96,7 +103,8 @@ PyObject* py_topk(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 
 void add_Sorting(Generated& out) {
   out.both("argsort", as_function<py_argsort>, as_method<py_argsort>,
-      "argsort(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor\n"
+      "argsort(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor out=None) "
+      "-> Tensor\n"
       "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor\n"
       "\n"
       "The indices that sort ``self`` along ``dim``, equal elements in their order.\n"

@@ -87,9 +87,10 @@ PyObject* py_arange(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyO
 }
 
 // bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
+// bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
 // bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
 constexpr SignatureText py_bernoulli_signatures[] = {
-    {kBoth, "bernoulli(Tensor self, *, Generator? generator=None)"},
+    {kBoth, "bernoulli(Tensor self, *, Generator? generator=None, Tensor out=None)"},
     {kBoth, "bernoulli(Tensor self, float p, *, Generator? generator=None)"},
 };
 PyObject* py_bernoulli(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -97,6 +98,10 @@ PyObject* py_bernoulli(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
   Arguments a;
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::bernoulli_out>(a.tensor(0), a.optional_generator(1),
+                                                   a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::bernoulli>(a.tensor(0), a.optional_generator(1)));
     }
     default: {
@@ -129,18 +134,24 @@ PyObject* py_bernoulli_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 
 // empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
 //     device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+// empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_empty_signatures[] = {
     {kFunction,
      "empty(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-     "bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False)"},
+     "bool? pin_memory=None, MemoryFormat? memory_format=None, Tensor out=None, bool "
+     "requires_grad=False)"},
 };
 PyObject* py_empty(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("empty", py_empty_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(6)) {
+    return to_python(call<_ops::empty_out>(a.integers(0), a.optional_memory_format(5),
+                                           a.mutable_tensor(6)));
+  }
   return to_python(with_requires_grad(call_factory<_ops::empty_memory_format>(
       a.integers(0), a.optional_scalar_type(1), a.optional_layout(2), a.optional_device(3),
-      a.optional_boolean(4), a.optional_memory_format(5)), a.boolean(6, false)));
+      a.optional_boolean(4), a.optional_memory_format(5)), a.boolean(7, false)));
 }
 
 // empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
@@ -410,13 +421,14 @@ PyObject* py_ones_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
 // rand.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
 // rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout?
 //     layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+// rand.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_rand_signatures[] = {
     {kFunction,
      "rand(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
      "bool? pin_memory=None, Tensor out=None, bool requires_grad=False)"},
     {kFunction,
      "rand(int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, "
-     "Device? device=None, bool? pin_memory=None, bool requires_grad=False)"},
+     "Device? device=None, bool? pin_memory=None, Tensor out=None, bool requires_grad=False)"},
 };
 PyObject* py_rand(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("rand", py_rand_signatures);
@@ -431,9 +443,13 @@ PyObject* py_rand(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
           a.optional_boolean(4)), a.boolean(6, false)));
     }
     default: {
+      if (a.given(6)) {
+        return to_python(call<_ops::rand_generator_out>(a.integers(0), a.optional_generator(1),
+                                                        a.mutable_tensor(6)));
+      }
       return to_python(with_requires_grad(call_factory<_ops::rand_generator>(
           a.integers(0), a.optional_generator(1), a.optional_scalar_type(2), a.optional_layout(3),
-          a.optional_device(4), a.optional_boolean(5)), a.boolean(6, false)));
+          a.optional_device(4), a.optional_boolean(5)), a.boolean(7, false)));
     }
   }
 }
@@ -457,51 +473,77 @@ PyObject* py_rand_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
 
 // randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout?
 //     layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+// randint.low_out(SymInt low, SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
 // randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator,
 //     ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->
 //     Tensor
+// randint.low_generator_out(SymInt low, SymInt high, SymInt[] size, *, Generator? generator,
+//     Tensor(a!) out) -> Tensor(a!)
 // randint(SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device?
 //     device=None, bool? pin_memory=None) -> Tensor
+// randint.out(SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
 // randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=long,
 //     Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+// randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) ->
+//     Tensor(a!)
 constexpr SignatureText py_randint_signatures[] = {
     {kFunction,
      "randint(int low, int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, "
-     "Device? device=None, bool? pin_memory=None, bool requires_grad=False)"},
+     "Device? device=None, bool? pin_memory=None, Tensor out=None, bool requires_grad=False)"},
     {kFunction,
      "randint(int low, int high, int[] size, *, Generator? generator, ScalarType? dtype=long, "
-     "Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False)"},
+     "Layout? layout=None, Device? device=None, bool? pin_memory=None, Tensor out=None, bool "
+     "requires_grad=False)"},
     {kFunction,
      "randint(int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? "
-     "device=None, bool? pin_memory=None, bool requires_grad=False)"},
+     "device=None, bool? pin_memory=None, Tensor out=None, bool requires_grad=False)"},
     {kFunction,
      "randint(int high, int[] size, *, Generator? generator, ScalarType? dtype=long, Layout? "
-     "layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False)"},
+     "layout=None, Device? device=None, bool? pin_memory=None, Tensor out=None, bool "
+     "requires_grad=False)"},
 };
 PyObject* py_randint(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("randint", py_randint_signatures);
   Arguments a;
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
+      if (a.given(7)) {
+        return to_python(call<_ops::randint_low_out>(a.integer(0), a.integer(1), a.integers(2),
+                                                     a.mutable_tensor(7)));
+      }
       return to_python(with_requires_grad(call_factory<_ops::randint_low>(
           a.integer(0), a.integer(1), a.integers(2), a.scalar_type(3, kLong), a.optional_layout(4),
-          a.optional_device(5), a.optional_boolean(6)), a.boolean(7, false)));
+          a.optional_device(5), a.optional_boolean(6)), a.boolean(8, false)));
     }
     case 1: {
+      if (a.given(8)) {
+        return to_python(call<_ops::randint_low_generator_out>(a.integer(0), a.integer(1),
+                                                               a.integers(2),
+                                                               a.optional_generator(3),
+                                                               a.mutable_tensor(8)));
+      }
       return to_python(with_requires_grad(call_factory<_ops::randint_low_generator>(
           a.integer(0), a.integer(1), a.integers(2), a.optional_generator(3),
           a.scalar_type(4, kLong), a.optional_layout(5), a.optional_device(6),
-          a.optional_boolean(7)), a.boolean(8, false)));
+          a.optional_boolean(7)), a.boolean(9, false)));
     }
     case 2: {
+      if (a.given(6)) {
+        return to_python(call<_ops::randint_out>(a.integer(0), a.integers(1), a.mutable_tensor(6)));
+      }
       return to_python(with_requires_grad(call_factory<_ops::randint>(
           a.integer(0), a.integers(1), a.scalar_type(2, kLong), a.optional_layout(3),
-          a.optional_device(4), a.optional_boolean(5)), a.boolean(6, false)));
+          a.optional_device(4), a.optional_boolean(5)), a.boolean(7, false)));
     }
     default: {
+      if (a.given(7)) {
+        return to_python(call<_ops::randint_generator_out>(a.integer(0), a.integers(1),
+                                                           a.optional_generator(2),
+                                                           a.mutable_tensor(7)));
+      }
       return to_python(with_requires_grad(call_factory<_ops::randint_generator>(
           a.integer(0), a.integers(1), a.optional_generator(2), a.scalar_type(3, kLong),
-          a.optional_layout(4), a.optional_device(5), a.optional_boolean(6)), a.boolean(7, false)));
+          a.optional_layout(4), a.optional_device(5), a.optional_boolean(6)), a.boolean(8, false)));
     }
   }
 }
@@ -546,13 +588,14 @@ PyObject* py_randint_like(PyObject* self, PyObject* const* args, Py_ssize_t narg
 // randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
 // randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout?
 //     layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+// randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_randn_signatures[] = {
     {kFunction,
      "randn(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
      "bool? pin_memory=None, Tensor out=None, bool requires_grad=False)"},
     {kFunction,
      "randn(int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, "
-     "Device? device=None, bool? pin_memory=None, bool requires_grad=False)"},
+     "Device? device=None, bool? pin_memory=None, Tensor out=None, bool requires_grad=False)"},
 };
 PyObject* py_randn(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("randn", py_randn_signatures);
@@ -567,9 +610,13 @@ PyObject* py_randn(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
           a.optional_boolean(4)), a.boolean(6, false)));
     }
     default: {
+      if (a.given(6)) {
+        return to_python(call<_ops::randn_generator_out>(a.integers(0), a.optional_generator(1),
+                                                         a.mutable_tensor(6)));
+      }
       return to_python(with_requires_grad(call_factory<_ops::randn_generator>(
           a.integers(0), a.optional_generator(1), a.optional_scalar_type(2), a.optional_layout(3),
-          a.optional_device(4), a.optional_boolean(5)), a.boolean(6, false)));
+          a.optional_device(4), a.optional_boolean(5)), a.boolean(7, false)));
     }
   }
 }
@@ -795,7 +842,7 @@ void add_TensorFactories(Generated& out) {
       "is int64\n"
       "when all three numbers are integers, else of the default floating dtype.");
   out.both("bernoulli", as_function<py_bernoulli>, as_method<py_bernoulli>,
-      "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor\n"
+      "bernoulli(Tensor self, *, Generator? generator=None, Tensor out=None) -> Tensor\n"
       "bernoulli(Tensor self, float p, *, Generator? generator=None) -> Tensor\n"
       "\n"
       "Returns zeros and ones, each a one with the probability that the element of ``self`` "
@@ -812,8 +859,8 @@ void add_TensorFactories(Generated& out) {
       "Fills ``self`` with zeros and ones, each a one with probability ``p``.");
   out.function("", "empty", as_function<py_empty>,
       "empty(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-      "bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False) -> "
-      "Tensor\n"
+      "bool? pin_memory=None, MemoryFormat? memory_format=None, Tensor out=None, bool "
+      "requires_grad=False) -> Tensor\n"
       "\n"
       "Returns a tensor of shape ``size`` whose elements are not initialised.");
   out.function("", "empty_like", as_function<py_empty_like>,
@@ -911,7 +958,8 @@ void add_TensorFactories(Generated& out) {
       "rand(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
       "bool? pin_memory=None, Tensor out=None, bool requires_grad=False) -> Tensor\n"
       "rand(int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, "
-      "Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor\n"
+      "Device? device=None, bool? pin_memory=None, Tensor out=None, bool requires_grad=False) -> "
+      "Tensor\n"
       "\n"
       "Returns a tensor of shape ``size`` with random numbers, uniform in [0, 1).\n"
       "\n"
@@ -925,15 +973,16 @@ void add_TensorFactories(Generated& out) {
       "Returns random numbers, uniform in [0, 1), with the shape, dtype and device of ``self``.");
   out.function("", "randint", as_function<py_randint>,
       "randint(int low, int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, "
-      "Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor\n"
+      "Device? device=None, bool? pin_memory=None, Tensor out=None, bool requires_grad=False) -> "
+      "Tensor\n"
       "randint(int low, int high, int[] size, *, Generator? generator, ScalarType? dtype=long, "
-      "Layout? layout=None, Device? device=None, bool? pin_memory=None, bool "
+      "Layout? layout=None, Device? device=None, bool? pin_memory=None, Tensor out=None, bool "
       "requires_grad=False) -> Tensor\n"
       "randint(int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? "
-      "device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor\n"
+      "device=None, bool? pin_memory=None, Tensor out=None, bool requires_grad=False) -> Tensor\n"
       "randint(int high, int[] size, *, Generator? generator, ScalarType? dtype=long, Layout? "
-      "layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> "
-      "Tensor\n"
+      "layout=None, Device? device=None, bool? pin_memory=None, Tensor out=None, bool "
+      "requires_grad=False) -> Tensor\n"
       "\n"
       "Returns a tensor of shape ``size`` with random integers from ``low`` up to but without "
       "``high``.\n"
@@ -964,7 +1013,8 @@ void add_TensorFactories(Generated& out) {
       "randn(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
       "bool? pin_memory=None, Tensor out=None, bool requires_grad=False) -> Tensor\n"
       "randn(int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, "
-      "Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor\n"
+      "Device? device=None, bool? pin_memory=None, Tensor out=None, bool requires_grad=False) -> "
+      "Tensor\n"
       "\n"
       "Returns a tensor of shape ``size`` with random numbers of the normal distribution of mean "
       "0 and\n"

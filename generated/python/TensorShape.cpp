@@ -125,13 +125,17 @@ PyObject* py_chunk(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
 }
 
 // concat(Tensor[] tensors, int dim=0) -> Tensor
+// concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_concat_signatures[] = {
-    {kFunction, "concat(Tensor[] tensors, int dim=0)"},
+    {kFunction, "concat(Tensor[] tensors, int dim=0, *, Tensor out=None)"},
 };
 PyObject* py_concat(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("concat", py_concat_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(2)) {
+    return to_python(call<_ops::concat_out>(a.tensors(0), a.integer(1, 0), a.mutable_tensor(2)));
+  }
   return to_python(call<_ops::concat>(a.tensors(0), a.integer(1, 0)));
 }
 
@@ -197,13 +201,17 @@ PyObject* py_flatten(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
 }
 
 // flip(Tensor self, int[] dims) -> Tensor
+// flip.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_flip_signatures[] = {
-    {kBoth, "flip(Tensor self, int[] dims)"},
+    {kBoth, "flip(Tensor self, int[] dims, *, Tensor out=None)"},
 };
 PyObject* py_flip(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("flip", py_flip_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(2)) {
+    return to_python(call<_ops::flip_out>(a.tensor(0), a.integers(1), a.mutable_tensor(2)));
+  }
   return to_python(call<_ops::flip>(a.tensor(0), a.integers(1)));
 }
 
@@ -327,13 +335,18 @@ PyObject* py_reshape_as(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 }
 
 // roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor
+// roll.out(Tensor self, SymInt[1] shifts, int[1] dims=[], *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_roll_signatures[] = {
-    {kBoth, "roll(Tensor self, int[1] shifts, int[1] dims=[])"},
+    {kBoth, "roll(Tensor self, int[1] shifts, int[1] dims=[], *, Tensor out=None)"},
 };
 PyObject* py_roll(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("roll", py_roll_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(3)) {
+    return to_python(call<_ops::roll_out>(a.tensor(0), a.integers(1, 1), a.integers_or(2, {}, 1),
+                                          a.mutable_tensor(3)));
+  }
   return to_python(call<_ops::roll>(a.tensor(0), a.integers(1, 1), a.integers_or(2, {}, 1)));
 }
 
@@ -654,7 +667,7 @@ void add_TensorShape(Generated& out) {
       "\n"
       "Returns at most ``chunks`` views of equal length along ``dim``; the last may be shorter.");
   out.function("", "concat", as_function<py_concat>,
-      "concat(Tensor[] tensors, int dim=0) -> Tensor\n"
+      "concat(Tensor[] tensors, int dim=0, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Joins tensors along dimension ``dim``. Another name of ``cat``.");
   out.both("diagonal", as_function<py_diagonal>, as_method<py_diagonal>,
@@ -685,7 +698,7 @@ void add_TensorShape(Generated& out) {
       "where the\n"
       "strides allow it, else a copy.");
   out.both("flip", as_function<py_flip>, as_method<py_flip>,
-      "flip(Tensor self, int[] dims) -> Tensor\n"
+      "flip(Tensor self, int[] dims, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns a copy in which the order of the listed dimensions is reversed.");
   out.function("", "imag", as_function<py_imag>,
@@ -738,7 +751,7 @@ void add_TensorShape(Generated& out) {
       "\n"
       "Returns ``self`` reshaped to the shape of ``other``.");
   out.both("roll", as_function<py_roll>, as_method<py_roll>,
-      "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor\n"
+      "roll(Tensor self, int[1] shifts, int[1] dims=[], *, Tensor out=None) -> Tensor\n"
       "\n"
       "Moves the elements ``shifts[i]`` places along dimension ``dims[i]``; what leaves at the "
       "end comes\n"

@@ -626,7 +626,6 @@ class TestPowScalar(OperatorTests):
         differentiable=('exponent',),
     )
     defaults = {}
-    test_out = None
     test_inplace = None
     test_errors = None
 
@@ -731,7 +730,6 @@ class TestRsubTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {'alpha': 1}
-    test_out = None
     test_inplace = None
     test_errors = None
 

@@ -104,7 +104,6 @@ class TestIndexTensor(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
-    test_out = None
     test_inplace = None
 
 # index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
@@ -384,6 +383,5 @@ class TestTakeAlongDim(OperatorTests):
         differentiable=('self', 'indices'),
     )
     defaults = {'dim': None}
-    test_out = None
     test_inplace = None
     test_errors = None

@@ -180,7 +180,6 @@ class TestLinear(OperatorTests):
         differentiable=('input', 'weight', 'bias'),
     )
     defaults = {'bias': None}
-    test_out = None
     test_inplace = None
     test_errors = None
 

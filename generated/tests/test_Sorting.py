@@ -49,7 +49,6 @@ class TestArgsortStable(OperatorTests):
     defaults = {'dim': -1, 'descending': False}
     test_gradcheck = None
     test_gradgradcheck = None
-    test_out = None
     test_inplace = None
     test_errors = None
 

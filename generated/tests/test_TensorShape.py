@@ -143,7 +143,6 @@ class TestConcat(OperatorTests):
         differentiable=('tensors',),
     )
     defaults = {'dim': 0}
-    test_out = None
     test_inplace = None
     test_errors = None
 
@@ -288,7 +287,6 @@ class TestFlip(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
-    test_out = None
     test_inplace = None
 
 # imag(Tensor(a) self) -> Tensor(a)
@@ -536,7 +534,6 @@ class TestRoll(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dims': []}
-    test_out = None
     test_inplace = None
 
 # select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)

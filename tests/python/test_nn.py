@@ -1,6 +1,7 @@
 """oploom.nn: modules, their bookkeeping, layers, losses and initial values."""
 
 import copy
+import inspect
 import math
 import pickle
 
@@ -216,6 +217,53 @@ def test_init():
     assert p.tolist() == [2, 2, 2] and p.is_leaf
     with pytest.raises(ValueError, match="2 or more"):
         nn.init.kaiming_uniform_(oploom.empty(3))
+
+
+def test_gains():
+    gain = nn.init.calculate_gain
+    assert [gain(n) for n in ("linear", "sigmoid", "tanh")] == [1, 1, 5 / 3]
+    assert gain("relu") == math.sqrt(2)
+    assert gain("leaky_relu", 3) == pytest.approx(math.sqrt(2 / 10))
+    assert gain("leaky_relu") == pytest.approx(math.sqrt(2 / 1.0001))
+    with pytest.raises(ValueError, match="unknown nonlinearity 'cubic'"):
+        gain("cubic")
+
+
+def test_a_name_that_is_taken_is_refused():
+    model = nn.Linear(1, 1)
+    with pytest.raises(KeyError, match="'forward' exists"):
+        model.register_buffer("forward", oploom.ones(1))
+    model.register_parameter("weight", nn.Parameter(oploom.ones(1, 1)))
+    assert model.weight.item() == 1
+
+
+def test_defaults_of_layers():
+    assert nn.Dropout().p == 0.5
+    assert inspect.signature(nn.functional.dropout).parameters["p"].default == 0.5
+    oploom.manual_seed(3)
+    weight = nn.Embedding(50, 40).weight.detach()
+    assert weight.std().item() == pytest.approx(1, rel=0.1)
+    with pytest.raises(ValueError, match=r"padding_idx in \[-5, 4\], got 5"):
+        nn.Embedding(5, 2, padding_idx=5)
+
+
+def test_one_hot():
+    one_hot = nn.functional.one_hot
+    t = oploom.tensor([[0, 2], [1, 0]])
+    assert one_hot(t).tolist() == [[[1, 0, 0], [0, 0, 1]], [[0, 1, 0], [1, 0, 0]]]
+    assert one_hot(oploom.tensor(1), 4).tolist() == [0, 1, 0, 0]
+    assert one_hot(t).dtype is oploom.int64
+    assert one_hot(oploom.empty(0, dtype=oploom.int64), 3).shape == (0, 3)
+    with pytest.raises(IndexError, match=r"classes in \[0, 1\], got 2"):
+        one_hot(t, 2)
+    with pytest.raises(IndexError, match="got -1"):
+        one_hot(t - 1)
+    with pytest.raises(TypeError, match="integers, got oploom.float32"):
+        one_hot(t.to(oploom.float32))
+    with pytest.raises(ValueError, match="number of classes or -1, got -2"):
+        one_hot(t, -2)
+    with pytest.raises(ValueError, match="does not say how many"):
+        one_hot(oploom.empty(0, dtype=oploom.int64))
 
 
 def test_containers():

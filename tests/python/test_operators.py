@@ -96,3 +96,30 @@ def test_einsum_and_norm_take_the_convenient_forms():
     np.testing.assert_allclose(oploom.norm(a, dim=1).numpy(), expected)
     np.testing.assert_allclose(oploom.norm(a).item(), np.sqrt(55.0))
     assert oploom.norm(a.float(), dtype=oploom.float64).dtype is oploom.float64
+    out = oploom.empty(0, dtype=oploom.float64)
+    assert oploom.norm(a, dim=1, out=out) is out
+    np.testing.assert_allclose(out.numpy(), expected)
+
+
+@pytest.mark.parametrize("name", ["remainder", "fmod", "eq", "ne", "lt", "le", "gt", "ge",
+                                  "bitwise_and", "bitwise_or", "bitwise_xor"])
+def test_a_number_as_second_operand_works_with_out(name):
+    function = getattr(oploom, name)
+    x = oploom.tensor([[5, -3, 2], [0, 7, -2]])
+    expected = function(x, 2)
+    out = oploom.empty(0, dtype=expected.dtype)
+    assert function(x, 2, out=out) is out
+    assert out.tolist() == expected.tolist()
+
+
+def test_random_functions_fill_a_given_tensor():
+    for function, *args in ((oploom.rand, [50]), (oploom.randn, [50]), (oploom.randint, 9, [50]),
+                            (oploom.randint, -9, 9, [50])):
+        drawn = [function(*args, generator=oploom.Generator().manual_seed(4),
+                          out=oploom.empty(0)).tolist() for _ in range(2)]
+        assert drawn[0] == drawn[1] and len(set(drawn[0])) > 5
+        assert drawn[0] == function(*args, generator=oploom.Generator().manual_seed(4)).tolist()
+    probability = oploom.tensor([0.0, 1.0, 0.0, 1.0])
+    out = oploom.empty(0)
+    assert oploom.bernoulli(probability, out=out) is out and out.tolist() == [0, 1, 0, 1]
+    assert oploom.empty(2, 3, out=out) is out and out.shape == (2, 3)

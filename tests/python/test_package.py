@@ -2,7 +2,9 @@
 
 import ast
 import inspect
+import os
 import pathlib
+import re
 import subprocess
 import sys
 import textwrap
@@ -32,6 +34,8 @@ def test_import_brings_no_numpy():
     assert run("import oploom; print('numpy' in sys.modules)") == "False\n"
 
 
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""),
+                    reason="the sanitizers make it slow")
 def test_import_is_quick():
     code = """
     import time
@@ -83,6 +87,36 @@ def test_stub_parses_and_is_complete():
     assert names - set(dir(oploom._C)) - {n for n in names if n.endswith("_result")} == set()
     assert {n for n in dir(oploom.Tensor) if not n.startswith("_")} - methods == set()
     assert methods - set(dir(oploom.Tensor)) <= {"__init__"}
+
+
+def stub_parameters(tree):
+    """The parameters of each function and method of the stub, of all its overloads together."""
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            given = node.args
+            names = {a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
+            names |= {a.arg for a in (given.vararg,) if a is not None}
+            found.setdefault(node.name, set()).update(names)
+    return found
+
+
+def test_stub_has_the_parameters_that_docstrings_state():
+    stub = stub_parameters(ast.parse(stub_path().read_text()))
+    checked = 0
+    for name, names in stub.items():
+        function = getattr(oploom, name, None) or getattr(oploom.Tensor, name, None)
+        head = (getattr(function, "__doc__", None) or "").split("\n\n")[0]
+        for line in head.splitlines():
+            if not line.startswith(f"{name}("):
+                continue
+            inside = re.sub(r"\[[^\]]*\]", "", line[len(name) + 1 :].split(") ->")[0])
+            stated = {part.split()[-1].split("=")[0] for part in inside.split(",")
+                      if len(part.split()) > 1}
+            # A name that is a keyword of Python has a `_` in the stub.
+            assert stated - {"self"} <= names | {n.rstrip("_") for n in names}, line
+            checked += len(stated) > 0
+    assert checked > 250
 
 
 def test_public_names_exist():

@@ -121,7 +121,12 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE Vec expm1() const { return Sleef_expm1f8_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec log() const { return Sleef_logf8_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec log10() const { return Sleef_log10f8_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec log1p() const { return Sleef_log1pf8_u10(lanes_); }
+  // SLEEF's gives infinity for the largest numbers, where log() is as good.
+  OPLOOM_ALWAYS_INLINE Vec log1p() const {
+    const Mask large = *this > Vec(1e37f);
+    const Vec result = Sleef_log1pf8_u10(lanes_);
+    return _mm256_movemask_ps(large.bits) == 0 ? result : blendv(result, log(), large);
+  }
   OPLOOM_ALWAYS_INLINE Vec log2() const { return Sleef_log2f8_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec sin() const { return Sleef_sinf8_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec tan() const { return Sleef_tanf8_u10(lanes_); }
@@ -271,7 +276,12 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE Vec expm1() const { return Sleef_expm1d4_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec log() const { return Sleef_logd4_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec log10() const { return Sleef_log10d4_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec log1p() const { return Sleef_log1pd4_u10(lanes_); }
+  // SLEEF's gives infinity for the largest numbers, where log() is as good.
+  OPLOOM_ALWAYS_INLINE Vec log1p() const {
+    const Mask large = *this > Vec(1e306);
+    const Vec result = Sleef_log1pd4_u10(lanes_);
+    return _mm256_movemask_pd(large.bits) == 0 ? result : blendv(result, log(), large);
+  }
   OPLOOM_ALWAYS_INLINE Vec log2() const { return Sleef_log2d4_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec sin() const { return Sleef_sind4_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec tan() const { return Sleef_tand4_u10(lanes_); }

@@ -121,7 +121,12 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE Vec expm1() const { return Sleef_expm1f16_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec log() const { return Sleef_logf16_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec log10() const { return Sleef_log10f16_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec log1p() const { return Sleef_log1pf16_u10(lanes_); }
+  // SLEEF's gives infinity for the largest numbers, where log() is as good.
+  OPLOOM_ALWAYS_INLINE Vec log1p() const {
+    const Mask large = *this > Vec(1e37f);
+    const Vec result = Sleef_log1pf16_u10(lanes_);
+    return large.bits == 0 ? result : blendv(result, log(), large);
+  }
   OPLOOM_ALWAYS_INLINE Vec log2() const { return Sleef_log2f16_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec sin() const { return Sleef_sinf16_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec tan() const { return Sleef_tanf16_u10(lanes_); }
@@ -267,7 +272,12 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE Vec expm1() const { return Sleef_expm1d8_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec log() const { return Sleef_logd8_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec log10() const { return Sleef_log10d8_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec log1p() const { return Sleef_log1pd8_u10(lanes_); }
+  // SLEEF's gives infinity for the largest numbers, where log() is as good.
+  OPLOOM_ALWAYS_INLINE Vec log1p() const {
+    const Mask large = *this > Vec(1e306);
+    const Vec result = Sleef_log1pd8_u10(lanes_);
+    return large.bits == 0 ? result : blendv(result, log(), large);
+  }
   OPLOOM_ALWAYS_INLINE Vec log2() const { return Sleef_log2d8_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec sin() const { return Sleef_sind8_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec tan() const { return Sleef_tand8_u10(lanes_); }

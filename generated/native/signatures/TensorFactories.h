@@ -309,7 +309,13 @@ static_assert(Alone<Tensor(IntArrayRef, std::optional<Generator>, std::optional<
     "must be 'Tensor rand(IntArrayRef size, std::optional<Generator> generator, "
     "std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> "
     "device, std::optional<bool> pin_memory)', and no other function there may have its name");
-static_assert(Alone<Tensor&(IntArrayRef, Tensor&)>::check(&rand_out, 0),
+static_assert(Alone<Tensor&(IntArrayRef, std::optional<Generator>, Tensor&), IntArrayRef,
+                    std::optional<Generator>>::check(&rand_out, 0),
+    "rand.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> "
+    "Tensor(a!): at::native::rand_out must be 'Tensor& rand_out(IntArrayRef size, "
+    "std::optional<Generator> generator, Tensor& out)', and no other function there may have "
+    "its name");
+static_assert(Alone<Tensor&(IntArrayRef, Tensor&), IntArrayRef, Tensor&>::check(&rand_out, 0),
     "rand.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!): at::native::rand_out must be "
     "'Tensor& rand_out(IntArrayRef size, Tensor& out)', and no other function there may have "
     "its name");
@@ -406,7 +412,13 @@ static_assert(Alone<Tensor(IntArrayRef, std::optional<Generator>, std::optional<
     "must be 'Tensor randn(IntArrayRef size, std::optional<Generator> generator, "
     "std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> "
     "device, std::optional<bool> pin_memory)', and no other function there may have its name");
-static_assert(Alone<Tensor&(IntArrayRef, Tensor&)>::check(&randn_out, 0),
+static_assert(Alone<Tensor&(IntArrayRef, std::optional<Generator>, Tensor&), IntArrayRef,
+                    std::optional<Generator>>::check(&randn_out, 0),
+    "randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> "
+    "Tensor(a!): at::native::randn_out must be 'Tensor& randn_out(IntArrayRef size, "
+    "std::optional<Generator> generator, Tensor& out)', and no other function there may have "
+    "its name");
+static_assert(Alone<Tensor&(IntArrayRef, Tensor&), IntArrayRef, Tensor&>::check(&randn_out, 0),
     "randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!): at::native::randn_out must be "
     "'Tensor& randn_out(IntArrayRef size, Tensor& out)', and no other function there may have "
     "its name");

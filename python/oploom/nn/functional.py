@@ -132,8 +132,21 @@ def cross_entropy(
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """A last dimension with 1 at the given class and 0 elsewhere."""
-    if num_classes < 0:
-        num_classes = int(tensor.max().item()) + 1
+    if tensor.dtype.is_floating_point or tensor.dtype.is_complex or tensor.dtype == _C.bool:
+        raise TypeError(f"one_hot(): expected a tensor of integers, got {tensor.dtype}")
+    if num_classes < -1:
+        raise ValueError(f"one_hot(): expected a number of classes or -1, got {num_classes}")
+    if tensor.numel() > 0:
+        low, high = int(tensor.min().item()), int(tensor.max().item())
+        if num_classes == -1:
+            num_classes = high + 1
+        if low < 0 or high >= num_classes:
+            raise IndexError(
+                f"one_hot(): expected classes in [0, {num_classes - 1}], "
+                f"got {low if low < 0 else high}"
+            )
+    elif num_classes == -1:
+        raise ValueError("one_hot(): an empty tensor does not say how many classes there are")
     classes = _C.arange(num_classes, device=tensor.device)
     return (tensor.unsqueeze(-1) == classes).to(_C.int64)
 

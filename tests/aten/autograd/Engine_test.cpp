@@ -1,4 +1,5 @@
 // The backward pass: accumulation, keeping and recording the graph, chosen inputs, failures.
+#include <aten/autograd/AccumulateGrad.h>
 #include <aten/autograd/Function.h>
 #include <tests/aten/autograd/Testing.h>
 
@@ -343,6 +344,14 @@ TEST(Engine, LeavesDieThoughTheirAccumulatorRefersToThem) {
   EXPECT_TRUE(witness.alive()) << "the graph holds it";
   y.reset();
   EXPECT_FALSE(witness.alive());
+}
+
+// What records an operator that has no formula, as those of another library may be.
+TEST(Engine, AnOperatorWithoutADerivativeIsNamedWhenAGradientArrives) {
+  const auto node = c10::make_intrusive<at::autograd::NotImplemented>("fold");
+  EXPECT_THROWS((*node)({at::ones({1})}), c10::NotImplementedError,
+                "fold has no derivative; detach()");
+  EXPECT_NO_THROW((*node)({Tensor()}));
 }
 
 }  // namespace

@@ -137,7 +137,20 @@ TEST(Item, EveryKind) {
   EXPECT_EQ(at::full({}, 1.5, at::kBFloat16).item<float>(), 1.5f);
   EXPECT_THAT(message_of<c10::Error>([] { at::zeros({3}).item(); }), HasSubstr("one element"));
   EXPECT_THAT(message_of<c10::Error>([] { at::zeros({0}).item(); }), HasSubstr("one element"));
+  EXPECT_THAT(message_of<c10::Error>([] { at::_local_scalar_dense(at::zeros({0})); }),
+              HasSubstr("one element"));
   EXPECT_ANY_THROW(at::zeros({}, at::TensorOptions().device("meta")).item());
+}
+
+TEST(Resize, IsRefusedWhereAGradientWouldBeLost) {
+  const Tensor leaf = at::ones({4}).requires_grad_();
+  const Tensor result = leaf * 2;
+  for (const Tensor& t : {leaf, result}) {
+    c10::NoGradGuard no_grad;
+    EXPECT_THAT(message_of<c10::Error>([&] { t.resize_({2}); }), HasSubstr("requires grad"));
+    EXPECT_EQ(sizes(t), (Ints{4}));
+  }
+  EXPECT_EQ(sizes(result.detach().resize_({2})), (Ints{2}));
 }
 
 TEST(Resize, KeepsTheElements) {

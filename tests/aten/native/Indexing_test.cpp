@@ -224,4 +224,31 @@ TEST(Index, OnMeta) {
   EXPECT_EQ(sizes(t.index_select(1, i)), (Ints{3, 2}));
 }
 
+// The Meta kernel gets such a call, and must not take self for a tensor without data.
+TEST(Indexing, OperandsOnSeveralDevicesAreRefused) {
+  const Tensor index = at::tensor({0, 2}), meta = at::empty({2}, index.options().device("meta"));
+  const Tensor self = at::zeros({3}, at::kLong);
+  const auto put = [&](const Tensor& at, const Tensor& values) {
+    return message_of<c10::Error>(
+        [&] { Tensor(self).index_put_({std::optional<Tensor>(at)}, values); });
+  };
+  EXPECT_THAT(put(meta, index), HasSubstr("expected indices on device cpu, got one on meta"));
+  EXPECT_THAT(put(index, meta), HasSubstr("expected values on device cpu, got ones on meta"));
+  EXPECT_THAT(message_of<c10::Error>([&] { at::index(self, {std::optional<Tensor>(meta)}); }),
+              HasSubstr("indices on device"));
+  EXPECT_EQ(ints(self), (Ints{0, 0, 0}));
+  EXPECT_TRUE(at::index(self.to("meta"), {std::optional<Tensor>(index)}).is_meta());
+}
+
+TEST(Indexing, MasksWithoutDimensionsKeepOrDropTheDimensionAddedForThem) {
+  const Tensor t = at::tensor({1, 2, 3}).unsqueeze(0);
+  for (at::ScalarType dtype : {at::kBool, at::kByte}) {
+    const auto by = [&](int value) {
+      return at::index(t, {std::optional<Tensor>(at::full({}, value).to(dtype))});
+    };
+    EXPECT_EQ(ints(by(1)), (Ints{1, 2, 3}));
+    EXPECT_EQ(sizes(by(0)), (Ints{0, 3}));
+  }
+}
+
 }  // namespace

@@ -2,6 +2,8 @@
 // outputs.
 #include "Testing.h"
 
+#include <functional>
+
 namespace {
 
 using namespace testing_native;  // NOLINT
@@ -30,6 +32,31 @@ TEST(StructuredOutputs, OutOfTheRightSizeKeepsItsStridesAndMemory) {
   at::mm_out(product, a, a.t());
   EXPECT_EQ(product.strides(), (at::IntArrayRef{1, 2}));
   EXPECT_EQ(doubles(product), Doubles(4, 3));
+}
+
+// A kernel that refuses its dtype does so after the output has been resized.
+TEST(StructuredOutputs, OutKeepsItsShapeWhereTheOperatorFails) {
+  const auto expect_kept = [](const std::function<void(Tensor&)>& call) {
+    Tensor out = f64({1, 2, 3, 4, 5, 6}).view({2, 3}).t();
+    EXPECT_ANY_THROW(call(out));
+    EXPECT_EQ(out.sizes(), (at::IntArrayRef{3, 2}));
+    EXPECT_EQ(out.strides(), (at::IntArrayRef{1, 3}));
+    EXPECT_EQ(doubles(out), (Doubles{1, 4, 2, 5, 3, 6}));
+  };
+  const Tensor wide = at::ones({50, 50}), numbers = at::ones({4}, at::kLong);
+  expect_kept([&](Tensor& out) { at::bitwise_and_out(out, wide, wide); });
+  expect_kept([&](Tensor& out) { at::gelu_out(out, numbers); });
+  expect_kept([&](Tensor& out) { at::remainder_out(out, numbers, at::zeros({4}, at::kLong)); });
+  const auto expect_kept_by = [](const std::function<void(Tensor&)>& call) {
+    Tensor out = at::tensor({1, 2, 3}, at::kByte);
+    EXPECT_ANY_THROW(call(out));
+    EXPECT_EQ(ints(out), (Ints{1, 2, 3}));
+  };
+  expect_kept_by([](Tensor& out) { at::rand_out(out, {200}); });
+  expect_kept_by([](Tensor& out) { at::randn_out(out, {2}); });
+  expect_kept_by([](Tensor& out) { at::full_out(out, {2, 2}, 1e300); });
+  expect_kept_by([](Tensor& out) { at::linspace_out(out, 1e300, 2, 1); });
+  expect_kept_by([](Tensor& out) { out.resize_({6}, at::MemoryFormat::ChannelsLast); });
 }
 
 TEST(StructuredOutputs, OutOfAnotherDtype) {
@@ -134,6 +161,25 @@ TEST(StructuredOutputs, OutMadeFromTheFunctionalForm) {
   Tensor integers = at::empty({0}, at::kLong);
   EXPECT_THAT(message_of<c10::Error>([&] { at::matmul_out(integers, a, b); }),
               HasSubstr("cannot be cast"));
+}
+
+// Where one operand is on meta the Meta kernel runs, which must not make a tensor without values on
+// the CPU.
+TEST(StructuredOutputs, OperandsAreOnOneDevice) {
+  const Tensor a = at::ones({2, 2}), m = a.to("meta"), index = at::zeros({2, 2}, at::kLong);
+  const auto expect_refused = [](const std::function<void()>& call) {
+    EXPECT_THAT(message_of<c10::Error>(call), HasSubstr("on the same device, got"));
+  };
+  expect_refused([&] { at::mm(a, m); });
+  expect_refused([&] { at::mm(m, a); });
+  expect_refused([&] { at::cat({a, m}); });
+  expect_refused([&] { at::addmm(m, a, a); });
+  expect_refused([&] { Tensor(a).addmm_(a, m); });
+  expect_refused([&] { at::gather(a, 0, index.to("meta")); });
+  expect_refused([&] { at::add(a, m); });
+  expect_refused([&] { Tensor(a).bernoulli_(m); });
+  EXPECT_ANY_THROW(Tensor(a).fill_(at::ones({}).to("meta")));
+  EXPECT_TRUE(at::mm(m, m).is_meta());
 }
 
 }  // namespace

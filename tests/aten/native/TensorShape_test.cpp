@@ -312,4 +312,12 @@ TEST(FlipAndRoll, Values) {
   EXPECT_ANY_THROW(t.roll({1, 2}, {0}));
 }
 
+// repeat() is a method in Python, so that only C++ has its out= form.
+TEST(TensorShape, RepeatIntoAGivenTensor) {
+  Tensor out = at::empty({0}, at::kLong);
+  EXPECT_EQ(&at::repeat_out(out, at::tensor({1, 2}), {2, 2}), &out);
+  EXPECT_EQ(sizes(out), (Ints{2, 4}));
+  EXPECT_EQ(ints(out), (Ints{1, 2, 1, 2, 1, 2, 1, 2}));
+}
+
 }  // namespace

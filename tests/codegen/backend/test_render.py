@@ -1,13 +1,15 @@
 """What is rendered: the same for the same model, whatever the order of its operators, and readable."""
 
 import json
+import re
 import subprocess
 import sys
 
 import pytest
 
+from codegen.backend import types
 from codegen.backend.__main__ import MODULES, TREE, Unexpected, as_expected, render
-from codegen.backend.model import ModelError, read_model
+from codegen.backend.model import ModelError, Type, read_model
 
 OURS = tuple(m for m in ("ops", "native", "dispatch", "cmake") if m in MODULES)
 
@@ -158,3 +160,20 @@ def test_what_a_build_expects_is_there_and_what_it_does_not_know_is_refused():
     assert both["mathx/cpu/X.cpp"].startswith("//") and both["mathx/tests/test_X.py"].startswith("#")
     with pytest.raises(Unexpected, match="does not know of mathx/ops.h"):
         as_expected(made, ["mathx/other.h"])
+
+
+@pytest.mark.parametrize("spell", [types.argument_type, types.owned_type])
+@pytest.mark.parametrize("kind", [
+    Type("Stream", text="Stream"),
+    Type("Stream", list=True, text="Stream[]"),
+    Type("Storage", list=True, elem_optional=True, text="Storage?[]"),
+])
+def test_a_type_without_a_spelling_in_cpp_is_named(spell, kind):
+    with pytest.raises(types.UnsupportedType, match=re.escape(f"'{kind.text}' has no C++ type")):
+        spell(kind)
+
+
+def test_optional_elements_are_for_tensors_only():
+    kind = Type("int", list=True, elem_optional=True, text="int?[]")
+    with pytest.raises(types.UnsupportedType, match=re.escape("'int?[]' has no C++ type")):
+        types.argument_type(kind)
