@@ -54,7 +54,7 @@ def native_roots(model: Model) -> list[str]:
 
 def native_functions(op: Operator) -> list[str]:
     """The functions in at::native that the operator calls, without structured ones."""
-    if op.structured or op.scalar_overload_of or is_made_from_functional(op):
+    if op.structured or op.scalar_overload_of or op.alias_of or is_made_from_functional(op):
         return []
     names = list(op.dispatch.values())
     if op.composite is not None:
@@ -73,6 +73,7 @@ def is_made_from_functional(op: Operator) -> bool:
         op.autogen_from is not None
         and op.structured is None
         and op.scalar_overload_of is None
+        and op.alias_of is None
         and not op.dispatch
         and op.kind in ("inplace", "out")
     )

@@ -9,7 +9,7 @@ namespace oploom::frontend {
 
 namespace {
 
-constexpr std::array<std::string_view, 22> kKeys = {"func",
+constexpr std::array<std::string_view, 23> kKeys = {"func",
                                                     "family",
                                                     "variants",
                                                     "dispatch",
@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, 22> kKeys = {"func",
                                                     "structured_inherits",
                                                     "precomputed",
                                                     "autogen",
+                                                    "aliases",
                                                     "tags",
                                                     "python_module",
                                                     "device_check",
@@ -90,6 +91,8 @@ class Loader {
       }
     } else if (name == "autogen") {
       op.autogen = split_list(value, diagnostics_);
+    } else if (name == "aliases") {
+      op.aliases = split_list(value, diagnostics_);
     } else if (name == "tags") {
       op.tags = split_list(value, diagnostics_);
     } else if (name == "python_module") {

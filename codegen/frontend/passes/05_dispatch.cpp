@@ -24,8 +24,9 @@ std::string composite_kind(const std::string& key) {
 
 void expand_dispatch(Model& model, const PassOptions& options, Diagnostics& diagnostics) {
   for (const auto& op : model.operators) {
-    if (op->autogen_from && op->scalar_overload_of.empty()) continue;  // below
-    if (!op->scalar_overload_of.empty()) {
+    const bool calls_another = !op->scalar_overload_of.empty() || !op->alias_of.empty();
+    if (op->autogen_from && !calls_another) continue;  // below
+    if (calls_another) {
       op->composite = "implicit";
       continue;
     }
@@ -63,7 +64,7 @@ void expand_dispatch(Model& model, const PassOptions& options, Diagnostics& diag
   // Forms made by autogen of operators that are not structured compute the functional form and copy
   // its result. In-place forms of composite operators get their gradient from what they call.
   for (const auto& op : model.operators) {
-    if (!op->autogen_from || !op->scalar_overload_of.empty()) continue;
+    if (!op->autogen_from || !op->composite.empty()) continue;
     if (op->autogen_from->structured) continue;
     op->composite = op->kind == SchemaKind::inplace && op->autogen_from->composite == "implicit"
                         ? "implicit"
