@@ -143,19 +143,13 @@ variable_list HardshrinkBackward0::apply(variable_list&& grads) {
 
 // hardshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor
 //   grad_output: self >= -lambd && self <= lambd ? 0 : grad
-//   self: zeros_like(grad)
 variable_list HardshrinkBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(2);
+  variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  if (task_should_compute_output(0)) {
-    const auto t3 = logical_and(ge(self, -lambd.toDouble()), le(self, lambd.toDouble()));
-    grad_inputs[0] = where(t3, 0, grad);
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = zeros_like(grad);
-  }
+  const auto t3 = logical_and(ge(self, -lambd.toDouble()), le(self, lambd.toDouble()));
+  grad_inputs[0] = where(t3, 0, grad);
   return grad_inputs;
 }
 
@@ -172,18 +166,12 @@ variable_list HardsigmoidBackward0::apply(variable_list&& grads) {
 
 // hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor
 //   grad_output: self <= -3 ? 0 : self >= 3 ? 0 : 0.16666666666666666 * grad
-//   self: zeros_like(grad)
 variable_list HardsigmoidBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(2);
+  variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  if (task_should_compute_output(0)) {
-    grad_inputs[0] = where(le(self, -3), 0, where(ge(self, 3), 0, 0.16666666666666666 * grad));
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = zeros_like(grad);
-  }
+  grad_inputs[0] = where(le(self, -3), 0, where(ge(self, 3), 0, 0.16666666666666666 * grad));
   return grad_inputs;
 }
 
@@ -231,19 +219,13 @@ variable_list HardtanhBackward0::apply(variable_list&& grads) {
 
 // hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor
 //   grad_output: self <= min_val ? 0 : self >= max_val ? 0 : grad
-//   self: zeros_like(grad)
 variable_list HardtanhBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(2);
+  variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  if (task_should_compute_output(0)) {
-    grad_inputs[0] = where(le(self, min_val.toDouble()), 0,
-                           where(ge(self, max_val.toDouble()), 0, grad));
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = zeros_like(grad);
-  }
+  grad_inputs[0] = where(le(self, min_val.toDouble()), 0,
+                         where(ge(self, max_val.toDouble()), 0, grad));
   return grad_inputs;
 }
 
@@ -260,18 +242,12 @@ variable_list LeakyReluBackward0::apply(variable_list&& grads) {
 
 // leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor
 //   grad_output: self > 0 ? grad : negative_slope * grad
-//   self: zeros_like(grad)
 variable_list LeakyReluBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(2);
+  variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  if (task_should_compute_output(0)) {
-    grad_inputs[0] = where(gt(self, 0), grad, negative_slope.toDouble() * grad);
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = zeros_like(grad);
-  }
+  grad_inputs[0] = where(gt(self, 0), grad, negative_slope.toDouble() * grad);
   return grad_inputs;
 }
 
@@ -359,18 +335,12 @@ variable_list Relu6Backward0::apply(variable_list&& grads) {
 
 // relu6_backward(Tensor grad_output, Tensor self) -> Tensor
 //   grad_output: self <= 0 ? 0 : self >= 6 ? 0 : grad
-//   self: zeros_like(grad)
 variable_list Relu6BackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(2);
+  variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  if (task_should_compute_output(0)) {
-    grad_inputs[0] = where(le(self, 0), 0, where(ge(self, 6), 0, grad));
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = zeros_like(grad);
-  }
+  grad_inputs[0] = where(le(self, 0), 0, where(ge(self, 6), 0, grad));
   return grad_inputs;
 }
 
@@ -454,19 +424,13 @@ variable_list SoftshrinkBackward0::apply(variable_list&& grads) {
 
 // softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor
 //   grad_output: self > lambd ? grad : self < -lambd ? grad : 0
-//   self: zeros_like(grad)
 variable_list SoftshrinkBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(2);
+  variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  if (task_should_compute_output(0)) {
-    grad_inputs[0] = where(gt(self, lambd.toDouble()), grad,
-                           where(lt(self, -lambd.toDouble()), grad, 0));
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = zeros_like(grad);
-  }
+  grad_inputs[0] = where(gt(self, lambd.toDouble()), grad,
+                         where(lt(self, -lambd.toDouble()), grad, 0));
   return grad_inputs;
 }
 
@@ -551,18 +515,12 @@ variable_list ThresholdBackward0::apply(variable_list&& grads) {
 
 // threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
 //   grad_output: self <= threshold ? 0 : grad
-//   self: zeros_like(grad)
 variable_list ThresholdBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(2);
+  variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  if (task_should_compute_output(0)) {
-    grad_inputs[0] = where(le(self, threshold.toDouble()), 0, grad);
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = zeros_like(grad);
-  }
+  grad_inputs[0] = where(le(self, threshold.toDouble()), 0, grad);
   return grad_inputs;
 }
 
@@ -779,14 +737,14 @@ Tensor& hardshrink_out(DispatchKeySet ks, const Tensor& self, const Scalar& lamb
 // hardshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor
 Tensor hardshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
                            const Scalar& lambd) {
-  if (!compute_requires_grad(grad_output, self)) {
+  if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
     return _ops::hardshrink_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
                                                  lambd);
   }
   const auto grad_fn = make_node<HardshrinkBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  collect_edges(*grad_fn, grad_output);
+  grad_fn->self_ = SavedTensor(self, false);
   grad_fn->lambd = lambd;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -848,13 +806,13 @@ Tensor& hardsigmoid_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 
 // hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor
 Tensor hardsigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
-  if (!compute_requires_grad(grad_output, self)) {
+  if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
     return _ops::hardsigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<HardsigmoidBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  collect_edges(*grad_fn, grad_output);
+  grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::hardsigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
@@ -989,14 +947,14 @@ Tensor& hardtanh_out(DispatchKeySet ks, const Tensor& self, const Scalar& min_va
 // hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor
 Tensor hardtanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
                          const Scalar& min_val, const Scalar& max_val) {
-  if (!compute_requires_grad(grad_output, self)) {
+  if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
     return _ops::hardtanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
                                                min_val, max_val);
   }
   const auto grad_fn = make_node<HardtanhBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  collect_edges(*grad_fn, grad_output);
+  grad_fn->self_ = SavedTensor(self, false);
   grad_fn->min_val = min_val;
   grad_fn->max_val = max_val;
   Tensor result = [&] {
@@ -1063,14 +1021,14 @@ Tensor& leaky_relu_out(DispatchKeySet ks, const Tensor& self, const Scalar& nega
 // leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor
 Tensor leaky_relu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
                            const Scalar& negative_slope) {
-  if (!compute_requires_grad(grad_output, self)) {
+  if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
     return _ops::leaky_relu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
                                                  negative_slope);
   }
   const auto grad_fn = make_node<LeakyReluBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  collect_edges(*grad_fn, grad_output);
+  grad_fn->self_ = SavedTensor(self, false);
   grad_fn->negative_slope = negative_slope;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -1267,13 +1225,13 @@ Tensor& relu6_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 
 // relu6_backward(Tensor grad_output, Tensor self) -> Tensor
 Tensor relu6_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
-  if (!compute_requires_grad(grad_output, self)) {
+  if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
     return _ops::relu6_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<Relu6BackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  collect_edges(*grad_fn, grad_output);
+  grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::relu6_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
@@ -1481,14 +1439,14 @@ Tensor& softshrink_out(DispatchKeySet ks, const Tensor& self, const Scalar& lamb
 // softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor
 Tensor softshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
                            const Scalar& lambd) {
-  if (!compute_requires_grad(grad_output, self)) {
+  if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
     return _ops::softshrink_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
                                                  lambd);
   }
   const auto grad_fn = make_node<SoftshrinkBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  collect_edges(*grad_fn, grad_output);
+  grad_fn->self_ = SavedTensor(self, false);
   grad_fn->lambd = lambd;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -1690,14 +1648,14 @@ Tensor& threshold_out(DispatchKeySet ks, const Tensor& self, const Scalar& thres
 // threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
 Tensor threshold_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
                           const Scalar& threshold) {
-  if (!compute_requires_grad(grad_output, self)) {
+  if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
     return _ops::threshold_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
                                                 threshold);
   }
   const auto grad_fn = make_node<ThresholdBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  collect_edges(*grad_fn, grad_output);
+  grad_fn->self_ = SavedTensor(self, false);
   grad_fn->threshold = threshold;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;

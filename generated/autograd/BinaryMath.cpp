@@ -69,9 +69,9 @@ variable_list CopysignBackward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto result = copysign_backward(grad, self, result, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
+    auto gradients = copysign_backward(grad, self, result, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
@@ -88,15 +88,15 @@ variable_list CopysignBackwardBackward0::apply(variable_list&& grads) {
   const Tensor output = output_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
     grad_inputs[0] = where(eq(self, 0), 0, (output / self) * grad_0);
   }
   if (task_should_compute_output(1)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
     grad_inputs[1] = where(eq(self, 0), 0, -(((output / self) / self) * (grad_0 * grad_output)));
   }
   if (task_should_compute_output(2)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
     grad_inputs[2] = where(eq(self, 0), 0, (grad_0 * grad_output) / self);
   }
   return grad_inputs;
@@ -114,9 +114,9 @@ variable_list FmaxBackward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto result = fmax_backward(grad, self, other, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
+    auto gradients = fmax_backward(grad, self, other, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
@@ -125,25 +125,15 @@ variable_list FmaxBackward0::apply(variable_list&& grads) {
 //     Tensor)
 //   grad_output: (self >= other || isnan(other) ? grads[0] : 0) + (self >= other || isnan(other) ?
 //       0 : grads[1])
-//   self: zeros_like(grads[0])
-//   other: zeros_like(grads[0])
 variable_list FmaxBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(3);
+  variable_list grad_inputs(1);
   if (!any_grad_defined(grads)) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor other = other_.unpack(this);
-  if (task_should_compute_output(0)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
-    const auto t2 = logical_or(ge(self, other), isnan(other));
-    grad_inputs[0] = where(t2, grad_0, 0) + where(t2, 0, grad_1);
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = zeros_like(grads[0]);
-  }
-  if (task_should_compute_output(2)) {
-    grad_inputs[2] = zeros_like(grads[0]);
-  }
+  const Tensor grad_0 = defined_grad(grads, 0);
+  const Tensor grad_1 = defined_grad(grads, 1);
+  const auto t2 = logical_or(ge(self, other), isnan(other));
+  grad_inputs[0] = where(t2, grad_0, 0) + where(t2, 0, grad_1);
   return grad_inputs;
 }
 
@@ -159,9 +149,9 @@ variable_list FminBackward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto result = fmin_backward(grad, self, other, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
+    auto gradients = fmin_backward(grad, self, other, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
@@ -170,25 +160,15 @@ variable_list FminBackward0::apply(variable_list&& grads) {
 //     Tensor)
 //   grad_output: (self <= other || isnan(other) ? grads[0] : 0) + (self <= other || isnan(other) ?
 //       0 : grads[1])
-//   self: zeros_like(grads[0])
-//   other: zeros_like(grads[0])
 variable_list FminBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(3);
+  variable_list grad_inputs(1);
   if (!any_grad_defined(grads)) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor other = other_.unpack(this);
-  if (task_should_compute_output(0)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
-    const auto t2 = logical_or(le(self, other), isnan(other));
-    grad_inputs[0] = where(t2, grad_0, 0) + where(t2, 0, grad_1);
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = zeros_like(grads[0]);
-  }
-  if (task_should_compute_output(2)) {
-    grad_inputs[2] = zeros_like(grads[0]);
-  }
+  const Tensor grad_0 = defined_grad(grads, 0);
+  const Tensor grad_1 = defined_grad(grads, 1);
+  const auto t2 = logical_or(le(self, other), isnan(other));
+  grad_inputs[0] = where(t2, grad_0, 0) + where(t2, 0, grad_1);
   return grad_inputs;
 }
 
@@ -203,27 +183,21 @@ variable_list HeavisideBackward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto result = heaviside_backward(grad, self, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
+    auto gradients = heaviside_backward(grad, self, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
 
 // heaviside_backward(Tensor grad_output, Tensor self, bool[2] output_mask) -> (Tensor, Tensor)
 //   grad_output: self == 0 ? grads[1] : 0
-//   self: zeros_like(grads[0])
 variable_list HeavisideBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(2);
+  variable_list grad_inputs(1);
   if (!any_grad_defined(grads)) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  if (task_should_compute_output(0)) {
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
-    grad_inputs[0] = where(eq(self, 0), grad_1, 0);
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = zeros_like(grads[0]);
-  }
+  const Tensor grad_1 = defined_grad(grads, 1);
+  grad_inputs[0] = where(eq(self, 0), grad_1, 0);
   return grad_inputs;
 }
 
@@ -240,9 +214,9 @@ variable_list HypotBackward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto result = hypot_backward(grad, self, other, result, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
+    auto gradients = hypot_backward(grad, self, other, result, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
@@ -262,21 +236,21 @@ variable_list HypotBackwardBackward0::apply(variable_list&& grads) {
   const Tensor other = other_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     grad_inputs[0] = (grad_0 * (self / output)) + (grad_1 * (other / output));
   }
   if (task_should_compute_output(1)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
     grad_inputs[1] = (grad_0 * grad_output) / output;
   }
   if (task_should_compute_output(2)) {
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_1 = defined_grad(grads, 1);
     grad_inputs[2] = (grad_1 * grad_output) / output;
   }
   if (task_should_compute_output(3)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     grad_inputs[3] =
         (-((grad_0 * grad_output) * ((self / output) / output))) - ((grad_1 * grad_output) * ((other / output) / output));
   }
@@ -295,9 +269,9 @@ variable_list LdexpBackward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto result = ldexp_backward(grad, self, other, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
+    auto gradients = ldexp_backward(grad, self, other, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
@@ -315,18 +289,18 @@ variable_list LdexpBackwardBackward0::apply(variable_list&& grads) {
   const Tensor self = self_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t0 = exp2(other);
     grad_inputs[0] = (grad_0 * t0) + (grad_1 * (self * (0.6931471805599453 * t0)));
   }
   if (task_should_compute_output(1)) {
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_1 = defined_grad(grads, 1);
     grad_inputs[1] = (grad_1.conj() * grad_output) * ((0.6931471805599453 * exp2(other)).conj());
   }
   if (task_should_compute_output(2)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t3 = 0.6931471805599453 * exp2(other);
     const auto t11 = (grad_1.conj() * grad_output) * ((self * (0.6931471805599453 * t3)).conj());
     grad_inputs[2] = ((grad_0.conj() * grad_output) * t3.conj()) + t11;
@@ -346,9 +320,9 @@ variable_list Logaddexp2Backward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto result = logaddexp2_backward(grad, self, other, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
+    auto gradients = logaddexp2_backward(grad, self, other, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
@@ -369,13 +343,13 @@ variable_list Logaddexp2BackwardBackward0::apply(variable_list&& grads) {
   const Tensor self = self_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     grad_inputs[0] = (grad_0 / (1 + exp2(other - self))) + (grad_1 / (1 + exp2(self - other)));
   }
   if (task_should_compute_output(1)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t2 = exp2(other - self);
     const auto t4 = 1 + t2;
     const auto t7 = (grad_0 * grad_output) * (((0.6931471805599453 * t2) / t4) / t4);
@@ -385,8 +359,8 @@ variable_list Logaddexp2BackwardBackward0::apply(variable_list&& grads) {
     grad_inputs[1] = t7 - t15;
   }
   if (task_should_compute_output(2)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t2 = exp2(self - other);
     const auto t4 = 1 + t2;
     const auto t7 = (grad_1 * grad_output) * (((0.6931471805599453 * t2) / t4) / t4);
@@ -410,9 +384,9 @@ variable_list LogaddexpBackward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto result = logaddexp_backward(grad, self, other, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
+    auto gradients = logaddexp_backward(grad, self, other, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
@@ -431,21 +405,21 @@ variable_list LogaddexpBackwardBackward0::apply(variable_list&& grads) {
   const Tensor other = other_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     grad_inputs[0] = (grad_0 * sigmoid(self - other)) + (grad_1 * sigmoid(other - self));
   }
   if (task_should_compute_output(1)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t2 = sigmoid(self - other);
     const auto t8 = sigmoid(other - self);
     grad_inputs[1] =
         ((grad_0 * grad_output) * (t2 * (1 - t2))) - ((grad_1 * grad_output) * (t8 * (1 - t8)));
   }
   if (task_should_compute_output(2)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t2 = sigmoid(other - self);
     const auto t8 = sigmoid(self - other);
     grad_inputs[2] =
@@ -466,9 +440,9 @@ variable_list SpecialXlog1PyBackward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto result = special_xlog1py_backward(grad, self, other, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
+    auto gradients = special_xlog1py_backward(grad, self, other, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
@@ -488,20 +462,20 @@ variable_list SpecialXlog1PyBackwardBackward0::apply(variable_list&& grads) {
   const Tensor other = other_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t4 = logical_and(eq(self, 0), logical_or(le(other, -1), isinf(other)));
     grad_inputs[0] =
         where(t4, 0, log1p(other) * grad_0) + where(t4, 0, (self / (other + 1)) * grad_1);
   }
   if (task_should_compute_output(1)) {
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t4 = logical_and(eq(self, 0), logical_or(le(other, -1), isinf(other)));
     grad_inputs[1] = where(t4, 0, (grad_1 * grad_output) / (other + 1));
   }
   if (task_should_compute_output(2)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t4 = logical_and(eq(self, 0), logical_or(le(other, -1), isinf(other)));
     const auto t6 = other + 1;
     const auto t14 = where(t4, 0, -(((self / t6) / t6) * (grad_1 * grad_output)));
@@ -522,9 +496,9 @@ variable_list XlogyBackward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto result = xlogy_backward(grad, self, other, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
+    auto gradients = xlogy_backward(grad, self, other, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
@@ -544,19 +518,19 @@ variable_list XlogyBackwardBackward0::apply(variable_list&& grads) {
   const Tensor other = other_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t4 = logical_and(eq(self, 0), logical_or(le(other, 0), isinf(other)));
     grad_inputs[0] = where(t4, 0, log(other) * grad_0) + where(t4, 0, (self / other) * grad_1);
   }
   if (task_should_compute_output(1)) {
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t4 = logical_and(eq(self, 0), logical_or(le(other, 0), isinf(other)));
     grad_inputs[1] = where(t4, 0, (grad_1 * grad_output) / other);
   }
   if (task_should_compute_output(2)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t4 = logical_and(eq(self, 0), logical_or(le(other, 0), isinf(other)));
     const auto t13 = where(t4, 0, -(((self / other) / other) * (grad_1 * grad_output)));
     grad_inputs[2] = where(t4, 0, (grad_0 * grad_output) / other) + t13;
@@ -844,15 +818,15 @@ Tensor& fmax_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Ten
 std::tuple<Tensor, Tensor> fmax_backward(DispatchKeySet ks, const Tensor& grad_output,
                                          const Tensor& self, const Tensor& other,
                                          std::array<bool, 2> output_mask) {
-  if (!compute_requires_grad(grad_output, self, other)) {
+  if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
     return _ops::fmax_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, other,
                                            output_mask);
   }
   const auto grad_fn = make_node<FmaxBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, self, other);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(0)) grad_fn->other_ = SavedTensor(other, false);
+  collect_edges(*grad_fn, grad_output);
+  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->other_ = SavedTensor(other, false);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::fmax_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
@@ -919,15 +893,15 @@ Tensor& fmin_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Ten
 std::tuple<Tensor, Tensor> fmin_backward(DispatchKeySet ks, const Tensor& grad_output,
                                          const Tensor& self, const Tensor& other,
                                          std::array<bool, 2> output_mask) {
-  if (!compute_requires_grad(grad_output, self, other)) {
+  if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
     return _ops::fmin_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, other,
                                            output_mask);
   }
   const auto grad_fn = make_node<FminBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, self, other);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(0)) grad_fn->other_ = SavedTensor(other, false);
+  collect_edges(*grad_fn, grad_output);
+  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->other_ = SavedTensor(other, false);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::fmin_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
@@ -1027,14 +1001,14 @@ Tensor& heaviside_out(DispatchKeySet ks, const Tensor& self, const Tensor& value
 // heaviside_backward(Tensor grad_output, Tensor self, bool[2] output_mask) -> (Tensor, Tensor)
 std::tuple<Tensor, Tensor> heaviside_backward(DispatchKeySet ks, const Tensor& grad_output,
                                               const Tensor& self, std::array<bool, 2> output_mask) {
-  if (!compute_requires_grad(grad_output, self)) {
+  if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
     return _ops::heaviside_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
                                                 output_mask);
   }
   const auto grad_fn = make_node<HeavisideBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  collect_edges(*grad_fn, grad_output);
+  grad_fn->self_ = SavedTensor(self, false);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::heaviside_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,

@@ -60,8 +60,6 @@ struct FmaxBackward0 final : BuiltinNode {
 //     Tensor)
 //   grad_output: (self >= other || isnan(other) ? grads[0] : 0) + (self >= other || isnan(other) ?
 //       0 : grads[1])
-//   self: zeros_like(grads[0])
-//   other: zeros_like(grads[0])
 struct FmaxBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "FmaxBackwardBackward0"; }
@@ -92,8 +90,6 @@ struct FminBackward0 final : BuiltinNode {
 //     Tensor)
 //   grad_output: (self <= other || isnan(other) ? grads[0] : 0) + (self <= other || isnan(other) ?
 //       0 : grads[1])
-//   self: zeros_like(grads[0])
-//   other: zeros_like(grads[0])
 struct FminBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "FminBackwardBackward0"; }
@@ -118,7 +114,6 @@ struct HeavisideBackward0 final : BuiltinNode {
 
 // heaviside_backward(Tensor grad_output, Tensor self, bool[2] output_mask) -> (Tensor, Tensor)
 //   grad_output: self == 0 ? grads[1] : 0
-//   self: zeros_like(grads[0])
 struct HeavisideBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "HeavisideBackwardBackward0"; }

@@ -67,9 +67,9 @@ variable_list Atan2Backward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto result = atan2_backward(grad, self, other, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
+    auto gradients = atan2_backward(grad, self, other, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
@@ -91,22 +91,22 @@ variable_list Atan2BackwardBackward0::apply(variable_list&& grads) {
   const Tensor self = self_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t2 = (self * self) + (other * other);
     grad_inputs[0] = (grad_0 * (other / t2)) - (grad_1 * (self / t2));
   }
   if (task_should_compute_output(1)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t3 = (self * self) + (other * other);
     const auto t5 = self + self;
     grad_inputs[1] =
         (-((grad_0 * grad_output) * (((other / t3) * t5) / t3))) - ((grad_1 * grad_output) * ((1 - ((self / t3) * t5)) / t3));
   }
   if (task_should_compute_output(2)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t3 = (self * self) + (other * other);
     const auto t5 = other + other;
     grad_inputs[2] =

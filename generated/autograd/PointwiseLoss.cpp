@@ -82,11 +82,11 @@ variable_list BinaryCrossEntropyBackwardBackward0::apply(variable_list&& grads) 
     const std::array<bool, 3> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1),
                                                  task_should_compute_output(2)};
-    auto result = _binary_cross_entropy_backward_backward(grad, grad_output, self, target,
-                                                          grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
-    grad_inputs[2] = std::move(std::get<2>(result));
+    auto gradients = _binary_cross_entropy_backward_backward(grad, grad_output, self, target,
+                                                             grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
+    grad_inputs[2] = std::move(std::get<2>(gradients));
   }
   return grad_inputs;
 }
@@ -130,9 +130,9 @@ variable_list BinaryCrossEntropyBackwardBackwardBackward0::apply(variable_list&&
   const Tensor grad_output = grad_output_.unpack(this);
   const Tensor grad_output_ = grad_output__.unpack(this);
   if (task_should_compute_output(0)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output_);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output_);
-    const Tensor grad_2 = grads[2].defined() ? grads[2] : zeros_like(grad_output_);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
+    const Tensor grad_2 = defined_grad(grads, 2);
     const auto t0 = self - target;
     const auto t1 = 1 - self;
     const auto t2 = self * t1;
@@ -144,8 +144,8 @@ variable_list BinaryCrossEntropyBackwardBackwardBackward0::apply(variable_list&&
     grad_inputs[0] = t18 - (grad_2 * (grad_output / t3));
   }
   if (task_should_compute_output(1)) {
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output_);
-    const Tensor grad_2 = grads[2].defined() ? grads[2] : zeros_like(grad_output_);
+    const Tensor grad_1 = defined_grad(grads, 1);
+    const Tensor grad_2 = defined_grad(grads, 2);
     const auto t2 = 1 - self;
     const auto t3 = self * t2;
     const auto t4 = maximum(t3, number(1e-12));
@@ -155,9 +155,9 @@ variable_list BinaryCrossEntropyBackwardBackwardBackward0::apply(variable_list&&
     grad_inputs[1] = ((grad_1 * grad_output_) * ((1 - t12) / t4)) - ((grad_2 * grad_output_) / t4);
   }
   if (task_should_compute_output(2)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output_);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output_);
-    const Tensor grad_2 = grads[2].defined() ? grads[2] : zeros_like(grad_output_);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
+    const Tensor grad_2 = defined_grad(grads, 2);
     const auto t1 = self - target;
     const auto t2 = 1 - self;
     const auto t3 = self * t2;
@@ -174,8 +174,8 @@ variable_list BinaryCrossEntropyBackwardBackwardBackward0::apply(variable_list&&
     grad_inputs[2] = t32 + ((grad_2 * grad_output_) * (((grad_output / t4) * t11) / t4));
   }
   if (task_should_compute_output(3)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output_);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output_);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t1 = 1 - self;
     const auto t2 = self * t1;
     const auto t3 = maximum(t2, number(1e-12));
@@ -200,9 +200,10 @@ variable_list BinaryCrossEntropyWithLogitsBackward0::apply(variable_list&& grads
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto result = _binary_cross_entropy_with_logits_backward(grad, self, target, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
+    auto gradients = _binary_cross_entropy_with_logits_backward(grad, self, target,
+                                                                grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
@@ -224,11 +225,11 @@ variable_list BinaryCrossEntropyWithLogitsBackward1::apply(variable_list&& grads
     const std::array<bool, 3> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1),
                                                  task_should_compute_output(2)};
-    auto result = _binary_cross_entropy_with_logits_backward(grad, self, target, pos_weight,
-                                                             grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
-    grad_inputs[2] = std::move(std::get<2>(result));
+    auto gradients = _binary_cross_entropy_with_logits_backward(grad, self, target, pos_weight,
+                                                                grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
+    grad_inputs[2] = std::move(std::get<2>(gradients));
   }
   return grad_inputs;
 }
@@ -245,18 +246,18 @@ variable_list BinaryCrossEntropyWithLogitsBackwardBackward0::apply(variable_list
   const Tensor self = self_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     grad_inputs[0] = (grad_0 * ((1 - target) - sigmoid(-self))) - (grad_1 * self);
   }
   if (task_should_compute_output(1)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t2 = sigmoid(-self);
     grad_inputs[1] = ((grad_0 * grad_output) * (t2 * (1 - t2))) - (grad_1 * grad_output);
   }
   if (task_should_compute_output(2)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
     grad_inputs[2] = -(grad_0 * grad_output);
   }
   return grad_inputs;
@@ -282,9 +283,9 @@ variable_list BinaryCrossEntropyWithLogitsBackwardBackward1::apply(variable_list
   const Tensor self = self_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
-    const Tensor grad_2 = grads[2].defined() ? grads[2] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
+    const Tensor grad_2 = defined_grad(grads, 2);
     const auto t1 = pos_weight - 1;
     const auto t4 = -self;
     const auto t8 = grad_0 * ((1 - target) - ((1 + (t1 * target)) * sigmoid(t4)));
@@ -292,9 +293,9 @@ variable_list BinaryCrossEntropyWithLogitsBackwardBackward1::apply(variable_list
     grad_inputs[0] = (t8 + (grad_1 * ((t1 * t9) - self))) + (grad_2 * (target * t9));
   }
   if (task_should_compute_output(1)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
-    const Tensor grad_2 = grads[2].defined() ? grads[2] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
+    const Tensor grad_2 = defined_grad(grads, 2);
     const auto t1 = pos_weight - 1;
     const auto t5 = sigmoid(-self);
     const auto t9 = (grad_0 * grad_output) * ((1 + (t1 * target)) * (t5 * (1 - t5)));
@@ -302,15 +303,15 @@ variable_list BinaryCrossEntropyWithLogitsBackwardBackward1::apply(variable_list
         (t9 + ((grad_1 * grad_output) * ((-(t1 * t5)) - 1))) - ((grad_2 * grad_output) * (target * t5));
   }
   if (task_should_compute_output(2)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_2 = grads[2].defined() ? grads[2] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_2 = defined_grad(grads, 2);
     const auto t2 = -self;
     const auto t6 = (grad_0 * grad_output) * ((-1) - ((pos_weight - 1) * sigmoid(t2)));
     grad_inputs[2] = t6 + ((grad_2 * grad_output) * logaddexp(t2, number(0)));
   }
   if (task_should_compute_output(3)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t1 = -self;
     grad_inputs[3] =
         ((grad_1 * grad_output) * logaddexp(t1, number(0))) - ((grad_0 * grad_output) * (target * sigmoid(t1)));
@@ -330,9 +331,9 @@ variable_list HuberLossBackward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto result = _huber_loss_backward(grad, self, target, delta, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
+    auto gradients = _huber_loss_backward(grad, self, target, delta, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
@@ -353,8 +354,8 @@ variable_list HuberLossBackwardBackward0::apply(variable_list&& grads) {
   const Tensor target = target_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t0 = self - target;
     const auto t2 = le(abs(t0), delta);
     const auto t3 = 0.5 * t0;
@@ -363,14 +364,14 @@ variable_list HuberLossBackwardBackward0::apply(variable_list&& grads) {
         (grad_0 * where(t2, t3 + t3, t6)) + (grad_1 * where(t2, ((-0.5) * t0) - t3, -t6));
   }
   if (task_should_compute_output(1)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t2 = le(abs(self - target), delta);
     grad_inputs[1] = where(t2, grad_0 * grad_output, 0) + where(t2, -(grad_1 * grad_output), 0);
   }
   if (task_should_compute_output(2)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t2 = le(abs(self - target), delta);
     grad_inputs[2] = where(t2, -(grad_0 * grad_output), 0) + where(t2, grad_1 * grad_output, 0);
   }
@@ -389,9 +390,9 @@ variable_list KlDivBackward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto result = _kl_div_backward(grad, self, target, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
+    auto gradients = _kl_div_backward(grad, self, target, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
@@ -399,10 +400,10 @@ variable_list KlDivBackward0::apply(variable_list&& grads) {
 // _kl_div_backward(Tensor grad_output, Tensor self, Tensor target, bool[2] output_mask) -> (Tensor,
 //     Tensor)
 //   grad_output: (target == 0 ? 0 : -(target * grads[0])) + (target == 0 ? 0 : (log(target) - self
-//       + target / target) * grads[1])
+//       + 1) * grads[1])
 //   self: target == 0 ? 0 : -(grads[1] * grad_output)
-//   target: (target == 0 ? 0 : -(grads[0] * grad_output)) + (target == 0 ? 0 : (1 / target + (1 -
-//       target / target) / target) * (grads[1] * grad_output))
+//   target: (target == 0 ? 0 : -(grads[0] * grad_output)) + (target == 0 ? 0 : grads[1] *
+//       grad_output / target)
 variable_list KlDivBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   if (!any_grad_defined(grads)) return grad_inputs;
@@ -410,22 +411,22 @@ variable_list KlDivBackwardBackward0::apply(variable_list&& grads) {
   const Tensor self = self_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t0 = eq(target, 0);
-    const auto t9 = where(t0, 0, ((log(target) - self) + (target / target)) * grad_1);
-    grad_inputs[0] = where(t0, 0, -(target * grad_0)) + t9;
+    grad_inputs[0] =
+        where(t0, 0, -(target * grad_0)) + where(t0, 0, ((log(target) - self) + 1) * grad_1);
   }
   if (task_should_compute_output(1)) {
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_1 = defined_grad(grads, 1);
     grad_inputs[1] = where(eq(target, 0), 0, -(grad_1 * grad_output));
   }
   if (task_should_compute_output(2)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t0 = eq(target, 0);
-    const auto t10 = ((1 / target) + ((1 - (target / target)) / target)) * (grad_1 * grad_output);
-    grad_inputs[2] = where(t0, 0, -(grad_0 * grad_output)) + where(t0, 0, t10);
+    grad_inputs[2] =
+        where(t0, 0, -(grad_0 * grad_output)) + where(t0, 0, (grad_1 * grad_output) / target);
   }
   return grad_inputs;
 }
@@ -442,9 +443,9 @@ variable_list KlDivLogTargetBackward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto result = _kl_div_log_target_backward(grad, target, result, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
+    auto gradients = _kl_div_log_target_backward(grad, target, result, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
@@ -462,20 +463,20 @@ variable_list KlDivLogTargetBackwardBackward0::apply(variable_list&& grads) {
   const Tensor target = target_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t0 = exp(target);
     grad_inputs[0] = (grad_1 * (output + t0)) - (grad_0 * t0);
   }
   if (task_should_compute_output(1)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t2 = exp(target);
     grad_inputs[1] =
         ((grad_0.conj() * grad_output) * ((-t2).conj())) + ((grad_1.conj() * grad_output) * t2.conj());
   }
   if (task_should_compute_output(2)) {
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_1 = defined_grad(grads, 1);
     grad_inputs[2] = grad_1.conj() * grad_output;
   }
   return grad_inputs;
@@ -493,9 +494,9 @@ variable_list L1LossBackward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto result = _l1_loss_backward(grad, self, target, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
+    auto gradients = _l1_loss_backward(grad, self, target, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
@@ -503,25 +504,15 @@ variable_list L1LossBackward0::apply(variable_list&& grads) {
 // _l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, bool[2] output_mask) ->
 //     (Tensor, Tensor)
 //   grad_output: grads[0] * sign(self - target) - grads[1] * sign(self - target)
-//   self: zeros_like(grads[0])
-//   target: zeros_like(grads[0])
 variable_list L1LossBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(3);
+  variable_list grad_inputs(1);
   if (!any_grad_defined(grads)) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor target = target_.unpack(this);
-  if (task_should_compute_output(0)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
-    const auto t1 = sign(self - target);
-    grad_inputs[0] = (grad_0 * t1) - (grad_1 * t1);
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = zeros_like(grads[0]);
-  }
-  if (task_should_compute_output(2)) {
-    grad_inputs[2] = zeros_like(grads[0]);
-  }
+  const Tensor grad_0 = defined_grad(grads, 0);
+  const Tensor grad_1 = defined_grad(grads, 1);
+  const auto t1 = sign(self - target);
+  grad_inputs[0] = (grad_0 * t1) - (grad_1 * t1);
   return grad_inputs;
 }
 
@@ -537,9 +528,9 @@ variable_list SmoothL1LossBackward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto result = _smooth_l1_loss_backward(grad, self, target, beta, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
+    auto gradients = _smooth_l1_loss_backward(grad, self, target, beta, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
@@ -560,8 +551,8 @@ variable_list SmoothL1LossBackwardBackward0::apply(variable_list&& grads) {
   const Tensor target = target_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t0 = self - target;
     const auto t2 = lt(abs(t0), beta);
     const auto t3 = 0.5 * t0;
@@ -570,15 +561,15 @@ variable_list SmoothL1LossBackwardBackward0::apply(variable_list&& grads) {
         (grad_0 * where(t2, (t3 + t3) / beta, t6)) + (grad_1 * where(t2, (((-0.5) * t0) - t3) / beta, -t6));
   }
   if (task_should_compute_output(1)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t2 = lt(abs(self - target), beta);
     grad_inputs[1] =
         where(t2, (grad_0 * grad_output) / beta, 0) + where(t2, ((-1) / beta) * (grad_1 * grad_output), 0);
   }
   if (task_should_compute_output(2)) {
-    const Tensor grad_0 = grads[0].defined() ? grads[0] : zeros_like(grad_output);
-    const Tensor grad_1 = grads[1].defined() ? grads[1] : zeros_like(grad_output);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
     const auto t2 = lt(abs(self - target), beta);
     grad_inputs[2] =
         where(t2, ((-1) / beta) * (grad_0 * grad_output), 0) + where(t2, (grad_1 * grad_output) / beta, 0);
@@ -1193,15 +1184,15 @@ Tensor& _l1_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target
 std::tuple<Tensor, Tensor> _l1_loss_backward(DispatchKeySet ks, const Tensor& grad_output,
                                              const Tensor& self, const Tensor& target,
                                              std::array<bool, 2> output_mask) {
-  if (!compute_requires_grad(grad_output, self, target)) {
+  if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
     return _ops::_l1_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
                                                target, output_mask);
   }
   const auto grad_fn = make_node<L1LossBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, self, target);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(0)) grad_fn->target_ = SavedTensor(target, false);
+  collect_edges(*grad_fn, grad_output);
+  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->target_ = SavedTensor(target, false);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_l1_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,

@@ -223,10 +223,10 @@ struct KlDivBackward0 final : BuiltinNode {
 // _kl_div_backward(Tensor grad_output, Tensor self, Tensor target, bool[2] output_mask) -> (Tensor,
 //     Tensor)
 //   grad_output: (target == 0 ? 0 : -(target * grads[0])) + (target == 0 ? 0 : (log(target) - self
-//       + target / target) * grads[1])
+//       + 1) * grads[1])
 //   self: target == 0 ? 0 : -(grads[1] * grad_output)
-//   target: (target == 0 ? 0 : -(grads[0] * grad_output)) + (target == 0 ? 0 : (1 / target + (1 -
-//       target / target) / target) * (grads[1] * grad_output))
+//   target: (target == 0 ? 0 : -(grads[0] * grad_output)) + (target == 0 ? 0 : grads[1] *
+//       grad_output / target)
 struct KlDivBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "KlDivBackwardBackward0"; }
@@ -292,8 +292,6 @@ struct L1LossBackward0 final : BuiltinNode {
 // _l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, bool[2] output_mask) ->
 //     (Tensor, Tensor)
 //   grad_output: grads[0] * sign(self - target) - grads[1] * sign(self - target)
-//   self: zeros_like(grads[0])
-//   target: zeros_like(grads[0])
 struct L1LossBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "L1LossBackwardBackward0"; }

@@ -350,9 +350,8 @@ variable_list SpecialEntrBackward0::apply(variable_list&& grads) {
 }
 
 // special_entr_backward(Tensor grad_output, Tensor self) -> Tensor
-//   grad_output: isnan(self) || self > 0 ? (-log(self) - self / self) * grad : 0
-//   self: isnan(self) || self > 0 ? (-(1 / self) - (1 - self / self) / self) * (grad * grad_output)
-//       : 0
+//   grad_output: isnan(self) || self > 0 ? (-1 - log(self)) * grad : 0
+//   self: isnan(self) || self > 0 ? -(grad * grad_output / self) : 0
 variable_list SpecialEntrBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
@@ -360,12 +359,10 @@ variable_list SpecialEntrBackwardBackward0::apply(variable_list&& grads) {
   const Tensor self = self_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
-    grad_inputs[0] = where(logical_or(isnan(self), gt(self, 0)),
-                           ((-log(self)) - (self / self)) * grad, 0);
+    grad_inputs[0] = where(logical_or(isnan(self), gt(self, 0)), ((-1) - log(self)) * grad, 0);
   }
   if (task_should_compute_output(1)) {
-    const auto t10 = ((-(1 / self)) - ((1 - (self / self)) / self)) * (grad * grad_output);
-    grad_inputs[1] = where(logical_or(isnan(self), gt(self, 0)), t10, 0);
+    grad_inputs[1] = where(logical_or(isnan(self), gt(self, 0)), -((grad * grad_output) / self), 0);
   }
   return grad_inputs;
 }

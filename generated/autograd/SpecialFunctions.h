@@ -242,9 +242,8 @@ struct SpecialEntrBackward0 final : BuiltinNode {
 };
 
 // special_entr_backward(Tensor grad_output, Tensor self) -> Tensor
-//   grad_output: isnan(self) || self > 0 ? (-log(self) - self / self) * grad : 0
-//   self: isnan(self) || self > 0 ? (-(1 / self) - (1 - self / self) / self) * (grad * grad_output)
-//       : 0
+//   grad_output: isnan(self) || self > 0 ? (-1 - log(self)) * grad : 0
+//   self: isnan(self) || self > 0 ? -(grad * grad_output / self) : 0
 struct SpecialEntrBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "SpecialEntrBackwardBackward0"; }

@@ -478,18 +478,12 @@ variable_list ReluBackward0::apply(variable_list&& grads) {
 
 // relu_backward(Tensor grad_output, Tensor output) -> Tensor
 //   grad_output: output <= 0 ? 0 : grad
-//   output: zeros_like(grad)
 variable_list ReluBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(2);
+  variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor output = output_.unpack(this);
-  if (task_should_compute_output(0)) {
-    grad_inputs[0] = where(le(output, 0), 0, grad);
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = zeros_like(grad);
-  }
+  grad_inputs[0] = where(le(output, 0), 0, grad);
   return grad_inputs;
 }
 
@@ -2036,13 +2030,13 @@ Tensor& relu_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 
 // relu_backward(Tensor grad_output, Tensor output) -> Tensor
 Tensor relu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
-  if (!compute_requires_grad(grad_output, output)) {
+  if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
     return _ops::relu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<ReluBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, output);
-  if (grad_fn->should_compute_output(0)) grad_fn->output_ = SavedTensor(output, false);
+  collect_edges(*grad_fn, grad_output);
+  grad_fn->output_ = SavedTensor(output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::relu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);

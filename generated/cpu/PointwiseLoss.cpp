@@ -334,7 +334,7 @@ struct _kl_div_op {
 
 // _kl_div_backward(Tensor grad_output, Tensor self, Tensor target, bool[2] output_mask) -> (Tensor,
 //     Tensor): target == 0 ? 0 : -(target * grad_output), target == 0 ? 0 : (log(target) - self +
-//     target / target) * grad_output
+//     1) * grad_output
 template <typename T>
 struct _kl_div_backward_op {
   static constexpr int kOutputs = 2;
@@ -343,9 +343,8 @@ struct _kl_div_backward_op {
   explicit _kl_div_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
     const auto t0 = target == V(T(0));
-    return std::array<V, 2>{
-        select(t0, V(T(0)), neg(target * grad_output)),
-        select(t0, V(T(0)), ((log(target) - self) + (target / target)) * grad_output)};
+    return std::array<V, 2>{select(t0, V(T(0)), neg(target * grad_output)),
+                            select(t0, V(T(0)), ((log(target) - self) + V(T(1))) * grad_output)};
   }
 };
 
@@ -371,8 +370,7 @@ struct _kl_div_backward_1_op {
   using V = Vec<T>;
   explicit _kl_div_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
-    return select(target == V(T(0)), V(T(0)),
-                  ((log(target) - self) + (target / target)) * grad_output);
+    return select(target == V(T(0)), V(T(0)), ((log(target) - self) + V(T(1))) * grad_output);
   }
 };
 

@@ -240,8 +240,8 @@ struct special_entr_op {
   }
 };
 
-// special_entr_backward(Tensor grad_output, Tensor self) -> Tensor: isnan(self) || self > 0 ?
-//     (-log(self) - self / self) * grad_output : 0
+// special_entr_backward(Tensor grad_output, Tensor self) -> Tensor: isnan(self) || self > 0 ? (-1 -
+//     log(self)) * grad_output : 0
 template <typename T>
 struct special_entr_backward_op {
   static constexpr int kOutputs = 1;
@@ -249,8 +249,7 @@ struct special_entr_backward_op {
   using V = Vec<T>;
   explicit special_entr_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    return select(isnan(self) | (self > V(T(0))), (neg(log(self)) - (self / self)) * grad_output,
-                  V(T(0)));
+    return select(isnan(self) | (self > V(T(0))), (V(T(-1)) - log(self)) * grad_output, V(T(0)));
   }
 };
 

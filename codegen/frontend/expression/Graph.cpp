@@ -176,6 +176,7 @@ const Node* Graph::mul(const Node* a, const Node* b) {
 const Node* Graph::div(const Node* a, const Node* b) {
   if (a->is_constant(0)) return a;
   if (b->is_constant(1)) return a;
+  if (a == b) return constant(1);
   if (a->is_call("neg")) return neg(div(a->arguments[0], b));
   return call("div", {a, b});
 }

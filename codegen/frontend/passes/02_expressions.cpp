@@ -383,7 +383,8 @@ class Expander {
         sum = graph.add(sum, term);
       }
       if (sum->is_constant(0)) {
-        entry.gradients.push_back(formula({name}, "zeros_like(" + to_text(incoming[0]) + ")", node));
+        entry.gradients.push_back(formula({name}, "non_differentiable", node));
+        entry.gradients.back().non_differentiable = true;
         continue;
       }
       const Node* on_tensors = graph.with_operator_names(sum);
