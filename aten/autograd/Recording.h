@@ -7,6 +7,7 @@
 #include <aten/autograd/Views.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/LocalDispatchKeySet.h>
+#include <generated/ops/zeros_like.h>
 
 #include <array>
 #include <initializer_list>
@@ -127,6 +128,14 @@ inline bool any_grad_defined(const variable_list& grads) {
     if (grad.defined()) return true;
   }
   return false;
+}
+// The gradient of one of several results of the same shape, of which at least one has a gradient.
+inline Tensor defined_grad(const variable_list& grads, size_t i) {
+  if (grads[i].defined()) return grads[i];
+  for (const Tensor& other : grads) {
+    if (other.defined()) return at::zeros_like(other);
+  }
+  return {};
 }
 inline bool any_wanted(const Node& node, IndexRange range) {
   for (size_t i = range.begin; i < range.end; ++i) {

@@ -1,4 +1,6 @@
-// Arithmetic of two tensors.
+// Arithmetic of two tensors that is no expression: add, mul, maximum and minimum take bool tensors,
+// which expressions refuse; division, remainders and powers of integers have errors and roundings of
+// their own; alpha, and pow's exponent, have loops for particular numbers; gelu's form is a word.
 #include <aten/cpu/Loops.h>
 #include <aten/stubs/BinaryOps.h>
 
@@ -197,12 +199,6 @@ void minimum_kernel(TensorIteratorBase& iter) {
       [&] { cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return minimum(a, b); }); });
 }
 
-void atan2_kernel(TensorIteratorBase& iter) {
-  OPLOOM_DISPATCH(iter.common_dtype(), "atan2", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return atan2(a, b); });
-  });
-}
-
 // By squaring, wrapping around. A negative exponent gives what the exact result rounds to: 1 and -1
 // have powers, all other numbers give 0.
 template <typename T>
@@ -311,7 +307,6 @@ OPLOOM_REGISTER_DISPATCH(remainder_stub, &remainder_kernel);
 OPLOOM_REGISTER_DISPATCH(fmod_stub, &fmod_kernel);
 OPLOOM_REGISTER_DISPATCH(maximum_stub, &maximum_kernel);
 OPLOOM_REGISTER_DISPATCH(minimum_stub, &minimum_kernel);
-OPLOOM_REGISTER_DISPATCH(atan2_stub, &atan2_kernel);
 OPLOOM_REGISTER_DISPATCH(pow_tensor_tensor_stub, &pow_tensor_tensor_kernel);
 OPLOOM_REGISTER_DISPATCH(pow_tensor_scalar_stub, &pow_tensor_scalar_kernel);
 OPLOOM_REGISTER_DISPATCH(gelu_backward_stub, &gelu_backward_kernel);

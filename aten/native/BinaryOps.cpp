@@ -4,7 +4,6 @@
 #include <aten/native/Activation.h>
 #include <aten/stubs/BinaryOps.h>
 #include <generated/native/add.h>
-#include <generated/native/atan2.h>
 #include <generated/native/bitwise_and.h>
 #include <generated/native/bitwise_or.h>
 #include <generated/native/bitwise_xor.h>
@@ -138,11 +137,6 @@ OPLOOM_META_FUNC(minimum)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
 }
 
-OPLOOM_META_FUNC(atan2)(const Tensor& self, const Tensor& other) {
-  check_ordered("atan2", self, other);
-  build_borrowing_binary_float_op(maybe_get_output(), self, other);
-}
-
 OPLOOM_META_FUNC(pow, Tensor_Tensor)(const Tensor& self, const Tensor& exponent) {
   build_borrowing_binary_op(maybe_get_output(), self, exponent);
 }
@@ -227,7 +221,6 @@ OPLOOM_IMPL_FUNC(div_out_mode)
   OPLOOM_IMPL_FUNC(name##_out)(const Tensor& self, const Tensor& other, const Tensor& out) { \
     name##_stub(device_type(), *this);                                                       \
   }
-OPLOOM_BINARY_IMPL(atan2)
 OPLOOM_BINARY_IMPL(bitwise_and)
 OPLOOM_BINARY_IMPL(bitwise_or)
 OPLOOM_BINARY_IMPL(bitwise_xor)

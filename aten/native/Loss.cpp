@@ -3,6 +3,7 @@
 #include <aten/core/Empty.h>
 #include <aten/core/Parallel.h>
 #include <aten/core/Reduction.h>
+#include <aten/native/LossUtils.h>
 #include <aten/native/ShapeUtils.h>
 #include <generated/native/cross_entropy_loss.h>
 #include <generated/native/mse_loss.h>
@@ -43,16 +44,11 @@ namespace at::inline oploom_v1::meta {
 
 namespace {
 
-void check_reduction(const char* op, int64_t reduction) {
-  OPLOOM_CHECK_VALUE(reduction >= 0 && reduction < Reduction::END, op,
-                     "(): expected reduction 0 (none), 1 (mean) or 2 (sum), got ", reduction);
-}
-
 // Checks the arguments of nll_loss for `self` of these sizes, whose dimension 1 (0 if it is the
 // only one) is that of the classes; `shape` is what target must have.
 void check_nll(const char* op, const Tensor& self, const Tensor& target,
                const std::optional<Tensor>& weight, int64_t reduction, IntArrayRef shape) {
-  check_reduction(op, reduction);
+  native::check_reduction(op, reduction);
   OPLOOM_CHECK(self.is_floating_point(), op, "(): expected input of a floating-point dtype, got ",
                self.scalar_type());
   OPLOOM_CHECK(target.scalar_type() == kLong || target.scalar_type() == kByte, op,
@@ -121,7 +117,7 @@ void check_dims(const char* op, const Tensor& self, bool images) {
 }  // namespace
 
 OPLOOM_META_FUNC(mse_loss)(const Tensor& self, const Tensor& target, int64_t reduction) {
-  check_reduction("mse_loss", reduction);
+  native::check_reduction("mse_loss", reduction);
   OPLOOM_CHECK(self.scalar_type() == target.scalar_type(),
                "mse_loss(): expected input and target of one dtype, got ", self.scalar_type(),
                " and ", target.scalar_type());
@@ -279,12 +275,6 @@ void nll_backward(const char* op, const Tensor& grad_output, const Tensor& self,
       }
     });
   });
-}
-
-Tensor apply_reduction(const Tensor& losses, int64_t reduction) {
-  if (reduction == Reduction::Mean) return losses.mean();
-  if (reduction == Reduction::Sum) return losses.sum();
-  return losses;
 }
 
 }  // namespace

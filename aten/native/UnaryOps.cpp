@@ -11,12 +11,11 @@
 #include <generated/native/isinf.h>
 #include <generated/native/isnan.h>
 #include <generated/native/logical_not.h>
+#include <generated/native/positive.h>
 #include <generated/native/sgn.h>
 #include <generated/native/sign.h>
 #include <generated/ops/conj_physical.h>
 #include <generated/ops/fill.h>
-
-#include <aten/native/Activation.h>
 
 namespace at::inline oploom_v1::meta {
 
@@ -105,6 +104,11 @@ OPLOOM_TEST_IMPL(isnan, false)
 
 OPLOOM_IMPL_FUNC(gelu_out)(const Tensor& self, std::string_view approximate, const Tensor& out) {
   gelu_stub(device_type(), *this, gelu_approximation("gelu", approximate));
+}
+
+Tensor positive(const Tensor& self) {
+  OPLOOM_CHECK_TYPE(self.scalar_type() != kBool, "positive(): bool tensors are not supported");
+  return self;
 }
 
 Tensor conj(const Tensor& self) { return self.is_complex() ? at::conj_physical(self) : self; }

@@ -21,7 +21,6 @@ OPLOOM_DECLARE_DISPATCH(binary_fn, remainder_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, fmod_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, maximum_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, minimum_stub);
-OPLOOM_DECLARE_DISPATCH(binary_fn, atan2_stub);
 
 OPLOOM_DECLARE_DISPATCH(binary_fn, pow_tensor_tensor_stub);
 using pow_scalar_fn = void (*)(TensorIteratorBase&, const Scalar& exponent);
@@ -42,6 +41,12 @@ OPLOOM_DECLARE_DISPATCH(binary_fn, logical_xor_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, bitwise_and_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, bitwise_or_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, bitwise_xor_stub);
+
+// Integers only.
+OPLOOM_DECLARE_DISPATCH(binary_fn, bitwise_left_shift_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, bitwise_right_shift_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, gcd_stub);
+OPLOOM_DECLARE_DISPATCH(binary_fn, lcm_stub);
 
 // The gradient of gelu: inputs are the incoming gradient and gelu's input.
 using gelu_backward_fn = void (*)(TensorIteratorBase&, bool tanh_approximation);

@@ -158,6 +158,7 @@ inline double i0e(double x) {
 inline double i0(double x) {
   x = std::abs(x);
   if (x < 30) return bessel_series(0, x);
+  if (std::isinf(x)) return x;
   // In two factors, since exp(x) alone may be too large.
   const double half = std::exp(0.5 * x);
   return half * bessel_asymptotic(0, x) * half;
@@ -173,6 +174,7 @@ inline double i1e(double x) {
 inline double i1(double x) {
   const double magnitude = std::abs(x);
   if (magnitude < 30) return 0.5 * x * bessel_series(1, x);
+  if (std::isinf(x)) return x;
   const double half = std::exp(0.5 * magnitude);
   return std::copysign(half * bessel_asymptotic(1, magnitude) * half, x);
 }

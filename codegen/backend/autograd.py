@@ -308,9 +308,9 @@ def _gradient(model: Model, plan: Plan, gradient: Gradient) -> list[str]:
         head = f"{pad}const std::array<bool, {len(wanted)}> grad_input_mask = {{"
         lines.append(text.wrapped(head, wanted, "};"))
     if len(gradient.names) > 1:
-        lines.append(text.assign(f"{pad}auto result = ", gradient.cpp))
+        lines.append(text.assign(f"{pad}auto gradients = ", gradient.cpp))
         for i, name in enumerate(gradient.names):
-            value = f"std::move(std::get<{i}>(result))"
+            value = f"std::move(std::get<{i}>(gradients))"
             lines.append(f"{pad}{_store(plan, name, value)}")
     elif plan.has_lists:
         name = types.cpp_name(gradient.names[0])
@@ -333,13 +333,9 @@ def _program(model: Model, plan: Plan, gradient: Gradient, indent: int) -> list[
         elif not a.type.holds_tensors:
             scalars[a.name] = name
     lines = []
-    like = types.cpp_name(next(a.name for a in plan.op.inputs if a.type.is_tensor))
     for i in range(len(plan.op.returns)):
         if f"grads[{i}]" in gradient.cpp:
-            zeros = f"{model.package.at}zeros_like({like})"
-            lines.append(
-                f"{pad}const Tensor grad_{i} = grads[{i}].defined() ? grads[{i}] : {zeros};"
-            )
+            lines.append(f"{pad}const Tensor grad_{i} = defined_grad(grads, {i});")
     computed, value = expression.tensor_statements(model, gradient.program, scalars, indent)
     place = plan.place(gradient.names[0])
     return [*lines, *computed, text.assign(f"{pad}grad_inputs[{place}] = ", value)]

@@ -61,6 +61,8 @@ def _headers(model: Model, operators: tuple[Operator, ...]) -> list[str]:
         if op.scalar_overload_of:
             headers.add("aten/core/Empty.h")
             headers.add(f"{folder}/ops/{_tensor_overload(model, op).root}.h")
+        if op.alias_of:
+            headers.add(f"{folder}/ops/{model.by_name[op.alias_of].root}.h")
         if op.expression:
             headers |= {"aten/native/Expression.h", "aten/iterator/TensorIterator.h"}
             headers.add(f"{folder}/stubs/{op.family}.h")
@@ -152,6 +154,9 @@ def _trampoline(op: Operator, name: str, function: str) -> str:
 
 
 def _composite(model: Model, op: Operator, name: str) -> str:
+    if op.alias_of:
+        target = model.by_name[op.alias_of].identifier
+        return _kernel(op, name, [wrapped(f"return _ops::{target}::call(", _names(op), ");", 2)])
     if op.scalar_overload_of:
         return _kernel(op, name, _scalar_body(model, op))
     if native.is_made_from_sibling(op):

@@ -341,6 +341,7 @@ class Operator:
     expression: Optional[Expression]
     internal: bool  # for generated code only
     scalar_overload_of: Optional[str]
+    alias_of: Optional[str]
     is_view: bool
     tags: tuple[str, ...]
     python_module: Optional[str]
@@ -375,6 +376,7 @@ class Operator:
             expression=Expression.read(json.get("expression")),
             internal=bool(json.get("internal")),
             scalar_overload_of=json.get("scalar_overload_of"),
+            alias_of=json.get("alias_of"),
             is_view=bool(json["is_view"]),
             tags=tuple(json.get("tags") or ()),
             python_module=json.get("python_module"),

@@ -108,7 +108,7 @@ def native_roots(model: Model) -> list[str]:
 
 def native_functions(op: Operator) -> list[str]:
     """The functions in at::native that the operator calls, without structured ones."""
-    if op.structured or op.scalar_overload_of or is_made_from_sibling(op):
+    if op.structured or op.scalar_overload_of or op.alias_of or is_made_from_sibling(op):
         return []
     names = list(op.dispatch.values())
     if op.composite is not None:
@@ -127,6 +127,7 @@ def is_made_from_sibling(op: Operator) -> bool:
         op.autogen_from is not None
         and op.structured is None
         and op.scalar_overload_of is None
+        and op.alias_of is None
         and not op.dispatch
     )
 

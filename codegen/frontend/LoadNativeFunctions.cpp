@@ -10,7 +10,7 @@ namespace oploom::frontend {
 
 namespace {
 
-constexpr std::array<std::string_view, 22> kKeys = {"func",
+constexpr std::array<std::string_view, 23> kKeys = {"func",
                                                     "family",
                                                     "variants",
                                                     "dispatch",
@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, 22> kKeys = {"func",
                                                     "structured_inherits",
                                                     "precomputed",
                                                     "autogen",
+                                                    "aliases",
                                                     "tags",
                                                     "python_module",
                                                     "device_check",
@@ -88,6 +89,8 @@ class Loader {
       precomputed(op, value);
     } else if (name == "autogen") {
       op.autogen = split_list(value, diagnostics_);
+    } else if (name == "aliases") {
+      op.aliases = split_list(value, diagnostics_);
     } else if (name == "tags") {
       op.tags = split_list(value, diagnostics_);
     } else if (name == "python_module") {

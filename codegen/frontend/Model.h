@@ -132,6 +132,7 @@ struct Operator {
   std::vector<std::string> variants;
   bool variants_given = false;
   std::vector<Spelled> autogen;
+  std::vector<Spelled> aliases;
   std::vector<DispatchKernel> dispatch;
   bool dispatch_given = false;
   bool structured = false;
@@ -154,6 +155,7 @@ struct Operator {
   Operator* functional = nullptr;  // the functional sibling, itself for functional operators
   const Operator* autogen_from = nullptr;
   std::string scalar_overload_of;
+  std::string alias_of;          // the operator that this one is another name of
   std::string composite;         // "", "implicit" or "explicit"
   std::string composite_kernel;  // "" where a back end writes the body
   StructuredRole role = StructuredRole::none;

@@ -285,6 +285,8 @@ class Writer {
     json_.key("internal").value(op.internal);
     json_.key("scalar_overload_of");
     text_or_null(op.scalar_overload_of);
+    json_.key("alias_of");
+    text_or_null(op.alias_of);
     json_.key("is_view").value(schema.is_view());
     json_.key("tags");
     words(op.tags);

@@ -8,6 +8,7 @@
 #include <generated/ops/TensorOperators.h>
 #include <generated/ops/add.h>
 #include <generated/ops/atan2.h>
+#include <generated/ops/atan2_backward.h>
 #include <generated/ops/bitwise_and.h>
 #include <generated/ops/bitwise_or.h>
 #include <generated/ops/bitwise_xor.h>
@@ -29,11 +30,13 @@
 #include <generated/ops/minimum.h>
 #include <generated/ops/mul.h>
 #include <generated/ops/ne.h>
+#include <generated/ops/neg.h>
 #include <generated/ops/pow.h>
 #include <generated/ops/remainder.h>
 #include <generated/ops/rsub.h>
 #include <generated/ops/sub.h>
 #include <generated/ops/where.h>
+#include <generated/ops/zeros_like.h>
 
 namespace at::inline oploom_v1::autograd {
 
@@ -54,19 +57,61 @@ variable_list AddBackward0::apply(variable_list&& grads) {
 }
 
 // atan2(Tensor self, Tensor other) -> Tensor
-//   self: grad * other / (self * self + other * other)
-//   other: grad * -self / (self * self + other * other)
+//   self, other: atan2_backward(grad, self, other, grad_input_mask)
 variable_list Atan2Backward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor other = other_.unpack(this);
+  if (task_should_compute_output(0) ||
+      task_should_compute_output(1)) {
+    const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
+                                                 task_should_compute_output(1)};
+    auto gradients = atan2_backward(grad, self, other, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
+  }
+  return grad_inputs;
+}
+
+// atan2_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) -> (Tensor,
+//     Tensor)
+//   grad_output: grads[0] * (other / (self * self + other * other)) - grads[1] * (self / (self *
+//       self + other * other))
+//   self: -(grads[0] * grad_output * (other / (self * self + other * other) * (self + self) / (self
+//       * self + other * other))) - grads[1] * grad_output * ((1 - self / (self * self + other *
+//       other) * (self + self)) / (self * self + other * other))
+//   other: grads[0] * grad_output * ((1 - other / (self * self + other * other) * (other + other))
+//       / (self * self + other * other)) + grads[1] * grad_output * (self / (self * self + other *
+//       other) * (other + other) / (self * self + other * other))
+variable_list Atan2BackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(3);
+  if (!any_grad_defined(grads)) return grad_inputs;
   const Tensor other = other_.unpack(this);
   const Tensor self = self_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
-    grad_inputs[0] = grad * other / (self * self + other * other);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
+    const auto t2 = (self * self) + (other * other);
+    grad_inputs[0] = (grad_0 * (other / t2)) - (grad_1 * (self / t2));
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = grad * -self / (self * self + other * other);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
+    const auto t3 = (self * self) + (other * other);
+    const auto t5 = self + self;
+    grad_inputs[1] =
+        (-((grad_0 * grad_output) * (((other / t3) * t5) / t3))) - ((grad_1 * grad_output) * ((1 - ((self / t3) * t5)) / t3));
+  }
+  if (task_should_compute_output(2)) {
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
+    const auto t3 = (self * self) + (other * other);
+    const auto t5 = other + other;
+    grad_inputs[2] =
+        ((grad_0 * grad_output) * ((1 - ((other / t3) * t5)) / t3)) + ((grad_1 * grad_output) * (((self / t3) * t5) / t3));
   }
   return grad_inputs;
 }
@@ -337,8 +382,8 @@ Tensor atan2(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   const auto grad_fn = make_node<Atan2Backward0>();
   collect_edges(*grad_fn, self, other);
-  grad_fn->other_ = SavedTensor(other, false);
   grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::atan2::redispatch(ks & c10::after_autograd_keyset, self, other);
@@ -355,8 +400,8 @@ Tensor& atan2_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   if (requires_grad) {
     grad_fn = make_node<Atan2Backward0>();
     collect_edges(*grad_fn, self, other);
-    grad_fn->other_ = save_beside(other, self);
     grad_fn->self_ = SavedTensor(self.clone(), false);
+    grad_fn->other_ = save_beside(other, self);
   }
   {
     AutoDispatchBelowAutograd guard;
@@ -378,6 +423,33 @@ Tensor& atan2_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Te
   }
   increment_version(out);
   return out;
+}
+
+// atan2_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) -> (Tensor,
+//     Tensor)
+std::tuple<Tensor, Tensor> atan2_backward(DispatchKeySet ks, const Tensor& grad_output,
+                                          const Tensor& self, const Tensor& other,
+                                          std::array<bool, 2> output_mask) {
+  if (!compute_requires_grad(grad_output, self, other)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::atan2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                            output_mask);
+  }
+  const auto grad_fn = make_node<Atan2BackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, self, other);
+  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
+    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  }
+  auto [result0, result1] = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::atan2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
+                                            other, output_mask);
+  }();
+  set_history(result0, grad_fn);
+  set_history(result1, grad_fn);
+  return {std::move(result0), std::move(result1)};
 }
 
 // bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor

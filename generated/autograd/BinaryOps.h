@@ -22,18 +22,41 @@ struct AddBackward0 final : BuiltinNode {
 };
 
 // atan2(Tensor self, Tensor other) -> Tensor
-//   self: grad * other / (self * self + other * other)
-//   other: grad * -self / (self * self + other * other)
+//   self, other: atan2_backward(grad, self, other, grad_input_mask)
 struct Atan2Backward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "Atan2Backward0"; }
   void release_variables() override {
+    self_.reset_data();
+    other_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor other_;
+};
+
+// atan2_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) -> (Tensor,
+//     Tensor)
+//   grad_output: grads[0] * (other / (self * self + other * other)) - grads[1] * (self / (self *
+//       self + other * other))
+//   self: -(grads[0] * grad_output * (other / (self * self + other * other) * (self + self) / (self
+//       * self + other * other))) - grads[1] * grad_output * ((1 - self / (self * self + other *
+//       other) * (self + self)) / (self * self + other * other))
+//   other: grads[0] * grad_output * ((1 - other / (self * self + other * other) * (other + other))
+//       / (self * self + other * other)) + grads[1] * grad_output * (self / (self * self + other *
+//       other) * (other + other) / (self * self + other * other))
+struct Atan2BackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "Atan2BackwardBackward0"; }
+  void release_variables() override {
     other_.reset_data();
     self_.reset_data();
+    grad_output_.reset_data();
   }
 
   SavedTensor other_;
   SavedTensor self_;
+  SavedTensor grad_output_;
 };
 
 // div.Tensor(Tensor self, Tensor other) -> Tensor

@@ -23,6 +23,9 @@ Tensor& add_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, cons
 Tensor atan2(DispatchKeySet ks, const Tensor& self, const Tensor& other);
 Tensor& atan2_(DispatchKeySet ks, Tensor& self, const Tensor& other);
 Tensor& atan2_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
+std::tuple<Tensor, Tensor> atan2_backward(DispatchKeySet ks, const Tensor& grad_output,
+                                          const Tensor& self, const Tensor& other,
+                                          std::array<bool, 2> output_mask);
 Tensor bitwise_and_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other);
 Tensor& bitwise_and__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
 Tensor& bitwise_and_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other,

@@ -30,11 +30,11 @@ variable_list NativeLayerNormBackward0::apply(variable_list&& grads) {
     const std::array<bool, 3> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1),
                                                  task_should_compute_output(2)};
-    auto result = native_layer_norm_backward(grad, input, normalized_shape, result1, result2,
-                                             weight, bias, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
-    grad_inputs[2] = std::move(std::get<2>(result));
+    auto gradients = native_layer_norm_backward(grad, input, normalized_shape, result1, result2,
+                                                weight, bias, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
+    grad_inputs[2] = std::move(std::get<2>(gradients));
   }
   return grad_inputs;
 }
@@ -60,11 +60,12 @@ variable_list NativeLayerNormBackwardBackward0::apply(variable_list&& grads) {
     const std::array<bool, 3> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1),
                                                  task_should_compute_output(4)};
-    auto result = layer_norm_double_backward(input, weight, grads[0], grads[1], grads[2], grad_out,
-                                             mean, rstd, normalized_shape, grad_input_mask);
-    grad_inputs[0] = std::move(std::get<0>(result));
-    grad_inputs[1] = std::move(std::get<1>(result));
-    grad_inputs[4] = std::move(std::get<2>(result));
+    auto gradients = layer_norm_double_backward(input, weight, grads[0], grads[1], grads[2],
+                                                grad_out, mean, rstd, normalized_shape,
+                                                grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
+    grad_inputs[4] = std::move(std::get<2>(gradients));
   }
   if (task_should_compute_output(5)) {
     grad_inputs[5] = Tensor();

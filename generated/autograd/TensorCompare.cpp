@@ -43,9 +43,9 @@ variable_list ClampBackward1::apply(variable_list&& grads) {
       task_should_compute_output(2)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(1),
                                                  task_should_compute_output(2)};
-    auto result = clamp_backward_min_max(grad, self, min, max, grad_input_mask);
-    grad_inputs[1] = std::move(std::get<0>(result));
-    grad_inputs[2] = std::move(std::get<1>(result));
+    auto gradients = clamp_backward_min_max(grad, self, min, max, grad_input_mask);
+    grad_inputs[1] = std::move(std::get<0>(gradients));
+    grad_inputs[2] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }

@@ -19,15 +19,21 @@
 #include <generated/ops/erf.h>
 #include <generated/ops/erf_backward.h>
 #include <generated/ops/exp.h>
+#include <generated/ops/exp2.h>
+#include <generated/ops/exp2_backward.h>
 #include <generated/ops/exp_backward.h>
 #include <generated/ops/expm1.h>
 #include <generated/ops/expm1_backward.h>
 #include <generated/ops/floor.h>
+#include <generated/ops/frac.h>
+#include <generated/ops/frac_backward.h>
 #include <generated/ops/gelu.h>
 #include <generated/ops/gelu_backward.h>
 #include <generated/ops/isfinite.h>
 #include <generated/ops/isinf.h>
 #include <generated/ops/isnan.h>
+#include <generated/ops/isneginf.h>
+#include <generated/ops/isposinf.h>
 #include <generated/ops/le.h>
 #include <generated/ops/log.h>
 #include <generated/ops/log10.h>
@@ -53,6 +59,7 @@
 #include <generated/ops/sigmoid.h>
 #include <generated/ops/sigmoid_backward.h>
 #include <generated/ops/sign.h>
+#include <generated/ops/signbit.h>
 #include <generated/ops/silu.h>
 #include <generated/ops/silu_backward.h>
 #include <generated/ops/sin.h>
@@ -163,6 +170,35 @@ variable_list ErfBackwardBackward0::apply(variable_list&& grads) {
   return grad_inputs;
 }
 
+// exp2(Tensor self) -> Tensor
+//   self: exp2_backward(grad, result)
+variable_list Exp2Backward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(1);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor result = result_.unpack(this);
+  grad_inputs[0] = exp2_backward(grad, result);
+  return grad_inputs;
+}
+
+// exp2_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: grad * (0.6931471805599453 * output)
+//   output: 0.6931471805599453 * (conj(grad) * grad_output)
+variable_list Exp2BackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor output = output_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad * (0.6931471805599453 * output);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = 0.6931471805599453 * (grad.conj() * grad_output);
+  }
+  return grad_inputs;
+}
+
 // exp(Tensor self) -> Tensor
 //   self: exp_backward(grad, result)
 variable_list ExpBackward0::apply(variable_list&& grads) {
@@ -228,6 +264,26 @@ variable_list FloorBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   grad_inputs[0] = zeros_like(grad);
+  return grad_inputs;
+}
+
+// frac(Tensor self) -> Tensor
+//   self: frac_backward(grad)
+variable_list FracBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(1);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  grad_inputs[0] = frac_backward(grad);
+  return grad_inputs;
+}
+
+// frac_backward(Tensor grad_output) -> Tensor
+//   grad_output: grad
+variable_list FracBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(1);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  grad_inputs[0] = grad;
   return grad_inputs;
 }
 
@@ -422,24 +478,28 @@ variable_list ReluBackward0::apply(variable_list&& grads) {
 
 // relu_backward(Tensor grad_output, Tensor output) -> Tensor
 //   grad_output: output <= 0 ? 0 : grad
-//   output: zeros_like(grad)
 variable_list ReluBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(2);
+  variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor output = output_.unpack(this);
-  if (task_should_compute_output(0)) {
-    grad_inputs[0] = where(le(output, 0), 0, grad);
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = zeros_like(grad);
-  }
+  grad_inputs[0] = where(le(output, 0), 0, grad);
   return grad_inputs;
 }
 
 // round(Tensor self) -> Tensor
 //   self: zeros_like(grad)
 variable_list RoundBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(1);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  grad_inputs[0] = zeros_like(grad);
+  return grad_inputs;
+}
+
+// round.decimals(Tensor self, *, int decimals) -> Tensor
+//   self: zeros_like(grad)
+variable_list RoundBackward1::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
@@ -1085,6 +1145,73 @@ Tensor& exp_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   return out;
 }
 
+// exp2(Tensor self) -> Tensor
+Tensor exp2(DispatchKeySet ks, const Tensor& self) {
+  if (!compute_requires_grad(self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::exp2::redispatch(ks & c10::after_autograd_keyset, self);
+  }
+  const auto grad_fn = make_node<Exp2Backward0>();
+  collect_edges(*grad_fn, self);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::exp2::redispatch(ks & c10::after_autograd_keyset, self);
+  }();
+  set_history(result, grad_fn);
+  grad_fn->result_ = SavedTensor(result, true);
+  return result;
+}
+
+// exp2_(Tensor(a!) self) -> Tensor(a!)
+Tensor& exp2_(DispatchKeySet ks, Tensor& self) {
+  const bool requires_grad = compute_requires_grad(self);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<Exp2Backward0> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<Exp2Backward0>();
+    collect_edges(*grad_fn, self);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::exp2_::redispatch(ks & c10::after_autograd_keyset, self);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+    grad_fn->result_ = SavedTensor(self, true, get_view_meta(self) != nullptr);
+  }
+  return self;
+}
+
+// exp2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& exp2_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
+  check_out_requires_grad("exp2", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::exp2_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// exp2_backward(Tensor grad_output, Tensor output) -> Tensor
+Tensor exp2_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+  if (!compute_requires_grad(grad_output, output)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::exp2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }
+  const auto grad_fn = make_node<Exp2BackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, output);
+  if (grad_fn->should_compute_output(0)) grad_fn->output_ = SavedTensor(output, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::exp2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
 // exp_backward(Tensor grad_output, Tensor output) -> Tensor
 Tensor exp_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
   if (!compute_requires_grad(grad_output, output)) {
@@ -1217,6 +1344,69 @@ Tensor& floor_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   return out;
 }
 
+// frac(Tensor self) -> Tensor
+Tensor frac(DispatchKeySet ks, const Tensor& self) {
+  if (!compute_requires_grad(self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::frac::redispatch(ks & c10::after_autograd_keyset, self);
+  }
+  const auto grad_fn = make_node<FracBackward0>();
+  collect_edges(*grad_fn, self);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::frac::redispatch(ks & c10::after_autograd_keyset, self);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// frac_(Tensor(a!) self) -> Tensor(a!)
+Tensor& frac_(DispatchKeySet ks, Tensor& self) {
+  const bool requires_grad = compute_requires_grad(self);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<FracBackward0> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<FracBackward0>();
+    collect_edges(*grad_fn, self);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::frac_::redispatch(ks & c10::after_autograd_keyset, self);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// frac.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& frac_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
+  check_out_requires_grad("frac", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::frac_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// frac_backward(Tensor grad_output) -> Tensor
+Tensor frac_backward(DispatchKeySet ks, const Tensor& grad_output) {
+  if (!compute_requires_grad(grad_output)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::frac_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+  }
+  const auto grad_fn = make_node<FracBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::frac_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
 // gelu(Tensor self, *, str approximate='none') -> Tensor
 Tensor gelu(DispatchKeySet ks, const Tensor& self, std::string_view approximate) {
   if (!compute_requires_grad(self)) {
@@ -1314,6 +1504,40 @@ Tensor& isnan_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   {
     AutoDispatchBelowAutograd guard;
     _ops::isnan_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// isneginf(Tensor self) -> Tensor
+Tensor isneginf(DispatchKeySet ks, const Tensor& self) {
+  AutoDispatchBelowAutograd guard;
+  return _ops::isneginf::redispatch(ks & c10::after_autograd_keyset, self);
+}
+
+// isneginf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& isneginf_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
+  check_out_requires_grad("isneginf", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::isneginf_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// isposinf(Tensor self) -> Tensor
+Tensor isposinf(DispatchKeySet ks, const Tensor& self) {
+  AutoDispatchBelowAutograd guard;
+  return _ops::isposinf::redispatch(ks & c10::after_autograd_keyset, self);
+}
+
+// isposinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& isposinf_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
+  check_out_requires_grad("isposinf", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::isposinf_out::redispatch(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1806,13 +2030,13 @@ Tensor& relu_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 
 // relu_backward(Tensor grad_output, Tensor output) -> Tensor
 Tensor relu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
-  if (!compute_requires_grad(grad_output, output)) {
+  if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
     return _ops::relu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<ReluBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, output);
-  if (grad_fn->should_compute_output(0)) grad_fn->output_ = SavedTensor(output, false);
+  collect_edges(*grad_fn, grad_output);
+  grad_fn->output_ = SavedTensor(output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::relu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
@@ -1837,6 +2061,22 @@ Tensor round(DispatchKeySet ks, const Tensor& self) {
   return result;
 }
 
+// round.decimals(Tensor self, *, int decimals) -> Tensor
+Tensor round_decimals(DispatchKeySet ks, const Tensor& self, int64_t decimals) {
+  if (!compute_requires_grad(self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::round_decimals::redispatch(ks & c10::after_autograd_keyset, self, decimals);
+  }
+  const auto grad_fn = make_node<RoundBackward1>();
+  collect_edges(*grad_fn, self);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::round_decimals::redispatch(ks & c10::after_autograd_keyset, self, decimals);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
 // round_(Tensor(a!) self) -> Tensor(a!)
 Tensor& round_(DispatchKeySet ks, Tensor& self) {
   const bool requires_grad = compute_requires_grad(self);
@@ -1855,6 +2095,37 @@ Tensor& round_(DispatchKeySet ks, Tensor& self) {
     rebase_history(self, grad_fn);
   }
   return self;
+}
+
+// round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)
+Tensor& round__decimals(DispatchKeySet ks, Tensor& self, int64_t decimals) {
+  const bool requires_grad = compute_requires_grad(self);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<RoundBackward1> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<RoundBackward1>();
+    collect_edges(*grad_fn, self);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::round__decimals::redispatch(ks & c10::after_autograd_keyset, self, decimals);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// round.decimals_out(Tensor self, *, int decimals, Tensor(a!) out) -> Tensor(a!)
+Tensor& round_decimals_out(DispatchKeySet ks, const Tensor& self, int64_t decimals, Tensor& out) {
+  check_out_requires_grad("round", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::round_decimals_out::redispatch(ks & c10::after_autograd_keyset, self, decimals, out);
+  }
+  increment_version(out);
+  return out;
 }
 
 // round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -2095,6 +2366,23 @@ Tensor& sign_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   {
     AutoDispatchBelowAutograd guard;
     _ops::sign_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// signbit(Tensor self) -> Tensor
+Tensor signbit(DispatchKeySet ks, const Tensor& self) {
+  AutoDispatchBelowAutograd guard;
+  return _ops::signbit::redispatch(ks & c10::after_autograd_keyset, self);
+}
+
+// signbit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& signbit_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
+  check_out_requires_grad("signbit", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::signbit_out::redispatch(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;

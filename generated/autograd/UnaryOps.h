@@ -83,6 +83,31 @@ struct ErfBackwardBackward0 final : BuiltinNode {
   SavedTensor grad_output_;
 };
 
+// exp2(Tensor self) -> Tensor
+//   self: exp2_backward(grad, result)
+struct Exp2Backward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "Exp2Backward0"; }
+  void release_variables() override { result_.reset_data(); }
+
+  SavedTensor result_;
+};
+
+// exp2_backward(Tensor grad_output, Tensor output) -> Tensor
+//   grad_output: grad * (0.6931471805599453 * output)
+//   output: 0.6931471805599453 * (conj(grad) * grad_output)
+struct Exp2BackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "Exp2BackwardBackward0"; }
+  void release_variables() override {
+    output_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor output_;
+  SavedTensor grad_output_;
+};
+
 // exp(Tensor self) -> Tensor
 //   self: exp_backward(grad, result)
 struct ExpBackward0 final : BuiltinNode {
@@ -138,6 +163,20 @@ struct Expm1BackwardBackward0 final : BuiltinNode {
 struct FloorBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "FloorBackward0"; }
+};
+
+// frac(Tensor self) -> Tensor
+//   self: frac_backward(grad)
+struct FracBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "FracBackward0"; }
+};
+
+// frac_backward(Tensor grad_output) -> Tensor
+//   grad_output: grad
+struct FracBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "FracBackwardBackward0"; }
 };
 
 // gelu(Tensor self, *, str approximate='none') -> Tensor
@@ -302,7 +341,6 @@ struct ReluBackward0 final : BuiltinNode {
 
 // relu_backward(Tensor grad_output, Tensor output) -> Tensor
 //   grad_output: output <= 0 ? 0 : grad
-//   output: zeros_like(grad)
 struct ReluBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "ReluBackwardBackward0"; }
@@ -316,6 +354,13 @@ struct ReluBackwardBackward0 final : BuiltinNode {
 struct RoundBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "RoundBackward0"; }
+};
+
+// round.decimals(Tensor self, *, int decimals) -> Tensor
+//   self: zeros_like(grad)
+struct RoundBackward1 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "RoundBackward1"; }
 };
 
 // rsqrt(Tensor self) -> Tensor

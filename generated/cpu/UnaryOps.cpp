@@ -73,6 +73,29 @@ struct exp_op {
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return exp(self); }
 };
 
+// exp2(Tensor self) -> Tensor: exp2(self)
+template <typename T>
+struct exp2_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 1;
+  using V = Vec<T>;
+  explicit exp2_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return exp2(self); }
+};
+
+// exp2_backward(Tensor grad_output, Tensor output) -> Tensor: grad_output * conj(0.6931471805599453
+//     * output)
+template <typename T>
+struct exp2_backward_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 2;
+  using V = Vec<T>;
+  explicit exp2_backward_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& output) const {
+    return grad_output * conj(V(T(0.6931471805599453)) * output);
+  }
+};
+
 // exp_backward(Tensor grad_output, Tensor output) -> Tensor: grad_output * conj(output)
 template <typename T>
 struct exp_backward_op {
@@ -115,6 +138,50 @@ struct floor_op {
   using V = Vec<T>;
   explicit floor_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return floor(self); }
+};
+
+// frac(Tensor self) -> Tensor: self - trunc(self)
+template <typename T>
+struct frac_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 1;
+  using V = Vec<T>;
+  explicit frac_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return self - trunc(self); }
+};
+
+// frac_backward(Tensor grad_output) -> Tensor: grad_output
+template <typename T>
+struct frac_backward_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 1;
+  using V = Vec<T>;
+  explicit frac_backward_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output) const { return grad_output; }
+};
+
+// isneginf(Tensor self) -> Tensor: self == -inf
+template <typename T>
+struct isneginf_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 1;
+  using V = Vec<T>;
+  explicit isneginf_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
+    return self == V(-std::numeric_limits<T>::infinity());
+  }
+};
+
+// isposinf(Tensor self) -> Tensor: self == inf
+template <typename T>
+struct isposinf_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 1;
+  using V = Vec<T>;
+  explicit isposinf_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
+    return self == V(std::numeric_limits<T>::infinity());
+  }
 };
 
 // log(Tensor self) -> Tensor: log(self)
@@ -282,6 +349,29 @@ struct round_op {
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return round(self); }
 };
 
+// round.decimals(Tensor self, *, int decimals) -> Tensor: decimals >= 0 ? round(self * pow(10,
+//     decimals)) / pow(10, decimals) : round(self / pow(10, -decimals)) * pow(10, -decimals)
+template <typename T>
+struct round_decimals_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 1;
+  using V = Vec<T>;
+  explicit round_decimals_op(const Scalar* numbers) : decimals(numbers[0].to<T>()) {
+    t0 = decimals >= V(T(0));
+    t1 = pow(V(T(10)), decimals);
+    t5 = neg(decimals);
+    t6 = pow(V(T(10)), t5);
+  }
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
+    return select(t0, round(self * t1) / t1, round(self / t6) * t6);
+  }
+  V decimals;
+  typename V::Mask t0;
+  V t1;
+  V t5;
+  V t6;
+};
+
 // rsqrt(Tensor self) -> Tensor: rsqrt(self)
 template <typename T>
 struct rsqrt_op {
@@ -326,6 +416,16 @@ struct sigmoid_backward_op {
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& output) const {
     return grad_output * conj(output * (V(T(1)) - output));
   }
+};
+
+// signbit(Tensor self) -> Tensor: signbit(self)
+template <typename T>
+struct signbit_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 1;
+  using V = Vec<T>;
+  explicit signbit_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return signbit(self); }
 };
 
 // silu(Tensor self) -> Tensor: self * sigmoid(self)
@@ -483,10 +583,16 @@ OPLOOM_REGISTER_DISPATCH(cos_backward_stub, &complex_kernel<cos_backward_op>);
 OPLOOM_REGISTER_DISPATCH(erf_stub, &floating_kernel<erf_op>);
 OPLOOM_REGISTER_DISPATCH(erf_backward_stub, &floating_kernel<erf_backward_op>);
 OPLOOM_REGISTER_DISPATCH(exp_stub, &complex_kernel<exp_op>);
+OPLOOM_REGISTER_DISPATCH(exp2_stub, &complex_kernel<exp2_op>);
+OPLOOM_REGISTER_DISPATCH(exp2_backward_stub, &complex_kernel<exp2_backward_op>);
 OPLOOM_REGISTER_DISPATCH(exp_backward_stub, &complex_kernel<exp_backward_op>);
 OPLOOM_REGISTER_DISPATCH(expm1_stub, &complex_kernel<expm1_op>);
 OPLOOM_REGISTER_DISPATCH(expm1_backward_stub, &complex_kernel<expm1_backward_op>);
 OPLOOM_REGISTER_DISPATCH(floor_stub, &numeric_kernel<floor_op>);
+OPLOOM_REGISTER_DISPATCH(frac_stub, &numeric_kernel<frac_op>);
+OPLOOM_REGISTER_DISPATCH(frac_backward_stub, &floating_kernel<frac_backward_op>);
+OPLOOM_REGISTER_DISPATCH(isneginf_stub, &floating_kernel<isneginf_op>);
+OPLOOM_REGISTER_DISPATCH(isposinf_stub, &floating_kernel<isposinf_op>);
 OPLOOM_REGISTER_DISPATCH(log_stub, &complex_kernel<log_op>);
 OPLOOM_REGISTER_DISPATCH(log10_stub, &complex_kernel<log10_op>);
 OPLOOM_REGISTER_DISPATCH(log10_backward_stub, &complex_kernel<log10_backward_op>);
@@ -502,10 +608,12 @@ OPLOOM_REGISTER_DISPATCH(reciprocal_backward_stub, &complex_kernel<reciprocal_ba
 OPLOOM_REGISTER_DISPATCH(relu_stub, &numeric_kernel<relu_op>);
 OPLOOM_REGISTER_DISPATCH(relu_backward_stub, &floating_kernel<relu_backward_op>);
 OPLOOM_REGISTER_DISPATCH(round_stub, &numeric_kernel<round_op>);
+OPLOOM_REGISTER_DISPATCH(round_decimals_stub, &floating_kernel<round_decimals_op>);
 OPLOOM_REGISTER_DISPATCH(rsqrt_stub, &complex_kernel<rsqrt_op>);
 OPLOOM_REGISTER_DISPATCH(rsqrt_backward_stub, &complex_kernel<rsqrt_backward_op>);
 OPLOOM_REGISTER_DISPATCH(sigmoid_stub, &complex_kernel<sigmoid_op>);
 OPLOOM_REGISTER_DISPATCH(sigmoid_backward_stub, &complex_kernel<sigmoid_backward_op>);
+OPLOOM_REGISTER_DISPATCH(signbit_stub, &truth_kernel<signbit_op>);
 OPLOOM_REGISTER_DISPATCH(silu_stub, &complex_kernel<silu_op>);
 OPLOOM_REGISTER_DISPATCH(silu_backward_stub, &complex_kernel<silu_backward_op>);
 OPLOOM_REGISTER_DISPATCH(sin_stub, &complex_kernel<sin_op>);

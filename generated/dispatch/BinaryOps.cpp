@@ -3,10 +3,13 @@
 // edit. Change native_functions.yaml or the template, then run tools/regenerate.
 #include <aten/core/Empty.h>
 #include <aten/core/dispatch/Boxing.h>
+#include <aten/iterator/TensorIterator.h>
+#include <aten/native/Expression.h>
 #include <aten/native/StructuredOutputs.h>
 #include <generated/autograd/BinaryOpsKernels.h>
 #include <generated/native/add.h>
 #include <generated/native/atan2.h>
+#include <generated/native/atan2_backward.h>
 #include <generated/native/bitwise_and.h>
 #include <generated/native/bitwise_or.h>
 #include <generated/native/bitwise_xor.h>
@@ -31,18 +34,25 @@
 #include <generated/native/rsub.h>
 #include <generated/native/sub.h>
 #include <generated/ops/add.h>
+#include <generated/ops/arctan2.h>
 #include <generated/ops/atan2.h>
+#include <generated/ops/atan2_backward.h>
 #include <generated/ops/bitwise_and.h>
 #include <generated/ops/bitwise_or.h>
 #include <generated/ops/bitwise_xor.h>
 #include <generated/ops/div.h>
+#include <generated/ops/divide.h>
 #include <generated/ops/eq.h>
 #include <generated/ops/floor_divide.h>
 #include <generated/ops/fmod.h>
 #include <generated/ops/ge.h>
 #include <generated/ops/gelu_backward.h>
+#include <generated/ops/greater.h>
+#include <generated/ops/greater_equal.h>
 #include <generated/ops/gt.h>
 #include <generated/ops/le.h>
+#include <generated/ops/less.h>
+#include <generated/ops/less_equal.h>
 #include <generated/ops/logical_and.h>
 #include <generated/ops/logical_or.h>
 #include <generated/ops/logical_xor.h>
@@ -50,11 +60,16 @@
 #include <generated/ops/maximum.h>
 #include <generated/ops/minimum.h>
 #include <generated/ops/mul.h>
+#include <generated/ops/multiply.h>
 #include <generated/ops/ne.h>
+#include <generated/ops/not_equal.h>
 #include <generated/ops/pow.h>
 #include <generated/ops/remainder.h>
 #include <generated/ops/rsub.h>
 #include <generated/ops/sub.h>
+#include <generated/ops/subtract.h>
+#include <generated/ops/true_divide.h>
+#include <generated/stubs/BinaryOps.h>
 
 namespace at::inline oploom_v1 {
 
@@ -160,7 +175,60 @@ constinit OperatorTable<_ops::add_out::schema> _ops::add_out::table(
         {DispatchKey::Autograd, &autograd::kernels::add_out},
     });
 
+// arctan2(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor arctan2_composite(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  return _ops::atan2::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::arctan2::schema> _ops::arctan2::table(
+    kernels_of<_ops::arctan2>,
+    every_backend(&arctan2_composite),
+    {
+        {DispatchKey::Autograd, &arctan2_composite},
+    });
+
+// arctan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& arctan2__composite(DispatchKeySet, Tensor& self, const Tensor& other) {
+  return _ops::atan2_::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::arctan2_::schema> _ops::arctan2_::table(
+    kernels_of<_ops::arctan2_>,
+    every_backend(&arctan2__composite),
+    {
+        {DispatchKey::Autograd, &arctan2__composite},
+    });
+
+// arctan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& arctan2_out_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
+                              Tensor& out) {
+  return _ops::atan2_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::arctan2_out::schema> _ops::arctan2_out::table(
+    kernels_of<_ops::arctan2_out>,
+    every_backend(&arctan2_out_composite),
+    {
+        {DispatchKey::Autograd, &arctan2_out_composite},
+    });
+
 // atan2(Tensor self, Tensor other) -> Tensor
+namespace meta {
+void structured_atan2::meta(const Tensor& self, const Tensor& other) {
+  native::build_expression(
+      *this, maybe_get_output(), {&self, &other},
+      {native::ExpressionTraits::Promotion::ToFloat, /*integers=*/false, /*complex=*/false});
+}
+}  // namespace meta
+namespace native {
+void structured_atan2_out::impl(const Tensor& self, const Tensor& other, const Tensor& out) {
+  const ExpressionKernel* kernel = atan2_stub.get(device_type());
+  kernel->run(*this, *kernel, nullptr);
+}
+}  // namespace native
 namespace {
 Tensor atan2_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
   native::FreshOutputs<native::structured_atan2_out, 1> kernel;
@@ -228,6 +296,48 @@ constinit OperatorTable<_ops::atan2_out::schema> _ops::atan2_out::table(
         {DispatchKey::CPU, &atan2_out_CPU},
         {DispatchKey::Meta, &atan2_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::atan2_out},
+    });
+
+// atan2_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) -> (Tensor,
+//     Tensor)
+namespace native {
+std::tuple<Tensor, Tensor> atan2_backward(const Tensor& grad_output, const Tensor& self,
+                                          const Tensor& other, std::array<bool, 2> output_mask) {
+  Tensor result0, result1;
+  if (output_mask[0] && !output_mask[1]) {
+    compute_expression(
+        "atan2_backward",
+        grad_output.is_meta() ? nullptr : atan2_backward_0_stub.get(grad_output.device().type()),
+        {&result0}, {&grad_output, &self, &other}, nullptr,
+        {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  } else if (output_mask[1] && !output_mask[0]) {
+    compute_expression(
+        "atan2_backward",
+        grad_output.is_meta() ? nullptr : atan2_backward_1_stub.get(grad_output.device().type()),
+        {&result1}, {&grad_output, &self, &other}, nullptr,
+        {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  } else {
+    compute_expression(
+        "atan2_backward",
+        grad_output.is_meta() ? nullptr : atan2_backward_stub.get(grad_output.device().type()),
+        {&result0, &result1}, {&grad_output, &self, &other}, nullptr,
+        {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  }
+  return {result0, result1};
+}
+}  // namespace native
+namespace {
+std::tuple<Tensor, Tensor> atan2_backward_composite(DispatchKeySet, const Tensor& grad_output,
+                                                    const Tensor& self, const Tensor& other,
+                                                    std::array<bool, 2> output_mask) {
+  return native::atan2_backward(grad_output, self, other, output_mask);
+}
+}  // namespace
+constinit OperatorTable<_ops::atan2_backward::schema> _ops::atan2_backward::table(
+    kernels_of<_ops::atan2_backward>,
+    every_backend(&atan2_backward_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::atan2_backward},
     });
 
 // bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor
@@ -766,6 +876,127 @@ constinit OperatorTable<_ops::div_out_mode::schema> _ops::div_out_mode::table(
         {DispatchKey::Autograd, &autograd::kernels::div_out_mode},
     });
 
+// divide.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor divide_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::div_Scalar::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::divide_Scalar::schema> _ops::divide_Scalar::table(
+    kernels_of<_ops::divide_Scalar>,
+    every_backend(&divide_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &divide_Scalar_composite},
+    });
+
+// divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
+namespace {
+Tensor divide_Scalar_mode_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                    std::optional<std::string_view> rounding_mode) {
+  return _ops::div_Scalar_mode::call(self, other, rounding_mode);
+}
+}  // namespace
+constinit OperatorTable<_ops::divide_Scalar_mode::schema> _ops::divide_Scalar_mode::table(
+    kernels_of<_ops::divide_Scalar_mode>,
+    every_backend(&divide_Scalar_mode_composite),
+    {
+        {DispatchKey::Autograd, &divide_Scalar_mode_composite},
+    });
+
+// divide.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor divide_Tensor_composite(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  return _ops::div_Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::divide_Tensor::schema> _ops::divide_Tensor::table(
+    kernels_of<_ops::divide_Tensor>,
+    every_backend(&divide_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &divide_Tensor_composite},
+    });
+
+// divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
+namespace {
+Tensor divide_Tensor_mode_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                    std::optional<std::string_view> rounding_mode) {
+  return _ops::div_Tensor_mode::call(self, other, rounding_mode);
+}
+}  // namespace
+constinit OperatorTable<_ops::divide_Tensor_mode::schema> _ops::divide_Tensor_mode::table(
+    kernels_of<_ops::divide_Tensor_mode>,
+    every_backend(&divide_Tensor_mode_composite),
+    {
+        {DispatchKey::Autograd, &divide_Tensor_mode_composite},
+    });
+
+// divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& divide__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::div__Scalar::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::divide__Scalar::schema> _ops::divide__Scalar::table(
+    kernels_of<_ops::divide__Scalar>,
+    every_backend(&divide__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &divide__Scalar_composite},
+    });
+
+// divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& divide__Tensor_composite(DispatchKeySet, Tensor& self, const Tensor& other) {
+  return _ops::div__Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::divide__Tensor::schema> _ops::divide__Tensor::table(
+    kernels_of<_ops::divide__Tensor>,
+    every_backend(&divide__Tensor_composite),
+    {
+        {DispatchKey::Autograd, &divide__Tensor_composite},
+    });
+
+// divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)
+namespace {
+Tensor& divide__Tensor_mode_composite(DispatchKeySet, Tensor& self, const Tensor& other,
+                                      std::optional<std::string_view> rounding_mode) {
+  return _ops::div__Tensor_mode::call(self, other, rounding_mode);
+}
+}  // namespace
+constinit OperatorTable<_ops::divide__Tensor_mode::schema> _ops::divide__Tensor_mode::table(
+    kernels_of<_ops::divide__Tensor_mode>,
+    every_backend(&divide__Tensor_mode_composite),
+    {
+        {DispatchKey::Autograd, &divide__Tensor_mode_composite},
+    });
+
+// divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& divide_out_composite(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
+  return _ops::div_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::divide_out::schema> _ops::divide_out::table(
+    kernels_of<_ops::divide_out>,
+    every_backend(&divide_out_composite),
+    {
+        {DispatchKey::Autograd, &divide_out_composite},
+    });
+
+// divide.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& divide_out_mode_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                  std::optional<std::string_view> rounding_mode, Tensor& out) {
+  return _ops::div_out_mode::call(self, other, rounding_mode, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::divide_out_mode::schema> _ops::divide_out_mode::table(
+    kernels_of<_ops::divide_out_mode>,
+    every_backend(&divide_out_mode_composite),
+    {
+        {DispatchKey::Autograd, &divide_out_mode_composite},
+    });
+
 // eq.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
 Tensor eq_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
@@ -1214,6 +1445,168 @@ constinit OperatorTable<_ops::gelu_backward_grad_input::schema>
         {DispatchKey::Autograd, &autograd::kernels::gelu_backward_grad_input},
     });
 
+// greater.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor greater_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::gt_Scalar::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::greater_Scalar::schema> _ops::greater_Scalar::table(
+    kernels_of<_ops::greater_Scalar>,
+    every_backend(&greater_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &greater_Scalar_composite},
+    });
+
+// greater.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor greater_Tensor_composite(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  return _ops::gt_Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::greater_Tensor::schema> _ops::greater_Tensor::table(
+    kernels_of<_ops::greater_Tensor>,
+    every_backend(&greater_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &greater_Tensor_composite},
+    });
+
+// greater_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& greater__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::gt__Scalar::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::greater__Scalar::schema> _ops::greater__Scalar::table(
+    kernels_of<_ops::greater__Scalar>,
+    every_backend(&greater__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &greater__Scalar_composite},
+    });
+
+// greater_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& greater__Tensor_composite(DispatchKeySet, Tensor& self, const Tensor& other) {
+  return _ops::gt__Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::greater__Tensor::schema> _ops::greater__Tensor::table(
+    kernels_of<_ops::greater__Tensor>,
+    every_backend(&greater__Tensor_composite),
+    {
+        {DispatchKey::Autograd, &greater__Tensor_composite},
+    });
+
+// greater.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& greater_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                     Tensor& out) {
+  return _ops::gt_Scalar_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::greater_Scalar_out::schema> _ops::greater_Scalar_out::table(
+    kernels_of<_ops::greater_Scalar_out>,
+    every_backend(&greater_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &greater_Scalar_out_composite},
+    });
+
+// greater.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& greater_Tensor_out_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                     Tensor& out) {
+  return _ops::gt_Tensor_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::greater_Tensor_out::schema> _ops::greater_Tensor_out::table(
+    kernels_of<_ops::greater_Tensor_out>,
+    every_backend(&greater_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &greater_Tensor_out_composite},
+    });
+
+// greater_equal.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor greater_equal_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::ge_Scalar::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::greater_equal_Scalar::schema> _ops::greater_equal_Scalar::table(
+    kernels_of<_ops::greater_equal_Scalar>,
+    every_backend(&greater_equal_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &greater_equal_Scalar_composite},
+    });
+
+// greater_equal.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor greater_equal_Tensor_composite(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  return _ops::ge_Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::greater_equal_Tensor::schema> _ops::greater_equal_Tensor::table(
+    kernels_of<_ops::greater_equal_Tensor>,
+    every_backend(&greater_equal_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &greater_equal_Tensor_composite},
+    });
+
+// greater_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& greater_equal__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::ge__Scalar::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::greater_equal__Scalar::schema> _ops::greater_equal__Scalar::table(
+    kernels_of<_ops::greater_equal__Scalar>,
+    every_backend(&greater_equal__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &greater_equal__Scalar_composite},
+    });
+
+// greater_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& greater_equal__Tensor_composite(DispatchKeySet, Tensor& self, const Tensor& other) {
+  return _ops::ge__Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::greater_equal__Tensor::schema> _ops::greater_equal__Tensor::table(
+    kernels_of<_ops::greater_equal__Tensor>,
+    every_backend(&greater_equal__Tensor_composite),
+    {
+        {DispatchKey::Autograd, &greater_equal__Tensor_composite},
+    });
+
+// greater_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& greater_equal_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                           Tensor& out) {
+  return _ops::ge_Scalar_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::greater_equal_Scalar_out::schema>
+    _ops::greater_equal_Scalar_out::table(
+    kernels_of<_ops::greater_equal_Scalar_out>,
+    every_backend(&greater_equal_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &greater_equal_Scalar_out_composite},
+    });
+
+// greater_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& greater_equal_Tensor_out_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                           Tensor& out) {
+  return _ops::ge_Tensor_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::greater_equal_Tensor_out::schema>
+    _ops::greater_equal_Tensor_out::table(
+    kernels_of<_ops::greater_equal_Tensor_out>,
+    every_backend(&greater_equal_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &greater_equal_Tensor_out_composite},
+    });
+
 // gt.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
 Tensor gt_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
@@ -1432,6 +1825,166 @@ constinit OperatorTable<_ops::le_Tensor_out::schema> _ops::le_Tensor_out::table(
         {DispatchKey::CPU, &le_Tensor_out_CPU},
         {DispatchKey::Meta, &le_Tensor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::le_Tensor_out},
+    });
+
+// less.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor less_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::lt_Scalar::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::less_Scalar::schema> _ops::less_Scalar::table(
+    kernels_of<_ops::less_Scalar>,
+    every_backend(&less_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &less_Scalar_composite},
+    });
+
+// less.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor less_Tensor_composite(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  return _ops::lt_Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::less_Tensor::schema> _ops::less_Tensor::table(
+    kernels_of<_ops::less_Tensor>,
+    every_backend(&less_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &less_Tensor_composite},
+    });
+
+// less_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& less__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::lt__Scalar::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::less__Scalar::schema> _ops::less__Scalar::table(
+    kernels_of<_ops::less__Scalar>,
+    every_backend(&less__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &less__Scalar_composite},
+    });
+
+// less_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& less__Tensor_composite(DispatchKeySet, Tensor& self, const Tensor& other) {
+  return _ops::lt__Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::less__Tensor::schema> _ops::less__Tensor::table(
+    kernels_of<_ops::less__Tensor>,
+    every_backend(&less__Tensor_composite),
+    {
+        {DispatchKey::Autograd, &less__Tensor_composite},
+    });
+
+// less.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& less_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                  Tensor& out) {
+  return _ops::lt_Scalar_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::less_Scalar_out::schema> _ops::less_Scalar_out::table(
+    kernels_of<_ops::less_Scalar_out>,
+    every_backend(&less_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &less_Scalar_out_composite},
+    });
+
+// less.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& less_Tensor_out_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                  Tensor& out) {
+  return _ops::lt_Tensor_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::less_Tensor_out::schema> _ops::less_Tensor_out::table(
+    kernels_of<_ops::less_Tensor_out>,
+    every_backend(&less_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &less_Tensor_out_composite},
+    });
+
+// less_equal.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor less_equal_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::le_Scalar::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::less_equal_Scalar::schema> _ops::less_equal_Scalar::table(
+    kernels_of<_ops::less_equal_Scalar>,
+    every_backend(&less_equal_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &less_equal_Scalar_composite},
+    });
+
+// less_equal.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor less_equal_Tensor_composite(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  return _ops::le_Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::less_equal_Tensor::schema> _ops::less_equal_Tensor::table(
+    kernels_of<_ops::less_equal_Tensor>,
+    every_backend(&less_equal_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &less_equal_Tensor_composite},
+    });
+
+// less_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& less_equal__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::le__Scalar::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::less_equal__Scalar::schema> _ops::less_equal__Scalar::table(
+    kernels_of<_ops::less_equal__Scalar>,
+    every_backend(&less_equal__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &less_equal__Scalar_composite},
+    });
+
+// less_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& less_equal__Tensor_composite(DispatchKeySet, Tensor& self, const Tensor& other) {
+  return _ops::le__Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::less_equal__Tensor::schema> _ops::less_equal__Tensor::table(
+    kernels_of<_ops::less_equal__Tensor>,
+    every_backend(&less_equal__Tensor_composite),
+    {
+        {DispatchKey::Autograd, &less_equal__Tensor_composite},
+    });
+
+// less_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& less_equal_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                        Tensor& out) {
+  return _ops::le_Scalar_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::less_equal_Scalar_out::schema> _ops::less_equal_Scalar_out::table(
+    kernels_of<_ops::less_equal_Scalar_out>,
+    every_backend(&less_equal_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &less_equal_Scalar_out_composite},
+    });
+
+// less_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& less_equal_Tensor_out_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                        Tensor& out) {
+  return _ops::le_Tensor_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::less_equal_Tensor_out::schema> _ops::less_equal_Tensor_out::table(
+    kernels_of<_ops::less_equal_Tensor_out>,
+    every_backend(&less_equal_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &less_equal_Tensor_out_composite},
     });
 
 // logical_and(Tensor self, Tensor other) -> Tensor
@@ -1942,6 +2495,72 @@ constinit OperatorTable<_ops::mul_out::schema> _ops::mul_out::table(
         {DispatchKey::Autograd, &autograd::kernels::mul_out},
     });
 
+// multiply.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor multiply_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::mul_Scalar::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::multiply_Scalar::schema> _ops::multiply_Scalar::table(
+    kernels_of<_ops::multiply_Scalar>,
+    every_backend(&multiply_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &multiply_Scalar_composite},
+    });
+
+// multiply.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor multiply_Tensor_composite(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  return _ops::mul_Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::multiply_Tensor::schema> _ops::multiply_Tensor::table(
+    kernels_of<_ops::multiply_Tensor>,
+    every_backend(&multiply_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &multiply_Tensor_composite},
+    });
+
+// multiply_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& multiply__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::mul__Scalar::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::multiply__Scalar::schema> _ops::multiply__Scalar::table(
+    kernels_of<_ops::multiply__Scalar>,
+    every_backend(&multiply__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &multiply__Scalar_composite},
+    });
+
+// multiply_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& multiply__Tensor_composite(DispatchKeySet, Tensor& self, const Tensor& other) {
+  return _ops::mul__Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::multiply__Tensor::schema> _ops::multiply__Tensor::table(
+    kernels_of<_ops::multiply__Tensor>,
+    every_backend(&multiply__Tensor_composite),
+    {
+        {DispatchKey::Autograd, &multiply__Tensor_composite},
+    });
+
+// multiply.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& multiply_out_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
+                               Tensor& out) {
+  return _ops::mul_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::multiply_out::schema> _ops::multiply_out::table(
+    kernels_of<_ops::multiply_out>,
+    every_backend(&multiply_out_composite),
+    {
+        {DispatchKey::Autograd, &multiply_out_composite},
+    });
+
 // ne.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
 Tensor ne_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
@@ -2050,6 +2669,86 @@ constinit OperatorTable<_ops::ne_Tensor_out::schema> _ops::ne_Tensor_out::table(
         {DispatchKey::CPU, &ne_Tensor_out_CPU},
         {DispatchKey::Meta, &ne_Tensor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ne_Tensor_out},
+    });
+
+// not_equal.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor not_equal_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::ne_Scalar::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::not_equal_Scalar::schema> _ops::not_equal_Scalar::table(
+    kernels_of<_ops::not_equal_Scalar>,
+    every_backend(&not_equal_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &not_equal_Scalar_composite},
+    });
+
+// not_equal.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor not_equal_Tensor_composite(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  return _ops::ne_Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::not_equal_Tensor::schema> _ops::not_equal_Tensor::table(
+    kernels_of<_ops::not_equal_Tensor>,
+    every_backend(&not_equal_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &not_equal_Tensor_composite},
+    });
+
+// not_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& not_equal__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::ne__Scalar::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::not_equal__Scalar::schema> _ops::not_equal__Scalar::table(
+    kernels_of<_ops::not_equal__Scalar>,
+    every_backend(&not_equal__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &not_equal__Scalar_composite},
+    });
+
+// not_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& not_equal__Tensor_composite(DispatchKeySet, Tensor& self, const Tensor& other) {
+  return _ops::ne__Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::not_equal__Tensor::schema> _ops::not_equal__Tensor::table(
+    kernels_of<_ops::not_equal__Tensor>,
+    every_backend(&not_equal__Tensor_composite),
+    {
+        {DispatchKey::Autograd, &not_equal__Tensor_composite},
+    });
+
+// not_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& not_equal_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                       Tensor& out) {
+  return _ops::ne_Scalar_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::not_equal_Scalar_out::schema> _ops::not_equal_Scalar_out::table(
+    kernels_of<_ops::not_equal_Scalar_out>,
+    every_backend(&not_equal_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &not_equal_Scalar_out_composite},
+    });
+
+// not_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& not_equal_Tensor_out_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                       Tensor& out) {
+  return _ops::ne_Tensor_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::not_equal_Tensor_out::schema> _ops::not_equal_Tensor_out::table(
+    kernels_of<_ops::not_equal_Tensor_out>,
+    every_backend(&not_equal_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &not_equal_Tensor_out_composite},
     });
 
 // pow.Scalar(Scalar self, Tensor exponent) -> Tensor
@@ -2481,6 +3180,142 @@ constinit OperatorTable<_ops::sub_out::schema> _ops::sub_out::table(
         {DispatchKey::Autograd, &autograd::kernels::sub_out},
     });
 
+// subtract.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
+namespace {
+Tensor subtract_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                 const Scalar& alpha) {
+  return _ops::sub_Scalar::call(self, other, alpha);
+}
+}  // namespace
+constinit OperatorTable<_ops::subtract_Scalar::schema> _ops::subtract_Scalar::table(
+    kernels_of<_ops::subtract_Scalar>,
+    every_backend(&subtract_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &subtract_Scalar_composite},
+    });
+
+// subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+namespace {
+Tensor subtract_Tensor_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                 const Scalar& alpha) {
+  return _ops::sub_Tensor::call(self, other, alpha);
+}
+}  // namespace
+constinit OperatorTable<_ops::subtract_Tensor::schema> _ops::subtract_Tensor::table(
+    kernels_of<_ops::subtract_Tensor>,
+    every_backend(&subtract_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &subtract_Tensor_composite},
+    });
+
+// subtract_.Scalar(Tensor(a!) self, Scalar other, *, Scalar alpha=1) -> Tensor(a!)
+namespace {
+Tensor& subtract__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other,
+                                   const Scalar& alpha) {
+  return _ops::sub__Scalar::call(self, other, alpha);
+}
+}  // namespace
+constinit OperatorTable<_ops::subtract__Scalar::schema> _ops::subtract__Scalar::table(
+    kernels_of<_ops::subtract__Scalar>,
+    every_backend(&subtract__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &subtract__Scalar_composite},
+    });
+
+// subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
+namespace {
+Tensor& subtract__Tensor_composite(DispatchKeySet, Tensor& self, const Tensor& other,
+                                   const Scalar& alpha) {
+  return _ops::sub__Tensor::call(self, other, alpha);
+}
+}  // namespace
+constinit OperatorTable<_ops::subtract__Tensor::schema> _ops::subtract__Tensor::table(
+    kernels_of<_ops::subtract__Tensor>,
+    every_backend(&subtract__Tensor_composite),
+    {
+        {DispatchKey::Autograd, &subtract__Tensor_composite},
+    });
+
+// subtract.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& subtract_out_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
+                               const Scalar& alpha, Tensor& out) {
+  return _ops::sub_out::call(self, other, alpha, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::subtract_out::schema> _ops::subtract_out::table(
+    kernels_of<_ops::subtract_out>,
+    every_backend(&subtract_out_composite),
+    {
+        {DispatchKey::Autograd, &subtract_out_composite},
+    });
+
+// true_divide.Scalar(Tensor self, Scalar other) -> Tensor
+namespace {
+Tensor true_divide_Scalar_composite(DispatchKeySet, const Tensor& self, const Scalar& other) {
+  return _ops::div_Scalar::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::true_divide_Scalar::schema> _ops::true_divide_Scalar::table(
+    kernels_of<_ops::true_divide_Scalar>,
+    every_backend(&true_divide_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &true_divide_Scalar_composite},
+    });
+
+// true_divide.Tensor(Tensor self, Tensor other) -> Tensor
+namespace {
+Tensor true_divide_Tensor_composite(DispatchKeySet, const Tensor& self, const Tensor& other) {
+  return _ops::div_Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::true_divide_Tensor::schema> _ops::true_divide_Tensor::table(
+    kernels_of<_ops::true_divide_Tensor>,
+    every_backend(&true_divide_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &true_divide_Tensor_composite},
+    });
+
+// true_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+namespace {
+Tensor& true_divide__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
+  return _ops::div__Scalar::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::true_divide__Scalar::schema> _ops::true_divide__Scalar::table(
+    kernels_of<_ops::true_divide__Scalar>,
+    every_backend(&true_divide__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &true_divide__Scalar_composite},
+    });
+
+// true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+namespace {
+Tensor& true_divide__Tensor_composite(DispatchKeySet, Tensor& self, const Tensor& other) {
+  return _ops::div__Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::true_divide__Tensor::schema> _ops::true_divide__Tensor::table(
+    kernels_of<_ops::true_divide__Tensor>,
+    every_backend(&true_divide__Tensor_composite),
+    {
+        {DispatchKey::Autograd, &true_divide__Tensor_composite},
+    });
+
+// true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& true_divide_out_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
+                                  Tensor& out) {
+  return _ops::div_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::true_divide_out::schema> _ops::true_divide_out::table(
+    kernels_of<_ops::true_divide_out>,
+    every_backend(&true_divide_out_composite),
+    {
+        {DispatchKey::Autograd, &true_divide_out_composite},
+    });
+
 // For the registry.
 ArrayRef<OperatorTableBase*> operators_of_BinaryOps();
 ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
@@ -2490,9 +3325,13 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::add__Scalar::table,
       &_ops::add__Tensor::table,
       &_ops::add_out::table,
+      &_ops::arctan2::table,
+      &_ops::arctan2_::table,
+      &_ops::arctan2_out::table,
       &_ops::atan2::table,
       &_ops::atan2_::table,
       &_ops::atan2_out::table,
+      &_ops::atan2_backward::table,
       &_ops::bitwise_and_Scalar::table,
       &_ops::bitwise_and_Tensor::table,
       &_ops::bitwise_and__Scalar::table,
@@ -2521,6 +3360,15 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::div__Tensor_mode::table,
       &_ops::div_out::table,
       &_ops::div_out_mode::table,
+      &_ops::divide_Scalar::table,
+      &_ops::divide_Scalar_mode::table,
+      &_ops::divide_Tensor::table,
+      &_ops::divide_Tensor_mode::table,
+      &_ops::divide__Scalar::table,
+      &_ops::divide__Tensor::table,
+      &_ops::divide__Tensor_mode::table,
+      &_ops::divide_out::table,
+      &_ops::divide_out_mode::table,
       &_ops::eq_Scalar::table,
       &_ops::eq_Tensor::table,
       &_ops::eq__Scalar::table,
@@ -2546,6 +3394,18 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::ge_Tensor_out::table,
       &_ops::gelu_backward::table,
       &_ops::gelu_backward_grad_input::table,
+      &_ops::greater_Scalar::table,
+      &_ops::greater_Tensor::table,
+      &_ops::greater__Scalar::table,
+      &_ops::greater__Tensor::table,
+      &_ops::greater_Scalar_out::table,
+      &_ops::greater_Tensor_out::table,
+      &_ops::greater_equal_Scalar::table,
+      &_ops::greater_equal_Tensor::table,
+      &_ops::greater_equal__Scalar::table,
+      &_ops::greater_equal__Tensor::table,
+      &_ops::greater_equal_Scalar_out::table,
+      &_ops::greater_equal_Tensor_out::table,
       &_ops::gt_Scalar::table,
       &_ops::gt_Tensor::table,
       &_ops::gt__Scalar::table,
@@ -2558,6 +3418,18 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::le__Tensor::table,
       &_ops::le_Scalar_out::table,
       &_ops::le_Tensor_out::table,
+      &_ops::less_Scalar::table,
+      &_ops::less_Tensor::table,
+      &_ops::less__Scalar::table,
+      &_ops::less__Tensor::table,
+      &_ops::less_Scalar_out::table,
+      &_ops::less_Tensor_out::table,
+      &_ops::less_equal_Scalar::table,
+      &_ops::less_equal_Tensor::table,
+      &_ops::less_equal__Scalar::table,
+      &_ops::less_equal__Tensor::table,
+      &_ops::less_equal_Scalar_out::table,
+      &_ops::less_equal_Tensor_out::table,
       &_ops::logical_and::table,
       &_ops::logical_and_::table,
       &_ops::logical_and_out::table,
@@ -2582,12 +3454,23 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::mul__Scalar::table,
       &_ops::mul__Tensor::table,
       &_ops::mul_out::table,
+      &_ops::multiply_Scalar::table,
+      &_ops::multiply_Tensor::table,
+      &_ops::multiply__Scalar::table,
+      &_ops::multiply__Tensor::table,
+      &_ops::multiply_out::table,
       &_ops::ne_Scalar::table,
       &_ops::ne_Tensor::table,
       &_ops::ne__Scalar::table,
       &_ops::ne__Tensor::table,
       &_ops::ne_Scalar_out::table,
       &_ops::ne_Tensor_out::table,
+      &_ops::not_equal_Scalar::table,
+      &_ops::not_equal_Tensor::table,
+      &_ops::not_equal__Scalar::table,
+      &_ops::not_equal__Tensor::table,
+      &_ops::not_equal_Scalar_out::table,
+      &_ops::not_equal_Tensor_out::table,
       &_ops::pow_Scalar::table,
       &_ops::pow_Tensor_Scalar::table,
       &_ops::pow_Tensor_Tensor::table,
@@ -2610,6 +3493,16 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::sub__Scalar::table,
       &_ops::sub__Tensor::table,
       &_ops::sub_out::table,
+      &_ops::subtract_Scalar::table,
+      &_ops::subtract_Tensor::table,
+      &_ops::subtract__Scalar::table,
+      &_ops::subtract__Tensor::table,
+      &_ops::subtract_out::table,
+      &_ops::true_divide_Scalar::table,
+      &_ops::true_divide_Tensor::table,
+      &_ops::true_divide__Scalar::table,
+      &_ops::true_divide__Tensor::table,
+      &_ops::true_divide_out::table,
   };
   return operators;
 }

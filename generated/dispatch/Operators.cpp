@@ -6,6 +6,8 @@
 namespace at::inline oploom_v1 {
 
 // Each is defined beside the tables of its family.
+ArrayRef<OperatorTableBase*> operators_of_Activation();
+ArrayRef<OperatorTableBase*> operators_of_BinaryMath();
 ArrayRef<OperatorTableBase*> operators_of_BinaryOps();
 ArrayRef<OperatorTableBase*> operators_of_Copy();
 ArrayRef<OperatorTableBase*> operators_of_Dropout();
@@ -14,18 +16,23 @@ ArrayRef<OperatorTableBase*> operators_of_Indexing();
 ArrayRef<OperatorTableBase*> operators_of_LayerNorm();
 ArrayRef<OperatorTableBase*> operators_of_LinearAlgebra();
 ArrayRef<OperatorTableBase*> operators_of_Loss();
+ArrayRef<OperatorTableBase*> operators_of_PointwiseLoss();
 ArrayRef<OperatorTableBase*> operators_of_PointwiseOps();
 ArrayRef<OperatorTableBase*> operators_of_ReduceOps();
 ArrayRef<OperatorTableBase*> operators_of_SoftMax();
 ArrayRef<OperatorTableBase*> operators_of_Sorting();
+ArrayRef<OperatorTableBase*> operators_of_SpecialFunctions();
 ArrayRef<OperatorTableBase*> operators_of_TensorCompare();
 ArrayRef<OperatorTableBase*> operators_of_TensorFactories();
 ArrayRef<OperatorTableBase*> operators_of_TensorShape();
+ArrayRef<OperatorTableBase*> operators_of_Trigonometry();
 ArrayRef<OperatorTableBase*> operators_of_UnaryOps();
 
 ArrayRef<OperatorTableBase*> builtin_operators() {
   // Never destroyed: operators may be called until the program's very end.
   static const auto& operators = *new std::vector<OperatorTableBase*>(detail::sorted_by_name({
+      operators_of_Activation(),
+      operators_of_BinaryMath(),
       operators_of_BinaryOps(),
       operators_of_Copy(),
       operators_of_Dropout(),
@@ -34,13 +41,16 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       operators_of_LayerNorm(),
       operators_of_LinearAlgebra(),
       operators_of_Loss(),
+      operators_of_PointwiseLoss(),
       operators_of_PointwiseOps(),
       operators_of_ReduceOps(),
       operators_of_SoftMax(),
       operators_of_Sorting(),
+      operators_of_SpecialFunctions(),
       operators_of_TensorCompare(),
       operators_of_TensorFactories(),
       operators_of_TensorShape(),
+      operators_of_Trigonometry(),
       operators_of_UnaryOps(),
   }));
   return operators;

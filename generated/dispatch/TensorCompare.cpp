@@ -16,6 +16,7 @@
 #include <generated/ops/clamp.h>
 #include <generated/ops/clamp_max.h>
 #include <generated/ops/clamp_min.h>
+#include <generated/ops/clip.h>
 #include <generated/ops/equal.h>
 #include <generated/ops/isclose.h>
 #include <generated/ops/masked_fill.h>
@@ -475,6 +476,91 @@ constinit OperatorTable<_ops::clamp_min_out::schema> _ops::clamp_min_out::table(
         {DispatchKey::Autograd, &autograd::kernels::clamp_min_out},
     });
 
+// clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
+namespace {
+Tensor clip_composite(DispatchKeySet, const Tensor& self, const std::optional<Scalar>& min,
+                      const std::optional<Scalar>& max) {
+  return _ops::clamp::call(self, min, max);
+}
+}  // namespace
+constinit OperatorTable<_ops::clip::schema> _ops::clip::table(
+    kernels_of<_ops::clip>,
+    every_backend(&clip_composite),
+    {
+        {DispatchKey::Autograd, &clip_composite},
+    });
+
+// clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
+namespace {
+Tensor clip_Tensor_composite(DispatchKeySet, const Tensor& self, const std::optional<Tensor>& min,
+                             const std::optional<Tensor>& max) {
+  return _ops::clamp_Tensor::call(self, min, max);
+}
+}  // namespace
+constinit OperatorTable<_ops::clip_Tensor::schema> _ops::clip_Tensor::table(
+    kernels_of<_ops::clip_Tensor>,
+    every_backend(&clip_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &clip_Tensor_composite},
+    });
+
+// clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
+namespace {
+Tensor& clip__composite(DispatchKeySet, Tensor& self, const std::optional<Scalar>& min,
+                        const std::optional<Scalar>& max) {
+  return _ops::clamp_::call(self, min, max);
+}
+}  // namespace
+constinit OperatorTable<_ops::clip_::schema> _ops::clip_::table(
+    kernels_of<_ops::clip_>,
+    every_backend(&clip__composite),
+    {
+        {DispatchKey::Autograd, &clip__composite},
+    });
+
+// clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)
+namespace {
+Tensor& clip__Tensor_composite(DispatchKeySet, Tensor& self, const std::optional<Tensor>& min,
+                               const std::optional<Tensor>& max) {
+  return _ops::clamp__Tensor::call(self, min, max);
+}
+}  // namespace
+constinit OperatorTable<_ops::clip__Tensor::schema> _ops::clip__Tensor::table(
+    kernels_of<_ops::clip__Tensor>,
+    every_backend(&clip__Tensor_composite),
+    {
+        {DispatchKey::Autograd, &clip__Tensor_composite},
+    });
+
+// clip.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& clip_Tensor_out_composite(DispatchKeySet, const Tensor& self,
+                                  const std::optional<Tensor>& min,
+                                  const std::optional<Tensor>& max, Tensor& out) {
+  return _ops::clamp_Tensor_out::call(self, min, max, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::clip_Tensor_out::schema> _ops::clip_Tensor_out::table(
+    kernels_of<_ops::clip_Tensor_out>,
+    every_backend(&clip_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &clip_Tensor_out_composite},
+    });
+
+// clip.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& clip_out_composite(DispatchKeySet, const Tensor& self, const std::optional<Scalar>& min,
+                           const std::optional<Scalar>& max, Tensor& out) {
+  return _ops::clamp_out::call(self, min, max, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::clip_out::schema> _ops::clip_out::table(
+    kernels_of<_ops::clip_out>,
+    every_backend(&clip_out_composite),
+    {
+        {DispatchKey::Autograd, &clip_out_composite},
+    });
+
 // equal(Tensor self, Tensor other) -> bool
 namespace {
 bool equal_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
@@ -675,6 +761,12 @@ ArrayRef<OperatorTableBase*> operators_of_TensorCompare() {
       &_ops::clamp_min__Tensor::table,
       &_ops::clamp_min_Tensor_out::table,
       &_ops::clamp_min_out::table,
+      &_ops::clip::table,
+      &_ops::clip_Tensor::table,
+      &_ops::clip_::table,
+      &_ops::clip__Tensor::table,
+      &_ops::clip_Tensor_out::table,
+      &_ops::clip_out::table,
       &_ops::equal::table,
       &_ops::isclose::table,
       &_ops::masked_fill_Scalar::table,

@@ -16,14 +16,20 @@
 #include <generated/native/erf.h>
 #include <generated/native/erf_backward.h>
 #include <generated/native/exp.h>
+#include <generated/native/exp2.h>
+#include <generated/native/exp2_backward.h>
 #include <generated/native/exp_backward.h>
 #include <generated/native/expm1.h>
 #include <generated/native/expm1_backward.h>
 #include <generated/native/floor.h>
+#include <generated/native/frac.h>
+#include <generated/native/frac_backward.h>
 #include <generated/native/gelu.h>
 #include <generated/native/isfinite.h>
 #include <generated/native/isinf.h>
 #include <generated/native/isnan.h>
+#include <generated/native/isneginf.h>
+#include <generated/native/isposinf.h>
 #include <generated/native/log.h>
 #include <generated/native/log10.h>
 #include <generated/native/log10_backward.h>
@@ -35,6 +41,7 @@
 #include <generated/native/logical_not.h>
 #include <generated/native/neg.h>
 #include <generated/native/neg_backward.h>
+#include <generated/native/positive.h>
 #include <generated/native/reciprocal.h>
 #include <generated/native/reciprocal_backward.h>
 #include <generated/native/relu.h>
@@ -46,6 +53,7 @@
 #include <generated/native/sigmoid.h>
 #include <generated/native/sigmoid_backward.h>
 #include <generated/native/sign.h>
+#include <generated/native/signbit.h>
 #include <generated/native/silu.h>
 #include <generated/native/silu_backward.h>
 #include <generated/native/sin.h>
@@ -60,6 +68,7 @@
 #include <generated/native/tanh_backward.h>
 #include <generated/native/trunc.h>
 #include <generated/ops/abs.h>
+#include <generated/ops/absolute.h>
 #include <generated/ops/bitwise_not.h>
 #include <generated/ops/ceil.h>
 #include <generated/ops/conj.h>
@@ -69,14 +78,21 @@
 #include <generated/ops/erf.h>
 #include <generated/ops/erf_backward.h>
 #include <generated/ops/exp.h>
+#include <generated/ops/exp2.h>
+#include <generated/ops/exp2_backward.h>
 #include <generated/ops/exp_backward.h>
 #include <generated/ops/expm1.h>
 #include <generated/ops/expm1_backward.h>
+#include <generated/ops/fix.h>
 #include <generated/ops/floor.h>
+#include <generated/ops/frac.h>
+#include <generated/ops/frac_backward.h>
 #include <generated/ops/gelu.h>
 #include <generated/ops/isfinite.h>
 #include <generated/ops/isinf.h>
 #include <generated/ops/isnan.h>
+#include <generated/ops/isneginf.h>
+#include <generated/ops/isposinf.h>
 #include <generated/ops/log.h>
 #include <generated/ops/log10.h>
 #include <generated/ops/log10_backward.h>
@@ -88,6 +104,8 @@
 #include <generated/ops/logical_not.h>
 #include <generated/ops/neg.h>
 #include <generated/ops/neg_backward.h>
+#include <generated/ops/negative.h>
+#include <generated/ops/positive.h>
 #include <generated/ops/reciprocal.h>
 #include <generated/ops/reciprocal_backward.h>
 #include <generated/ops/relu.h>
@@ -99,10 +117,16 @@
 #include <generated/ops/sigmoid.h>
 #include <generated/ops/sigmoid_backward.h>
 #include <generated/ops/sign.h>
+#include <generated/ops/signbit.h>
 #include <generated/ops/silu.h>
 #include <generated/ops/silu_backward.h>
 #include <generated/ops/sin.h>
 #include <generated/ops/sin_backward.h>
+#include <generated/ops/special_erf.h>
+#include <generated/ops/special_exp2.h>
+#include <generated/ops/special_expit.h>
+#include <generated/ops/special_expm1.h>
+#include <generated/ops/special_log1p.h>
 #include <generated/ops/sqrt.h>
 #include <generated/ops/sqrt_backward.h>
 #include <generated/ops/square.h>
@@ -184,6 +208,41 @@ constinit OperatorTable<_ops::abs_out::schema> _ops::abs_out::table(
         {DispatchKey::CPU, &abs_out_CPU},
         {DispatchKey::Meta, &abs_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::abs_out},
+    });
+
+// absolute(Tensor self) -> Tensor
+namespace {
+Tensor absolute_composite(DispatchKeySet, const Tensor& self) { return _ops::abs::call(self); }
+}  // namespace
+constinit OperatorTable<_ops::absolute::schema> _ops::absolute::table(
+    kernels_of<_ops::absolute>,
+    every_backend(&absolute_composite),
+    {
+        {DispatchKey::Autograd, &absolute_composite},
+    });
+
+// absolute_(Tensor(a!) self) -> Tensor(a!)
+namespace {
+Tensor& absolute__composite(DispatchKeySet, Tensor& self) { return _ops::abs_::call(self); }
+}  // namespace
+constinit OperatorTable<_ops::absolute_::schema> _ops::absolute_::table(
+    kernels_of<_ops::absolute_>,
+    every_backend(&absolute__composite),
+    {
+        {DispatchKey::Autograd, &absolute__composite},
+    });
+
+// absolute.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& absolute_out_composite(DispatchKeySet, const Tensor& self, Tensor& out) {
+  return _ops::abs_out::call(self, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::absolute_out::schema> _ops::absolute_out::table(
+    kernels_of<_ops::absolute_out>,
+    every_backend(&absolute_out_composite),
+    {
+        {DispatchKey::Autograd, &absolute_out_composite},
     });
 
 // bitwise_not(Tensor self) -> Tensor
@@ -717,6 +776,113 @@ constinit OperatorTable<_ops::exp_out::schema> _ops::exp_out::table(
         {DispatchKey::Autograd, &autograd::kernels::exp_out},
     });
 
+// exp2(Tensor self) -> Tensor
+namespace meta {
+void structured_exp2::meta(const Tensor& self) {
+  native::build_expression(
+      *this, maybe_get_output(), {&self},
+      {native::ExpressionTraits::Promotion::ToFloat, /*integers=*/false, /*complex=*/true});
+}
+}  // namespace meta
+namespace native {
+void structured_exp2_out::impl(const Tensor& self, const Tensor& out) {
+  const ExpressionKernel* kernel = exp2_stub.get(device_type());
+  kernel->run(*this, *kernel, nullptr);
+}
+}  // namespace native
+namespace {
+Tensor exp2_CPU(DispatchKeySet, const Tensor& self) {
+  native::FreshOutputs<native::structured_exp2_out, 1> kernel;
+  kernel.meta(self);
+  kernel.impl(self, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor exp2_Meta(DispatchKeySet, const Tensor& self) {
+  native::FreshOutputs<meta::structured_exp2, 1> kernel;
+  kernel.meta(self);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::exp2::schema> _ops::exp2::table(
+    kernels_of<_ops::exp2>,
+    {
+        {DispatchKey::CPU, &exp2_CPU},
+        {DispatchKey::Meta, &exp2_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::exp2},
+    });
+
+// exp2_(Tensor(a!) self) -> Tensor(a!)
+namespace {
+Tensor& exp2__CPU(DispatchKeySet, Tensor& self) {
+  native::InplaceOutput<native::structured_exp2_out> kernel("exp2_", {&self});
+  kernel.meta(self);
+  kernel.impl(self, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& exp2__Meta(DispatchKeySet, Tensor& self) {
+  native::InplaceOutput<meta::structured_exp2> kernel("exp2_", {&self});
+  kernel.meta(self);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::exp2_::schema> _ops::exp2_::table(
+    kernels_of<_ops::exp2_>,
+    {
+        {DispatchKey::CPU, &exp2__CPU},
+        {DispatchKey::Meta, &exp2__Meta},
+        {DispatchKey::Autograd, &autograd::kernels::exp2_},
+    });
+
+// exp2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& exp2_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
+  native::GivenOutputs<native::structured_exp2_out, 1> kernel("exp2", {&out});
+  kernel.meta(self);
+  kernel.impl(self, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& exp2_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
+  native::GivenOutputs<meta::structured_exp2, 1> kernel("exp2", {&out});
+  kernel.meta(self);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::exp2_out::schema> _ops::exp2_out::table(
+    kernels_of<_ops::exp2_out>,
+    {
+        {DispatchKey::CPU, &exp2_out_CPU},
+        {DispatchKey::Meta, &exp2_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::exp2_out},
+    });
+
+// exp2_backward(Tensor grad_output, Tensor output) -> Tensor
+namespace native {
+Tensor exp2_backward(const Tensor& grad_output, const Tensor& output) {
+  Tensor result;
+  compute_expression(
+      "exp2_backward",
+      grad_output.is_meta() ? nullptr : exp2_backward_stub.get(grad_output.device().type()),
+      {&result}, {&grad_output, &output}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor exp2_backward_composite(DispatchKeySet, const Tensor& grad_output, const Tensor& output) {
+  return native::exp2_backward(grad_output, output);
+}
+}  // namespace
+constinit OperatorTable<_ops::exp2_backward::schema> _ops::exp2_backward::table(
+    kernels_of<_ops::exp2_backward>,
+    every_backend(&exp2_backward_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::exp2_backward},
+    });
+
 // exp_backward(Tensor grad_output, Tensor output) -> Tensor
 namespace native {
 Tensor exp_backward(const Tensor& grad_output, const Tensor& output) {
@@ -848,6 +1014,41 @@ constinit OperatorTable<_ops::expm1_backward::schema> _ops::expm1_backward::tabl
         {DispatchKey::Autograd, &autograd::kernels::expm1_backward},
     });
 
+// fix(Tensor self) -> Tensor
+namespace {
+Tensor fix_composite(DispatchKeySet, const Tensor& self) { return _ops::trunc::call(self); }
+}  // namespace
+constinit OperatorTable<_ops::fix::schema> _ops::fix::table(
+    kernels_of<_ops::fix>,
+    every_backend(&fix_composite),
+    {
+        {DispatchKey::Autograd, &fix_composite},
+    });
+
+// fix_(Tensor(a!) self) -> Tensor(a!)
+namespace {
+Tensor& fix__composite(DispatchKeySet, Tensor& self) { return _ops::trunc_::call(self); }
+}  // namespace
+constinit OperatorTable<_ops::fix_::schema> _ops::fix_::table(
+    kernels_of<_ops::fix_>,
+    every_backend(&fix__composite),
+    {
+        {DispatchKey::Autograd, &fix__composite},
+    });
+
+// fix.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& fix_out_composite(DispatchKeySet, const Tensor& self, Tensor& out) {
+  return _ops::trunc_out::call(self, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::fix_out::schema> _ops::fix_out::table(
+    kernels_of<_ops::fix_out>,
+    every_backend(&fix_out_composite),
+    {
+        {DispatchKey::Autograd, &fix_out_composite},
+    });
+
 // floor(Tensor self) -> Tensor
 namespace meta {
 void structured_floor::meta(const Tensor& self) {
@@ -929,6 +1130,113 @@ constinit OperatorTable<_ops::floor_out::schema> _ops::floor_out::table(
         {DispatchKey::CPU, &floor_out_CPU},
         {DispatchKey::Meta, &floor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::floor_out},
+    });
+
+// frac(Tensor self) -> Tensor
+namespace meta {
+void structured_frac::meta(const Tensor& self) {
+  native::build_expression(
+      *this, maybe_get_output(), {&self},
+      {native::ExpressionTraits::Promotion::Same, /*integers=*/true, /*complex=*/false});
+}
+}  // namespace meta
+namespace native {
+void structured_frac_out::impl(const Tensor& self, const Tensor& out) {
+  const ExpressionKernel* kernel = frac_stub.get(device_type());
+  kernel->run(*this, *kernel, nullptr);
+}
+}  // namespace native
+namespace {
+Tensor frac_CPU(DispatchKeySet, const Tensor& self) {
+  native::FreshOutputs<native::structured_frac_out, 1> kernel;
+  kernel.meta(self);
+  kernel.impl(self, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor frac_Meta(DispatchKeySet, const Tensor& self) {
+  native::FreshOutputs<meta::structured_frac, 1> kernel;
+  kernel.meta(self);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::frac::schema> _ops::frac::table(
+    kernels_of<_ops::frac>,
+    {
+        {DispatchKey::CPU, &frac_CPU},
+        {DispatchKey::Meta, &frac_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::frac},
+    });
+
+// frac_(Tensor(a!) self) -> Tensor(a!)
+namespace {
+Tensor& frac__CPU(DispatchKeySet, Tensor& self) {
+  native::InplaceOutput<native::structured_frac_out> kernel("frac_", {&self});
+  kernel.meta(self);
+  kernel.impl(self, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& frac__Meta(DispatchKeySet, Tensor& self) {
+  native::InplaceOutput<meta::structured_frac> kernel("frac_", {&self});
+  kernel.meta(self);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::frac_::schema> _ops::frac_::table(
+    kernels_of<_ops::frac_>,
+    {
+        {DispatchKey::CPU, &frac__CPU},
+        {DispatchKey::Meta, &frac__Meta},
+        {DispatchKey::Autograd, &autograd::kernels::frac_},
+    });
+
+// frac.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& frac_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
+  native::GivenOutputs<native::structured_frac_out, 1> kernel("frac", {&out});
+  kernel.meta(self);
+  kernel.impl(self, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& frac_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
+  native::GivenOutputs<meta::structured_frac, 1> kernel("frac", {&out});
+  kernel.meta(self);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::frac_out::schema> _ops::frac_out::table(
+    kernels_of<_ops::frac_out>,
+    {
+        {DispatchKey::CPU, &frac_out_CPU},
+        {DispatchKey::Meta, &frac_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::frac_out},
+    });
+
+// frac_backward(Tensor grad_output) -> Tensor
+namespace native {
+Tensor frac_backward(const Tensor& grad_output) {
+  Tensor result;
+  compute_expression(
+      "frac_backward",
+      grad_output.is_meta() ? nullptr : frac_backward_stub.get(grad_output.device().type()),
+      {&result}, {&grad_output}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor frac_backward_composite(DispatchKeySet, const Tensor& grad_output) {
+  return native::frac_backward(grad_output);
+}
+}  // namespace
+constinit OperatorTable<_ops::frac_backward::schema> _ops::frac_backward::table(
+    kernels_of<_ops::frac_backward>,
+    every_backend(&frac_backward_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::frac_backward},
     });
 
 // gelu(Tensor self, *, str approximate='none') -> Tensor
@@ -1139,6 +1447,124 @@ constinit OperatorTable<_ops::isnan_out::schema> _ops::isnan_out::table(
         {DispatchKey::CPU, &isnan_out_CPU},
         {DispatchKey::Meta, &isnan_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::isnan_out},
+    });
+
+// isneginf(Tensor self) -> Tensor
+namespace meta {
+void structured_isneginf::meta(const Tensor& self) {
+  native::build_expression(
+      *this, maybe_get_output(), {&self},
+      {native::ExpressionTraits::Promotion::Truth, /*integers=*/false, /*complex=*/false});
+}
+}  // namespace meta
+namespace native {
+void structured_isneginf_out::impl(const Tensor& self, const Tensor& out) {
+  const ExpressionKernel* kernel = isneginf_stub.get(device_type());
+  kernel->run(*this, *kernel, nullptr);
+}
+}  // namespace native
+namespace {
+Tensor isneginf_CPU(DispatchKeySet, const Tensor& self) {
+  native::FreshOutputs<native::structured_isneginf_out, 1> kernel;
+  kernel.meta(self);
+  kernel.impl(self, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor isneginf_Meta(DispatchKeySet, const Tensor& self) {
+  native::FreshOutputs<meta::structured_isneginf, 1> kernel;
+  kernel.meta(self);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::isneginf::schema> _ops::isneginf::table(
+    kernels_of<_ops::isneginf>,
+    {
+        {DispatchKey::CPU, &isneginf_CPU},
+        {DispatchKey::Meta, &isneginf_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::isneginf},
+    });
+
+// isneginf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& isneginf_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
+  native::GivenOutputs<native::structured_isneginf_out, 1> kernel("isneginf", {&out});
+  kernel.meta(self);
+  kernel.impl(self, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& isneginf_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
+  native::GivenOutputs<meta::structured_isneginf, 1> kernel("isneginf", {&out});
+  kernel.meta(self);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::isneginf_out::schema> _ops::isneginf_out::table(
+    kernels_of<_ops::isneginf_out>,
+    {
+        {DispatchKey::CPU, &isneginf_out_CPU},
+        {DispatchKey::Meta, &isneginf_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::isneginf_out},
+    });
+
+// isposinf(Tensor self) -> Tensor
+namespace meta {
+void structured_isposinf::meta(const Tensor& self) {
+  native::build_expression(
+      *this, maybe_get_output(), {&self},
+      {native::ExpressionTraits::Promotion::Truth, /*integers=*/false, /*complex=*/false});
+}
+}  // namespace meta
+namespace native {
+void structured_isposinf_out::impl(const Tensor& self, const Tensor& out) {
+  const ExpressionKernel* kernel = isposinf_stub.get(device_type());
+  kernel->run(*this, *kernel, nullptr);
+}
+}  // namespace native
+namespace {
+Tensor isposinf_CPU(DispatchKeySet, const Tensor& self) {
+  native::FreshOutputs<native::structured_isposinf_out, 1> kernel;
+  kernel.meta(self);
+  kernel.impl(self, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor isposinf_Meta(DispatchKeySet, const Tensor& self) {
+  native::FreshOutputs<meta::structured_isposinf, 1> kernel;
+  kernel.meta(self);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::isposinf::schema> _ops::isposinf::table(
+    kernels_of<_ops::isposinf>,
+    {
+        {DispatchKey::CPU, &isposinf_CPU},
+        {DispatchKey::Meta, &isposinf_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::isposinf},
+    });
+
+// isposinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& isposinf_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
+  native::GivenOutputs<native::structured_isposinf_out, 1> kernel("isposinf", {&out});
+  kernel.meta(self);
+  kernel.impl(self, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& isposinf_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
+  native::GivenOutputs<meta::structured_isposinf, 1> kernel("isposinf", {&out});
+  kernel.meta(self);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::isposinf_out::schema> _ops::isposinf_out::table(
+    kernels_of<_ops::isposinf_out>,
+    {
+        {DispatchKey::CPU, &isposinf_out_CPU},
+        {DispatchKey::Meta, &isposinf_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::isposinf_out},
     });
 
 // log(Tensor self) -> Tensor
@@ -1746,6 +2172,52 @@ constinit OperatorTable<_ops::neg_backward::schema> _ops::neg_backward::table(
         {DispatchKey::Autograd, &autograd::kernels::neg_backward},
     });
 
+// negative(Tensor self) -> Tensor
+namespace {
+Tensor negative_composite(DispatchKeySet, const Tensor& self) { return _ops::neg::call(self); }
+}  // namespace
+constinit OperatorTable<_ops::negative::schema> _ops::negative::table(
+    kernels_of<_ops::negative>,
+    every_backend(&negative_composite),
+    {
+        {DispatchKey::Autograd, &negative_composite},
+    });
+
+// negative_(Tensor(a!) self) -> Tensor(a!)
+namespace {
+Tensor& negative__composite(DispatchKeySet, Tensor& self) { return _ops::neg_::call(self); }
+}  // namespace
+constinit OperatorTable<_ops::negative_::schema> _ops::negative_::table(
+    kernels_of<_ops::negative_>,
+    every_backend(&negative__composite),
+    {
+        {DispatchKey::Autograd, &negative__composite},
+    });
+
+// negative.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& negative_out_composite(DispatchKeySet, const Tensor& self, Tensor& out) {
+  return _ops::neg_out::call(self, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::negative_out::schema> _ops::negative_out::table(
+    kernels_of<_ops::negative_out>,
+    every_backend(&negative_out_composite),
+    {
+        {DispatchKey::Autograd, &negative_out_composite},
+    });
+
+// positive(Tensor(a) self) -> Tensor(a)
+namespace {
+Tensor positive_composite(DispatchKeySet, const Tensor& self) { return native::positive(self); }
+}  // namespace
+constinit OperatorTable<_ops::positive::schema> _ops::positive::table(
+    kernels_of<_ops::positive>,
+    every_backend(&positive_composite),
+    {
+        {DispatchKey::Autograd, &positive_composite},
+    });
+
 // reciprocal(Tensor self) -> Tensor
 namespace meta {
 void structured_reciprocal::meta(const Tensor& self) {
@@ -1996,6 +2468,42 @@ constinit OperatorTable<_ops::round::schema> _ops::round::table(
         {DispatchKey::Autograd, &autograd::kernels::round},
     });
 
+// round.decimals(Tensor self, *, int decimals) -> Tensor
+namespace meta {
+void structured_round_decimals::meta(const Tensor& self, int64_t decimals) {
+  native::build_expression(
+      *this, maybe_get_output(), {&self},
+      {native::ExpressionTraits::Promotion::ToFloat, /*integers=*/false, /*complex=*/false});
+}
+}  // namespace meta
+namespace native {
+void structured_round_decimals_out::impl(const Tensor& self, int64_t decimals, const Tensor& out) {
+  const Scalar numbers[] = {Scalar(decimals)};
+  const ExpressionKernel* kernel = round_decimals_stub.get(device_type());
+  kernel->run(*this, *kernel, numbers);
+}
+}  // namespace native
+namespace {
+Tensor round_decimals_CPU(DispatchKeySet, const Tensor& self, int64_t decimals) {
+  native::FreshOutputs<native::structured_round_decimals_out, 1> kernel;
+  kernel.meta(self, decimals);
+  kernel.impl(self, decimals, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor round_decimals_Meta(DispatchKeySet, const Tensor& self, int64_t decimals) {
+  native::FreshOutputs<meta::structured_round_decimals, 1> kernel;
+  kernel.meta(self, decimals);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::round_decimals::schema> _ops::round_decimals::table(
+    kernels_of<_ops::round_decimals>,
+    {
+        {DispatchKey::CPU, &round_decimals_CPU},
+        {DispatchKey::Meta, &round_decimals_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::round_decimals},
+    });
+
 // round_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& round__CPU(DispatchKeySet, Tensor& self) {
@@ -2018,6 +2526,54 @@ constinit OperatorTable<_ops::round_::schema> _ops::round_::table(
         {DispatchKey::CPU, &round__CPU},
         {DispatchKey::Meta, &round__Meta},
         {DispatchKey::Autograd, &autograd::kernels::round_},
+    });
+
+// round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)
+namespace {
+Tensor& round__decimals_CPU(DispatchKeySet, Tensor& self, int64_t decimals) {
+  native::InplaceOutput<native::structured_round_decimals_out> kernel("round_", {&self});
+  kernel.meta(self, decimals);
+  kernel.impl(self, decimals, kernel.output(0));
+  kernel.finish();
+  return self;
+}
+Tensor& round__decimals_Meta(DispatchKeySet, Tensor& self, int64_t decimals) {
+  native::InplaceOutput<meta::structured_round_decimals> kernel("round_", {&self});
+  kernel.meta(self, decimals);
+  kernel.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::round__decimals::schema> _ops::round__decimals::table(
+    kernels_of<_ops::round__decimals>,
+    {
+        {DispatchKey::CPU, &round__decimals_CPU},
+        {DispatchKey::Meta, &round__decimals_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::round__decimals},
+    });
+
+// round.decimals_out(Tensor self, *, int decimals, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& round_decimals_out_CPU(DispatchKeySet, const Tensor& self, int64_t decimals, Tensor& out) {
+  native::GivenOutputs<native::structured_round_decimals_out, 1> kernel("round", {&out});
+  kernel.meta(self, decimals);
+  kernel.impl(self, decimals, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& round_decimals_out_Meta(DispatchKeySet, const Tensor& self, int64_t decimals, Tensor& out) {
+  native::GivenOutputs<meta::structured_round_decimals, 1> kernel("round", {&out});
+  kernel.meta(self, decimals);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::round_decimals_out::schema> _ops::round_decimals_out::table(
+    kernels_of<_ops::round_decimals_out>,
+    {
+        {DispatchKey::CPU, &round_decimals_out_CPU},
+        {DispatchKey::Meta, &round_decimals_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::round_decimals_out},
     });
 
 // round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -2398,6 +2954,65 @@ constinit OperatorTable<_ops::sign_out::schema> _ops::sign_out::table(
         {DispatchKey::Autograd, &autograd::kernels::sign_out},
     });
 
+// signbit(Tensor self) -> Tensor
+namespace meta {
+void structured_signbit::meta(const Tensor& self) {
+  native::build_expression(
+      *this, maybe_get_output(), {&self},
+      {native::ExpressionTraits::Promotion::Truth, /*integers=*/true, /*complex=*/false});
+}
+}  // namespace meta
+namespace native {
+void structured_signbit_out::impl(const Tensor& self, const Tensor& out) {
+  const ExpressionKernel* kernel = signbit_stub.get(device_type());
+  kernel->run(*this, *kernel, nullptr);
+}
+}  // namespace native
+namespace {
+Tensor signbit_CPU(DispatchKeySet, const Tensor& self) {
+  native::FreshOutputs<native::structured_signbit_out, 1> kernel;
+  kernel.meta(self);
+  kernel.impl(self, kernel.output(0));
+  return kernel.take(0);
+}
+Tensor signbit_Meta(DispatchKeySet, const Tensor& self) {
+  native::FreshOutputs<meta::structured_signbit, 1> kernel;
+  kernel.meta(self);
+  return kernel.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::signbit::schema> _ops::signbit::table(
+    kernels_of<_ops::signbit>,
+    {
+        {DispatchKey::CPU, &signbit_CPU},
+        {DispatchKey::Meta, &signbit_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::signbit},
+    });
+
+// signbit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& signbit_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
+  native::GivenOutputs<native::structured_signbit_out, 1> kernel("signbit", {&out});
+  kernel.meta(self);
+  kernel.impl(self, kernel.output(0));
+  kernel.finish();
+  return out;
+}
+Tensor& signbit_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
+  native::GivenOutputs<meta::structured_signbit, 1> kernel("signbit", {&out});
+  kernel.meta(self);
+  kernel.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::signbit_out::schema> _ops::signbit_out::table(
+    kernels_of<_ops::signbit_out>,
+    {
+        {DispatchKey::CPU, &signbit_out_CPU},
+        {DispatchKey::Meta, &signbit_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::signbit_out},
+    });
+
 // silu(Tensor self) -> Tensor
 namespace meta {
 void structured_silu::meta(const Tensor& self) {
@@ -2610,6 +3225,132 @@ constinit OperatorTable<_ops::sin_backward::schema> _ops::sin_backward::table(
     every_backend(&sin_backward_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::sin_backward},
+    });
+
+// special_erf(Tensor self) -> Tensor
+namespace {
+Tensor special_erf_composite(DispatchKeySet, const Tensor& self) { return _ops::erf::call(self); }
+}  // namespace
+constinit OperatorTable<_ops::special_erf::schema> _ops::special_erf::table(
+    kernels_of<_ops::special_erf>,
+    every_backend(&special_erf_composite),
+    {
+        {DispatchKey::Autograd, &special_erf_composite},
+    });
+
+// special_erf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& special_erf_out_composite(DispatchKeySet, const Tensor& self, Tensor& out) {
+  return _ops::erf_out::call(self, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::special_erf_out::schema> _ops::special_erf_out::table(
+    kernels_of<_ops::special_erf_out>,
+    every_backend(&special_erf_out_composite),
+    {
+        {DispatchKey::Autograd, &special_erf_out_composite},
+    });
+
+// special_exp2(Tensor self) -> Tensor
+namespace {
+Tensor special_exp2_composite(DispatchKeySet, const Tensor& self) { return _ops::exp2::call(self); }
+}  // namespace
+constinit OperatorTable<_ops::special_exp2::schema> _ops::special_exp2::table(
+    kernels_of<_ops::special_exp2>,
+    every_backend(&special_exp2_composite),
+    {
+        {DispatchKey::Autograd, &special_exp2_composite},
+    });
+
+// special_exp2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& special_exp2_out_composite(DispatchKeySet, const Tensor& self, Tensor& out) {
+  return _ops::exp2_out::call(self, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::special_exp2_out::schema> _ops::special_exp2_out::table(
+    kernels_of<_ops::special_exp2_out>,
+    every_backend(&special_exp2_out_composite),
+    {
+        {DispatchKey::Autograd, &special_exp2_out_composite},
+    });
+
+// special_expit(Tensor self) -> Tensor
+namespace {
+Tensor special_expit_composite(DispatchKeySet, const Tensor& self) {
+  return _ops::sigmoid::call(self);
+}
+}  // namespace
+constinit OperatorTable<_ops::special_expit::schema> _ops::special_expit::table(
+    kernels_of<_ops::special_expit>,
+    every_backend(&special_expit_composite),
+    {
+        {DispatchKey::Autograd, &special_expit_composite},
+    });
+
+// special_expit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& special_expit_out_composite(DispatchKeySet, const Tensor& self, Tensor& out) {
+  return _ops::sigmoid_out::call(self, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::special_expit_out::schema> _ops::special_expit_out::table(
+    kernels_of<_ops::special_expit_out>,
+    every_backend(&special_expit_out_composite),
+    {
+        {DispatchKey::Autograd, &special_expit_out_composite},
+    });
+
+// special_expm1(Tensor self) -> Tensor
+namespace {
+Tensor special_expm1_composite(DispatchKeySet, const Tensor& self) {
+  return _ops::expm1::call(self);
+}
+}  // namespace
+constinit OperatorTable<_ops::special_expm1::schema> _ops::special_expm1::table(
+    kernels_of<_ops::special_expm1>,
+    every_backend(&special_expm1_composite),
+    {
+        {DispatchKey::Autograd, &special_expm1_composite},
+    });
+
+// special_expm1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& special_expm1_out_composite(DispatchKeySet, const Tensor& self, Tensor& out) {
+  return _ops::expm1_out::call(self, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::special_expm1_out::schema> _ops::special_expm1_out::table(
+    kernels_of<_ops::special_expm1_out>,
+    every_backend(&special_expm1_out_composite),
+    {
+        {DispatchKey::Autograd, &special_expm1_out_composite},
+    });
+
+// special_log1p(Tensor self) -> Tensor
+namespace {
+Tensor special_log1p_composite(DispatchKeySet, const Tensor& self) {
+  return _ops::log1p::call(self);
+}
+}  // namespace
+constinit OperatorTable<_ops::special_log1p::schema> _ops::special_log1p::table(
+    kernels_of<_ops::special_log1p>,
+    every_backend(&special_log1p_composite),
+    {
+        {DispatchKey::Autograd, &special_log1p_composite},
+    });
+
+// special_log1p.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& special_log1p_out_composite(DispatchKeySet, const Tensor& self, Tensor& out) {
+  return _ops::log1p_out::call(self, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::special_log1p_out::schema> _ops::special_log1p_out::table(
+    kernels_of<_ops::special_log1p_out>,
+    every_backend(&special_log1p_out_composite),
+    {
+        {DispatchKey::Autograd, &special_log1p_out_composite},
     });
 
 // sqrt(Tensor self) -> Tensor
@@ -3130,6 +3871,9 @@ ArrayRef<OperatorTableBase*> operators_of_UnaryOps() {
       &_ops::abs::table,
       &_ops::abs_::table,
       &_ops::abs_out::table,
+      &_ops::absolute::table,
+      &_ops::absolute_::table,
+      &_ops::absolute_out::table,
       &_ops::bitwise_not::table,
       &_ops::bitwise_not_::table,
       &_ops::bitwise_not_out::table,
@@ -3151,14 +3895,25 @@ ArrayRef<OperatorTableBase*> operators_of_UnaryOps() {
       &_ops::exp::table,
       &_ops::exp_::table,
       &_ops::exp_out::table,
+      &_ops::exp2::table,
+      &_ops::exp2_::table,
+      &_ops::exp2_out::table,
+      &_ops::exp2_backward::table,
       &_ops::exp_backward::table,
       &_ops::expm1::table,
       &_ops::expm1_::table,
       &_ops::expm1_out::table,
       &_ops::expm1_backward::table,
+      &_ops::fix::table,
+      &_ops::fix_::table,
+      &_ops::fix_out::table,
       &_ops::floor::table,
       &_ops::floor_::table,
       &_ops::floor_out::table,
+      &_ops::frac::table,
+      &_ops::frac_::table,
+      &_ops::frac_out::table,
+      &_ops::frac_backward::table,
       &_ops::gelu::table,
       &_ops::gelu_::table,
       &_ops::gelu_out::table,
@@ -3168,6 +3923,10 @@ ArrayRef<OperatorTableBase*> operators_of_UnaryOps() {
       &_ops::isinf_out::table,
       &_ops::isnan::table,
       &_ops::isnan_out::table,
+      &_ops::isneginf::table,
+      &_ops::isneginf_out::table,
+      &_ops::isposinf::table,
+      &_ops::isposinf_out::table,
       &_ops::log::table,
       &_ops::log_::table,
       &_ops::log_out::table,
@@ -3191,6 +3950,10 @@ ArrayRef<OperatorTableBase*> operators_of_UnaryOps() {
       &_ops::neg_::table,
       &_ops::neg_out::table,
       &_ops::neg_backward::table,
+      &_ops::negative::table,
+      &_ops::negative_::table,
+      &_ops::negative_out::table,
+      &_ops::positive::table,
       &_ops::reciprocal::table,
       &_ops::reciprocal_::table,
       &_ops::reciprocal_out::table,
@@ -3200,7 +3963,10 @@ ArrayRef<OperatorTableBase*> operators_of_UnaryOps() {
       &_ops::relu_out::table,
       &_ops::relu_backward::table,
       &_ops::round::table,
+      &_ops::round_decimals::table,
       &_ops::round_::table,
+      &_ops::round__decimals::table,
+      &_ops::round_decimals_out::table,
       &_ops::round_out::table,
       &_ops::rsqrt::table,
       &_ops::rsqrt_::table,
@@ -3216,6 +3982,8 @@ ArrayRef<OperatorTableBase*> operators_of_UnaryOps() {
       &_ops::sign::table,
       &_ops::sign_::table,
       &_ops::sign_out::table,
+      &_ops::signbit::table,
+      &_ops::signbit_out::table,
       &_ops::silu::table,
       &_ops::silu_::table,
       &_ops::silu_out::table,
@@ -3224,6 +3992,16 @@ ArrayRef<OperatorTableBase*> operators_of_UnaryOps() {
       &_ops::sin_::table,
       &_ops::sin_out::table,
       &_ops::sin_backward::table,
+      &_ops::special_erf::table,
+      &_ops::special_erf_out::table,
+      &_ops::special_exp2::table,
+      &_ops::special_exp2_out::table,
+      &_ops::special_expit::table,
+      &_ops::special_expit_out::table,
+      &_ops::special_expm1::table,
+      &_ops::special_expm1_out::table,
+      &_ops::special_log1p::table,
+      &_ops::special_log1p_out::table,
       &_ops::sqrt::table,
       &_ops::sqrt_::table,
       &_ops::sqrt_out::table,

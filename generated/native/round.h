@@ -16,6 +16,12 @@ struct structured_round : public TensorIteratorBase {
   const char* op_name() const override { return "round"; }
 };
 
+// round.decimals(Tensor self, *, int decimals) -> Tensor
+struct structured_round_decimals : public TensorIteratorBase {
+  void meta(const Tensor& self, int64_t decimals);
+  const char* op_name() const override { return "round"; }
+};
+
 }  // namespace at::inline oploom_v1::meta
 
 namespace at::inline oploom_v1::native {
@@ -23,6 +29,11 @@ namespace at::inline oploom_v1::native {
 // round(Tensor self) -> Tensor
 struct structured_round_out : public meta::structured_round {
   void impl(const Tensor& self, const Tensor& out);
+};
+
+// round.decimals(Tensor self, *, int decimals) -> Tensor
+struct structured_round_decimals_out : public meta::structured_round_decimals {
+  void impl(const Tensor& self, int64_t decimals, const Tensor& out);
 };
 
 }  // namespace at::inline oploom_v1::native

@@ -90,6 +90,8 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor& operator|=(const Scalar& other);
   Tensor& operator^=(const Tensor& other);
   Tensor& operator^=(const Scalar& other);
+  Tensor& operator<<=(const Tensor& other);
+  Tensor& operator>>=(const Tensor& other);
 
   // Indexing as in Python; defined in <aten/api/indexing.h>.
   Tensor index(ArrayRef<indexing::TensorIndex> indices) const;
@@ -105,6 +107,12 @@ class OPLOOM_API Tensor : public TensorBase {
 
   Tensor abs() const;
   Tensor& abs_() const;
+  Tensor absolute() const;
+  Tensor& absolute_() const;
+  Tensor acos() const;
+  Tensor& acos_() const;
+  Tensor acosh() const;
+  Tensor& acosh_() const;
   Tensor add(const Scalar& other, const Scalar& alpha = 1) const;
   Tensor add(const Tensor& other, const Scalar& alpha = 1) const;
   Tensor& add_(const Scalar& other, const Scalar& alpha = 1) const;
@@ -129,6 +137,20 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor amin(IntArrayRef dim = {}, bool keepdim = false) const;
   Tensor any() const;
   Tensor any(int64_t dim, bool keepdim = false) const;
+  Tensor arccos() const;
+  Tensor& arccos_() const;
+  Tensor arccosh() const;
+  Tensor& arccosh_() const;
+  Tensor arcsin() const;
+  Tensor& arcsin_() const;
+  Tensor arcsinh() const;
+  Tensor& arcsinh_() const;
+  Tensor arctan() const;
+  Tensor& arctan_() const;
+  Tensor arctan2(const Tensor& other) const;
+  Tensor& arctan2_(const Tensor& other) const;
+  Tensor arctanh() const;
+  Tensor& arctanh_() const;
   Tensor argmax(std::optional<int64_t> dim = std::nullopt, bool keepdim = false) const;
   Tensor argmin(std::optional<int64_t> dim = std::nullopt, bool keepdim = false) const;
   Tensor argsort(int64_t dim = -1, bool descending = false) const;
@@ -138,8 +160,16 @@ class OPLOOM_API Tensor : public TensorBase {
                     std::optional<int64_t> storage_offset = std::nullopt) const;
   Tensor& as_strided_(IntArrayRef size, IntArrayRef stride,
                       std::optional<int64_t> storage_offset = std::nullopt) const;
+  Tensor asin() const;
+  Tensor& asin_() const;
+  Tensor asinh() const;
+  Tensor& asinh_() const;
+  Tensor atan() const;
+  Tensor& atan_() const;
   Tensor atan2(const Tensor& other) const;
   Tensor& atan2_(const Tensor& other) const;
+  Tensor atanh() const;
+  Tensor& atanh_() const;
   Tensor baddbmm(const Tensor& batch1, const Tensor& batch2, const Scalar& beta = 1,
                  const Scalar& alpha = 1) const;
   Tensor& baddbmm_(const Tensor& batch1, const Tensor& batch2, const Scalar& beta = 1,
@@ -152,12 +182,20 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor bitwise_and(const Tensor& other) const;
   Tensor& bitwise_and_(const Scalar& other) const;
   Tensor& bitwise_and_(const Tensor& other) const;
+  Tensor bitwise_left_shift(const Tensor& other) const;
+  Tensor bitwise_left_shift(const Scalar& other) const;
+  Tensor& bitwise_left_shift_(const Tensor& other) const;
+  Tensor& bitwise_left_shift_(const Scalar& other) const;
   Tensor bitwise_not() const;
   Tensor& bitwise_not_() const;
   Tensor bitwise_or(const Scalar& other) const;
   Tensor bitwise_or(const Tensor& other) const;
   Tensor& bitwise_or_(const Scalar& other) const;
   Tensor& bitwise_or_(const Tensor& other) const;
+  Tensor bitwise_right_shift(const Tensor& other) const;
+  Tensor bitwise_right_shift(const Scalar& other) const;
+  Tensor& bitwise_right_shift_(const Tensor& other) const;
+  Tensor& bitwise_right_shift_(const Scalar& other) const;
   Tensor bitwise_xor(const Scalar& other) const;
   Tensor bitwise_xor(const Tensor& other) const;
   Tensor& bitwise_xor_(const Scalar& other) const;
@@ -182,20 +220,36 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor clamp_min(const Tensor& min) const;
   Tensor& clamp_min_(const Scalar& min) const;
   Tensor& clamp_min_(const Tensor& min) const;
+  Tensor clip(const std::optional<Scalar>& min = std::nullopt,
+              const std::optional<Scalar>& max = std::nullopt) const;
+  Tensor clip(const std::optional<Tensor>& min = {}, const std::optional<Tensor>& max = {}) const;
+  Tensor& clip_(const std::optional<Scalar>& min = std::nullopt,
+                const std::optional<Scalar>& max = std::nullopt) const;
+  Tensor& clip_(const std::optional<Tensor>& min = {}, const std::optional<Tensor>& max = {}) const;
   Tensor clone(std::optional<MemoryFormat> memory_format = std::nullopt) const;
   Tensor conj() const;
   Tensor conj_physical() const;
   Tensor& conj_physical_() const;
   Tensor contiguous(MemoryFormat memory_format = MemoryFormat::Contiguous) const;
   Tensor& copy_(const Tensor& src, bool non_blocking = false) const;
+  Tensor copysign(const Scalar& other) const;
+  Tensor copysign(const Tensor& other) const;
+  Tensor& copysign_(const Scalar& other) const;
+  Tensor& copysign_(const Tensor& other) const;
   Tensor cos() const;
   Tensor& cos_() const;
+  Tensor cosh() const;
+  Tensor& cosh_() const;
   Tensor cumprod(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor& cumprod_(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor cumsum(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor& cumsum_(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
+  Tensor deg2rad() const;
+  Tensor& deg2rad_() const;
   Tensor detach() const;
   Tensor diagonal(int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) const;
+  Tensor digamma() const;
+  Tensor& digamma_() const;
   Tensor div(const Scalar& other) const;
   Tensor div(const Scalar& other, std::optional<std::string_view> rounding_mode) const;
   Tensor div(const Tensor& other) const;
@@ -204,6 +258,13 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor& div_(const Scalar& other, std::optional<std::string_view> rounding_mode) const;
   Tensor& div_(const Tensor& other) const;
   Tensor& div_(const Tensor& other, std::optional<std::string_view> rounding_mode) const;
+  Tensor divide(const Scalar& other) const;
+  Tensor divide(const Scalar& other, std::optional<std::string_view> rounding_mode) const;
+  Tensor divide(const Tensor& other) const;
+  Tensor divide(const Tensor& other, std::optional<std::string_view> rounding_mode) const;
+  Tensor& divide_(const Scalar& other) const;
+  Tensor& divide_(const Tensor& other) const;
+  Tensor& divide_(const Tensor& other, std::optional<std::string_view> rounding_mode) const;
   Tensor dot(const Tensor& tensor) const;
   Tensor eq(const Scalar& other) const;
   Tensor eq(const Tensor& other) const;
@@ -212,37 +273,71 @@ class OPLOOM_API Tensor : public TensorBase {
   bool equal(const Tensor& other) const;
   Tensor erf() const;
   Tensor& erf_() const;
+  Tensor erfc() const;
+  Tensor& erfc_() const;
+  Tensor erfinv() const;
+  Tensor& erfinv_() const;
   Tensor exp() const;
   Tensor& exp_() const;
+  Tensor exp2() const;
+  Tensor& exp2_() const;
   Tensor expand(IntArrayRef size, bool implicit = false) const;
   Tensor expand_as(const Tensor& other) const;
   Tensor expm1() const;
   Tensor& expm1_() const;
   Tensor& fill_(const Scalar& value) const;
   Tensor& fill_(const Tensor& value) const;
+  Tensor fix() const;
+  Tensor& fix_() const;
   Tensor flatten(int64_t start_dim = 0, int64_t end_dim = -1) const;
   Tensor flip(IntArrayRef dims) const;
+  Tensor float_power(const Scalar& exponent) const;
+  Tensor float_power(const Tensor& exponent) const;
   Tensor floor() const;
   Tensor& floor_() const;
   Tensor floor_divide(const Tensor& other) const;
   Tensor floor_divide(const Scalar& other) const;
   Tensor& floor_divide_(const Scalar& other) const;
   Tensor& floor_divide_(const Tensor& other) const;
+  Tensor fmax(const Tensor& other) const;
+  Tensor& fmax_(const Tensor& other) const;
+  Tensor fmin(const Tensor& other) const;
+  Tensor& fmin_(const Tensor& other) const;
   Tensor fmod(const Scalar& other) const;
   Tensor fmod(const Tensor& other) const;
   Tensor& fmod_(const Scalar& other) const;
   Tensor& fmod_(const Tensor& other) const;
+  Tensor frac() const;
+  Tensor& frac_() const;
   Tensor gather(int64_t dim, const Tensor& index, bool sparse_grad = false) const;
+  Tensor gcd(const Tensor& other) const;
+  Tensor& gcd_(const Tensor& other) const;
   Tensor ge(const Scalar& other) const;
   Tensor ge(const Tensor& other) const;
   Tensor& ge_(const Scalar& other) const;
   Tensor& ge_(const Tensor& other) const;
   Tensor gelu(std::string_view approximate = "none") const;
   Tensor& gelu_(std::string_view approximate = "none") const;
+  Tensor greater(const Scalar& other) const;
+  Tensor greater(const Tensor& other) const;
+  Tensor& greater_(const Scalar& other) const;
+  Tensor& greater_(const Tensor& other) const;
+  Tensor greater_equal(const Scalar& other) const;
+  Tensor greater_equal(const Tensor& other) const;
+  Tensor& greater_equal_(const Scalar& other) const;
+  Tensor& greater_equal_(const Tensor& other) const;
   Tensor gt(const Scalar& other) const;
   Tensor gt(const Tensor& other) const;
   Tensor& gt_(const Scalar& other) const;
   Tensor& gt_(const Tensor& other) const;
+  Tensor hardshrink(const Scalar& lambd = 0.5) const;
+  Tensor& hardshrink_(const Scalar& lambd = 0.5) const;
+  Tensor heaviside(const Tensor& values) const;
+  Tensor& heaviside_(const Tensor& values) const;
+  Tensor hypot(const Tensor& other) const;
+  Tensor& hypot_(const Tensor& other) const;
+  Tensor i0() const;
+  Tensor& i0_() const;
   Tensor index(OptionalTensorList indices) const;
   Tensor index_add(int64_t dim, const Tensor& index, const Tensor& source,
                    const Scalar& alpha = 1) const;
@@ -257,7 +352,13 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor isfinite() const;
   Tensor isinf() const;
   Tensor isnan() const;
+  Tensor isneginf() const;
+  Tensor isposinf() const;
   Scalar item() const;
+  Tensor lcm(const Tensor& other) const;
+  Tensor& lcm_(const Tensor& other) const;
+  Tensor ldexp(const Tensor& other) const;
+  Tensor& ldexp_(const Tensor& other) const;
   Tensor le(const Scalar& other) const;
   Tensor le(const Tensor& other) const;
   Tensor& le_(const Scalar& other) const;
@@ -266,6 +367,16 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor lerp(const Tensor& end, const Tensor& weight) const;
   Tensor& lerp_(const Tensor& end, const Scalar& weight) const;
   Tensor& lerp_(const Tensor& end, const Tensor& weight) const;
+  Tensor less(const Scalar& other) const;
+  Tensor less(const Tensor& other) const;
+  Tensor& less_(const Scalar& other) const;
+  Tensor& less_(const Tensor& other) const;
+  Tensor less_equal(const Scalar& other) const;
+  Tensor less_equal(const Tensor& other) const;
+  Tensor& less_equal_(const Scalar& other) const;
+  Tensor& less_equal_(const Tensor& other) const;
+  Tensor lgamma() const;
+  Tensor& lgamma_() const;
   Tensor log() const;
   Tensor& log_() const;
   Tensor log10() const;
@@ -275,6 +386,10 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor log2() const;
   Tensor& log2_() const;
   Tensor log_softmax(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
+  Tensor logaddexp(const Tensor& other) const;
+  Tensor& logaddexp_(const Tensor& other) const;
+  Tensor logaddexp2(const Tensor& other) const;
+  Tensor& logaddexp2_(const Tensor& other) const;
   Tensor logical_and(const Tensor& other) const;
   Tensor& logical_and_(const Tensor& other) const;
   Tensor logical_not() const;
@@ -283,6 +398,8 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor& logical_or_(const Tensor& other) const;
   Tensor logical_xor(const Tensor& other) const;
   Tensor& logical_xor_(const Tensor& other) const;
+  Tensor logit(std::optional<double> eps = std::nullopt) const;
+  Tensor& logit_(std::optional<double> eps = std::nullopt) const;
   Tensor logsumexp(IntArrayRef dim, bool keepdim = false) const;
   Tensor lt(const Scalar& other) const;
   Tensor lt(const Tensor& other) const;
@@ -313,6 +430,10 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor mul(const Tensor& other) const;
   Tensor& mul_(const Scalar& other) const;
   Tensor& mul_(const Tensor& other) const;
+  Tensor multiply(const Scalar& other) const;
+  Tensor multiply(const Tensor& other) const;
+  Tensor& multiply_(const Scalar& other) const;
+  Tensor& multiply_(const Tensor& other) const;
   Tensor mv(const Tensor& vec) const;
   Tensor narrow(int64_t dim, int64_t start, int64_t length) const;
   Tensor ne(const Scalar& other) const;
@@ -321,6 +442,8 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor& ne_(const Tensor& other) const;
   Tensor neg() const;
   Tensor& neg_() const;
+  Tensor negative() const;
+  Tensor& negative_() const;
   Tensor new_empty(IntArrayRef size, TensorOptions options = {}) const;
   Tensor new_empty(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout> layout,
                    std::optional<Device> device, std::optional<bool> pin_memory) const;
@@ -338,6 +461,8 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor new_zeros(IntArrayRef size, TensorOptions options = {}) const;
   Tensor new_zeros(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout> layout,
                    std::optional<Device> device, std::optional<bool> pin_memory) const;
+  Tensor nextafter(const Tensor& other) const;
+  Tensor& nextafter_(const Tensor& other) const;
   Tensor nonzero() const;
   Tensor norm(const Scalar& p = 2) const;
   Tensor norm(const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim = false) const;
@@ -346,8 +471,15 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor norm(const std::optional<Scalar>& p, ScalarType dtype) const;
   Tensor& normal_(double mean = 0, double std = 1,
                   std::optional<Generator> generator = std::nullopt) const;
+  Tensor not_equal(const Scalar& other) const;
+  Tensor not_equal(const Tensor& other) const;
+  Tensor& not_equal_(const Scalar& other) const;
+  Tensor& not_equal_(const Tensor& other) const;
   Tensor outer(const Tensor& vec2) const;
   Tensor permute(IntArrayRef dims) const;
+  Tensor polygamma(int64_t n) const;
+  Tensor& polygamma_(int64_t n) const;
+  Tensor positive() const;
   Tensor pow(const Scalar& exponent) const;
   Tensor pow(const Tensor& exponent) const;
   Tensor& pow_(const Scalar& exponent) const;
@@ -355,6 +487,8 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor prod(std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor prod(int64_t dim, bool keepdim = false,
               std::optional<ScalarType> dtype = std::nullopt) const;
+  Tensor rad2deg() const;
+  Tensor& rad2deg_() const;
   Tensor& random_(std::optional<Generator> generator = std::nullopt) const;
   Tensor& random_(int64_t from, std::optional<int64_t> to,
                   std::optional<Generator> generator = std::nullopt) const;
@@ -374,7 +508,9 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor& resize_(IntArrayRef size, std::optional<MemoryFormat> memory_format = std::nullopt) const;
   Tensor roll(IntArrayRef shifts, IntArrayRef dims = {}) const;
   Tensor round() const;
+  Tensor round(int64_t decimals) const;
   Tensor& round_() const;
+  Tensor& round_(int64_t decimals) const;
   Tensor rsqrt() const;
   Tensor& rsqrt_() const;
   Tensor rsub(const Scalar& other, const Scalar& alpha = 1) const;
@@ -392,10 +528,15 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor& sigmoid_() const;
   Tensor sign() const;
   Tensor& sign_() const;
+  Tensor signbit() const;
   Tensor silu() const;
   Tensor& silu_() const;
   Tensor sin() const;
   Tensor& sin_() const;
+  Tensor sinc() const;
+  Tensor& sinc_() const;
+  Tensor sinh() const;
+  Tensor& sinh_() const;
   Tensor slice(int64_t dim = 0, std::optional<int64_t> start = std::nullopt,
                std::optional<int64_t> end = std::nullopt, int64_t step = 1) const;
   Tensor softmax(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
@@ -423,6 +564,10 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor sub(const Tensor& other, const Scalar& alpha = 1) const;
   Tensor& sub_(const Scalar& other, const Scalar& alpha = 1) const;
   Tensor& sub_(const Tensor& other, const Scalar& alpha = 1) const;
+  Tensor subtract(const Scalar& other, const Scalar& alpha = 1) const;
+  Tensor subtract(const Tensor& other, const Scalar& alpha = 1) const;
+  Tensor& subtract_(const Scalar& other, const Scalar& alpha = 1) const;
+  Tensor& subtract_(const Tensor& other, const Scalar& alpha = 1) const;
   Tensor sum(std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor sum(OptionalIntArrayRef dim, bool keepdim = false,
              std::optional<ScalarType> dtype = std::nullopt) const;
@@ -452,6 +597,10 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor& tril_(int64_t diagonal = 0) const;
   Tensor triu(int64_t diagonal = 0) const;
   Tensor& triu_(int64_t diagonal = 0) const;
+  Tensor true_divide(const Scalar& other) const;
+  Tensor true_divide(const Tensor& other) const;
+  Tensor& true_divide_(const Scalar& other) const;
+  Tensor& true_divide_(const Tensor& other) const;
   Tensor trunc() const;
   Tensor& trunc_() const;
   Tensor type_as(const Tensor& other) const;
@@ -469,6 +618,10 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor view_as(const Tensor& other) const;
   Tensor where(const Tensor& condition, const Scalar& other) const;
   Tensor where(const Tensor& condition, const Tensor& other) const;
+  Tensor xlogy(const Scalar& other) const;
+  Tensor xlogy(const Tensor& other) const;
+  Tensor& xlogy_(const Scalar& other) const;
+  Tensor& xlogy_(const Tensor& other) const;
   Tensor& zero_() const;
 };
 

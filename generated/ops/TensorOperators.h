@@ -6,8 +6,10 @@
 #include <aten/core/Empty.h>
 #include <generated/ops/add.h>
 #include <generated/ops/bitwise_and.h>
+#include <generated/ops/bitwise_left_shift.h>
 #include <generated/ops/bitwise_not.h>
 #include <generated/ops/bitwise_or.h>
+#include <generated/ops/bitwise_right_shift.h>
 #include <generated/ops/bitwise_xor.h>
 #include <generated/ops/copy.h>
 #include <generated/ops/div.h>
@@ -50,6 +52,8 @@ inline Tensor& Tensor::operator|=(const Tensor& other) { return bitwise_or_(othe
 inline Tensor& Tensor::operator|=(const Scalar& other) { return bitwise_or_(other); }
 inline Tensor& Tensor::operator^=(const Tensor& other) { return bitwise_xor_(other); }
 inline Tensor& Tensor::operator^=(const Scalar& other) { return bitwise_xor_(other); }
+inline Tensor& Tensor::operator<<=(const Tensor& other) { return bitwise_left_shift_(other); }
+inline Tensor& Tensor::operator>>=(const Tensor& other) { return bitwise_right_shift_(other); }
 
 inline Tensor operator-(const Tensor& self) { return at::neg(self); }
 inline Tensor operator~(const Tensor& self) { return at::bitwise_not(self); }
@@ -109,6 +113,18 @@ inline Tensor operator^(const Tensor& self, const Scalar& other) {
 }
 inline Tensor operator^(const Scalar& self, const Tensor& other) {
   return at::bitwise_xor(detail::wrapped_scalar_tensor(self), other);
+}
+inline Tensor operator<<(const Tensor& self, const Tensor& other) {
+  return at::bitwise_left_shift(self, other);
+}
+inline Tensor operator<<(const Scalar& self, const Tensor& other) {
+  return at::bitwise_left_shift(detail::wrapped_scalar_tensor(self), other);
+}
+inline Tensor operator>>(const Tensor& self, const Tensor& other) {
+  return at::bitwise_right_shift(self, other);
+}
+inline Tensor operator>>(const Scalar& self, const Tensor& other) {
+  return at::bitwise_right_shift(detail::wrapped_scalar_tensor(self), other);
 }
 inline Tensor operator<(const Tensor& self, const Tensor& other) { return at::lt(self, other); }
 inline Tensor operator<(const Tensor& self, const Scalar& other) { return at::lt(self, other); }

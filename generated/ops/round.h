@@ -23,6 +23,23 @@ struct round {
   static Tensor redispatch(DispatchKeySet keys, const Tensor& self) { return table(keys, self); }
 };
 
+// round.decimals(Tensor self, *, int decimals) -> Tensor
+struct round_decimals {
+  using schema = Tensor(const Tensor&, int64_t);
+  static constexpr const char* name = "round";
+  static constexpr const char* overload_name = "decimals";
+  static constexpr const char* schema_str =
+      "round.decimals(Tensor self, *, int decimals) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor call(const Tensor& self, int64_t decimals) {
+    return table(dispatch_keys(self), self, decimals);
+  }
+  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t decimals) {
+    return table(keys, self, decimals);
+  }
+};
+
 // round_(Tensor(a!) self) -> Tensor(a!)
 struct round_ {
   using schema = Tensor&(Tensor&);
@@ -34,6 +51,41 @@ struct round_ {
 
   static Tensor& call(Tensor& self) { return table(dispatch_keys(self), self); }
   static Tensor& redispatch(DispatchKeySet keys, Tensor& self) { return table(keys, self); }
+};
+
+// round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)
+struct round__decimals {
+  using schema = Tensor&(Tensor&, int64_t);
+  static constexpr const char* name = "round_";
+  static constexpr const char* overload_name = "decimals";
+  static constexpr const char* schema_str =
+      "round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(Tensor& self, int64_t decimals) {
+    return table(dispatch_keys(self), self, decimals);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, int64_t decimals) {
+    return table(keys, self, decimals);
+  }
+};
+
+// round.decimals_out(Tensor self, *, int decimals, Tensor(a!) out) -> Tensor(a!)
+struct round_decimals_out {
+  using schema = Tensor&(const Tensor&, int64_t, Tensor&);
+  static constexpr const char* name = "round";
+  static constexpr const char* overload_name = "decimals_out";
+  static constexpr const char* schema_str =
+      "round.decimals_out(Tensor self, *, int decimals, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+
+  static Tensor& call(const Tensor& self, int64_t decimals, Tensor& out) {
+    return table(dispatch_keys(self, out), self, decimals, out);
+  }
+  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, int64_t decimals,
+                            Tensor& out) {
+    return table(keys, self, decimals, out);
+  }
 };
 
 // round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -59,9 +111,33 @@ struct round_out {
 inline Tensor round(const Tensor& self) { return _ops::round::call(self); }
 inline Tensor Tensor::round() const { return _ops::round::call(*this); }
 
+// round.decimals(Tensor self, *, int decimals) -> Tensor
+inline Tensor round(const Tensor& self, int64_t decimals) {
+  return _ops::round_decimals::call(self, decimals);
+}
+inline Tensor Tensor::round(int64_t decimals) const {
+  return _ops::round_decimals::call(*this, decimals);
+}
+
 // round_(Tensor(a!) self) -> Tensor(a!)
 inline Tensor& round_(Tensor& self) { return _ops::round_::call(self); }
 inline Tensor& Tensor::round_() const { return _ops::round_::call(const_cast<Tensor&>(*this)); }
+
+// round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)
+inline Tensor& round_(Tensor& self, int64_t decimals) {
+  return _ops::round__decimals::call(self, decimals);
+}
+inline Tensor& Tensor::round_(int64_t decimals) const {
+  return _ops::round__decimals::call(const_cast<Tensor&>(*this), decimals);
+}
+
+// round.decimals_out(Tensor self, *, int decimals, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& round_out(Tensor& out, const Tensor& self, int64_t decimals) {
+  return _ops::round_decimals_out::call(self, decimals, out);
+}
+inline Tensor& round_outf(const Tensor& self, int64_t decimals, Tensor& out) {
+  return _ops::round_decimals_out::call(self, decimals, out);
+}
 
 // round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 inline Tensor& round_out(Tensor& out, const Tensor& self) {

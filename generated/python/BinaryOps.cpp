@@ -3,18 +3,24 @@
 // edit. Change native_functions.yaml, then run tools/regenerate.
 #include <aten/python/Generated.h>
 #include <generated/ops/add.h>
+#include <generated/ops/arctan2.h>
 #include <generated/ops/atan2.h>
 #include <generated/ops/bitwise_and.h>
 #include <generated/ops/bitwise_or.h>
 #include <generated/ops/bitwise_xor.h>
 #include <generated/ops/div.h>
+#include <generated/ops/divide.h>
 #include <generated/ops/eq.h>
 #include <generated/ops/floor_divide.h>
 #include <generated/ops/fmod.h>
 #include <generated/ops/ge.h>
 #include <generated/ops/gelu_backward.h>
+#include <generated/ops/greater.h>
+#include <generated/ops/greater_equal.h>
 #include <generated/ops/gt.h>
 #include <generated/ops/le.h>
+#include <generated/ops/less.h>
+#include <generated/ops/less_equal.h>
 #include <generated/ops/logical_and.h>
 #include <generated/ops/logical_or.h>
 #include <generated/ops/logical_xor.h>
@@ -22,11 +28,15 @@
 #include <generated/ops/maximum.h>
 #include <generated/ops/minimum.h>
 #include <generated/ops/mul.h>
+#include <generated/ops/multiply.h>
 #include <generated/ops/ne.h>
+#include <generated/ops/not_equal.h>
 #include <generated/ops/pow.h>
 #include <generated/ops/remainder.h>
 #include <generated/ops/rsub.h>
 #include <generated/ops/sub.h>
+#include <generated/ops/subtract.h>
+#include <generated/ops/true_divide.h>
 
 namespace at::inline oploom_v1::python {
 namespace {
@@ -72,6 +82,32 @@ PyObject* py_add_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
       return to_python(call<_ops::add__Scalar>(a.mutable_tensor(0), a.scalar(1), a.scalar(2, 1)));
     }
   }
+}
+
+// arctan2(Tensor self, Tensor other) -> Tensor
+// arctan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_arctan2_signatures[] = {
+    {kBoth, "arctan2(Tensor self, Tensor other, *, Tensor out=None)"},
+};
+PyObject* py_arctan2(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("arctan2", py_arctan2_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(2)) {
+    return to_python(call<_ops::arctan2_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+  }
+  return to_python(call<_ops::arctan2>(a.tensor(0), a.tensor(1)));
+}
+
+// arctan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+constexpr SignatureText py_arctan2__signatures[] = {
+    {kMethod, "arctan2_(Tensor self, Tensor other)"},
+};
+PyObject* py_arctan2_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("arctan2_", py_arctan2__signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call<_ops::arctan2_>(a.mutable_tensor(0), a.tensor(1)));
 }
 
 // atan2(Tensor self, Tensor other) -> Tensor
@@ -319,6 +355,71 @@ PyObject* py_div_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
   }
 }
 
+// divide.Tensor(Tensor self, Tensor other) -> Tensor
+// divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
+// divide.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)
+// divide.Scalar(Tensor self, Scalar other) -> Tensor
+// divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
+constexpr SignatureText py_divide_signatures[] = {
+    {kBoth, "divide(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "divide(Tensor self, Tensor other, *, str? rounding_mode, Tensor out=None)"},
+    {kBoth, "divide(Tensor self, Scalar other)"},
+    {kBoth, "divide(Tensor self, Scalar other, *, str? rounding_mode)"},
+};
+PyObject* py_divide(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("divide", py_divide_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::divide_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::divide_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    case 1: {
+      if (a.given(3)) {
+        return to_python(call<_ops::divide_out_mode>(a.tensor(0), a.tensor(1), a.optional_string(2),
+                                                     a.mutable_tensor(3)));
+      }
+      return to_python(call<_ops::divide_Tensor_mode>(a.tensor(0), a.tensor(1),
+                                                      a.optional_string(2)));
+    }
+    case 2: {
+      return to_python(call<_ops::divide_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+    default: {
+      return to_python(call<_ops::divide_Scalar_mode>(a.tensor(0), a.scalar(1),
+                                                      a.optional_string(2)));
+    }
+  }
+}
+
+// divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)
+// divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_divide__signatures[] = {
+    {kMethod, "divide_(Tensor self, Tensor other)"},
+    {kMethod, "divide_(Tensor self, Tensor other, *, str? rounding_mode)"},
+    {kMethod, "divide_(Tensor self, Scalar other)"},
+};
+PyObject* py_divide_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("divide_", py_divide__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::divide__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    case 1: {
+      return to_python(call<_ops::divide__Tensor_mode>(a.mutable_tensor(0), a.tensor(1),
+                                                       a.optional_string(2)));
+    }
+    default: {
+      return to_python(call<_ops::divide__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
 // eq.Tensor(Tensor self, Tensor other) -> Tensor
 // eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // eq.Scalar(Tensor self, Scalar other) -> Tensor
@@ -524,6 +625,104 @@ PyObject* py_gelu_backward(PyObject* self, PyObject* const* args, Py_ssize_t nar
   return to_python(call<_ops::gelu_backward>(a.tensor(0), a.tensor(1), a.string(2, "none")));
 }
 
+// greater.Tensor(Tensor self, Tensor other) -> Tensor
+// greater.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// greater.Scalar(Tensor self, Scalar other) -> Tensor
+// greater.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_greater_signatures[] = {
+    {kBoth, "greater(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "greater(Tensor self, Scalar other, *, Tensor out=None)"},
+};
+PyObject* py_greater(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("greater", py_greater_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::greater_Tensor_out>(a.tensor(0), a.tensor(1),
+                                                        a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::greater_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::greater_Scalar_out>(a.tensor(0), a.scalar(1),
+                                                        a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::greater_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// greater_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// greater_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_greater__signatures[] = {
+    {kMethod, "greater_(Tensor self, Tensor other)"},
+    {kMethod, "greater_(Tensor self, Scalar other)"},
+};
+PyObject* py_greater_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("greater_", py_greater__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::greater__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::greater__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// greater_equal.Tensor(Tensor self, Tensor other) -> Tensor
+// greater_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// greater_equal.Scalar(Tensor self, Scalar other) -> Tensor
+// greater_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_greater_equal_signatures[] = {
+    {kBoth, "greater_equal(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "greater_equal(Tensor self, Scalar other, *, Tensor out=None)"},
+};
+PyObject* py_greater_equal(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                           PyObject* kwnames) {
+  static constinit Parser parser("greater_equal", py_greater_equal_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::greater_equal_Tensor_out>(a.tensor(0), a.tensor(1),
+                                                              a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::greater_equal_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::greater_equal_Scalar_out>(a.tensor(0), a.scalar(1),
+                                                              a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::greater_equal_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// greater_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// greater_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_greater_equal__signatures[] = {
+    {kMethod, "greater_equal_(Tensor self, Tensor other)"},
+    {kMethod, "greater_equal_(Tensor self, Scalar other)"},
+};
+PyObject* py_greater_equal_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                            PyObject* kwnames) {
+  static constinit Parser parser("greater_equal_", py_greater_equal__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::greater_equal__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::greater_equal__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
 // gt.Tensor(Tensor self, Tensor other) -> Tensor
 // gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // gt.Scalar(Tensor self, Scalar other) -> Tensor
@@ -612,6 +811,104 @@ PyObject* py_le_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
     }
     default: {
       return to_python(call<_ops::le__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// less.Tensor(Tensor self, Tensor other) -> Tensor
+// less.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// less.Scalar(Tensor self, Scalar other) -> Tensor
+// less.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_less_signatures[] = {
+    {kBoth, "less(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "less(Tensor self, Scalar other, *, Tensor out=None)"},
+};
+PyObject* py_less(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("less", py_less_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::less_Tensor_out>(a.tensor(0), a.tensor(1),
+                                                     a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::less_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::less_Scalar_out>(a.tensor(0), a.scalar(1),
+                                                     a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::less_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// less_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// less_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_less__signatures[] = {
+    {kMethod, "less_(Tensor self, Tensor other)"},
+    {kMethod, "less_(Tensor self, Scalar other)"},
+};
+PyObject* py_less_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("less_", py_less__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::less__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::less__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// less_equal.Tensor(Tensor self, Tensor other) -> Tensor
+// less_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// less_equal.Scalar(Tensor self, Scalar other) -> Tensor
+// less_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_less_equal_signatures[] = {
+    {kBoth, "less_equal(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "less_equal(Tensor self, Scalar other, *, Tensor out=None)"},
+};
+PyObject* py_less_equal(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                        PyObject* kwnames) {
+  static constinit Parser parser("less_equal", py_less_equal_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::less_equal_Tensor_out>(a.tensor(0), a.tensor(1),
+                                                           a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::less_equal_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::less_equal_Scalar_out>(a.tensor(0), a.scalar(1),
+                                                           a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::less_equal_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// less_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// less_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_less_equal__signatures[] = {
+    {kMethod, "less_equal_(Tensor self, Tensor other)"},
+    {kMethod, "less_equal_(Tensor self, Scalar other)"},
+};
+PyObject* py_less_equal_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                         PyObject* kwnames) {
+  static constinit Parser parser("less_equal_", py_less_equal__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::less_equal__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::less_equal__Scalar>(a.mutable_tensor(0), a.scalar(1)));
     }
   }
 }
@@ -818,6 +1115,48 @@ PyObject* py_mul_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
   }
 }
 
+// multiply.Tensor(Tensor self, Tensor other) -> Tensor
+// multiply.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// multiply.Scalar(Tensor self, Scalar other) -> Tensor
+constexpr SignatureText py_multiply_signatures[] = {
+    {kBoth, "multiply(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "multiply(Tensor self, Scalar other)"},
+};
+PyObject* py_multiply(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("multiply", py_multiply_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::multiply_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::multiply_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::multiply_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// multiply_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// multiply_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_multiply__signatures[] = {
+    {kMethod, "multiply_(Tensor self, Tensor other)"},
+    {kMethod, "multiply_(Tensor self, Scalar other)"},
+};
+PyObject* py_multiply_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("multiply_", py_multiply__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::multiply__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::multiply__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
 // ne.Tensor(Tensor self, Tensor other) -> Tensor
 // ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // ne.Scalar(Tensor self, Scalar other) -> Tensor
@@ -860,6 +1199,55 @@ PyObject* py_ne_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
     }
     default: {
       return to_python(call<_ops::ne__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// not_equal.Tensor(Tensor self, Tensor other) -> Tensor
+// not_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// not_equal.Scalar(Tensor self, Scalar other) -> Tensor
+// not_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_not_equal_signatures[] = {
+    {kBoth, "not_equal(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "not_equal(Tensor self, Scalar other, *, Tensor out=None)"},
+};
+PyObject* py_not_equal(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("not_equal", py_not_equal_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::not_equal_Tensor_out>(a.tensor(0), a.tensor(1),
+                                                          a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::not_equal_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::not_equal_Scalar_out>(a.tensor(0), a.scalar(1),
+                                                          a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::not_equal_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// not_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// not_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_not_equal__signatures[] = {
+    {kMethod, "not_equal_(Tensor self, Tensor other)"},
+    {kMethod, "not_equal_(Tensor self, Scalar other)"},
+};
+PyObject* py_not_equal_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                        PyObject* kwnames) {
+  static constinit Parser parser("not_equal_", py_not_equal__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::not_equal__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::not_equal__Scalar>(a.mutable_tensor(0), a.scalar(1)));
     }
   }
 }
@@ -1037,6 +1425,96 @@ PyObject* py_sub_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
   }
 }
 
+// subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+// subtract.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+// subtract.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
+constexpr SignatureText py_subtract_signatures[] = {
+    {kBoth, "subtract(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None)"},
+    {kBoth, "subtract(Tensor self, Scalar other, *, Scalar alpha=1)"},
+};
+PyObject* py_subtract(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("subtract", py_subtract_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(3)) {
+        return to_python(call<_ops::subtract_out>(a.tensor(0), a.tensor(1), a.scalar(2, 1),
+                                                  a.mutable_tensor(3)));
+      }
+      return to_python(call<_ops::subtract_Tensor>(a.tensor(0), a.tensor(1), a.scalar(2, 1)));
+    }
+    default: {
+      return to_python(call<_ops::subtract_Scalar>(a.tensor(0), a.scalar(1), a.scalar(2, 1)));
+    }
+  }
+}
+
+// subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
+// subtract_.Scalar(Tensor(a!) self, Scalar other, *, Scalar alpha=1) -> Tensor(a!)
+constexpr SignatureText py_subtract__signatures[] = {
+    {kMethod, "subtract_(Tensor self, Tensor other, *, Scalar alpha=1)"},
+    {kMethod, "subtract_(Tensor self, Scalar other, *, Scalar alpha=1)"},
+};
+PyObject* py_subtract_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("subtract_", py_subtract__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::subtract__Tensor>(a.mutable_tensor(0), a.tensor(1),
+                                                    a.scalar(2, 1)));
+    }
+    default: {
+      return to_python(call<_ops::subtract__Scalar>(a.mutable_tensor(0), a.scalar(1),
+                                                    a.scalar(2, 1)));
+    }
+  }
+}
+
+// true_divide.Tensor(Tensor self, Tensor other) -> Tensor
+// true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// true_divide.Scalar(Tensor self, Scalar other) -> Tensor
+constexpr SignatureText py_true_divide_signatures[] = {
+    {kBoth, "true_divide(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kBoth, "true_divide(Tensor self, Scalar other)"},
+};
+PyObject* py_true_divide(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                         PyObject* kwnames) {
+  static constinit Parser parser("true_divide", py_true_divide_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::true_divide_out>(a.tensor(0), a.tensor(1),
+                                                     a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::true_divide_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::true_divide_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+// true_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+constexpr SignatureText py_true_divide__signatures[] = {
+    {kMethod, "true_divide_(Tensor self, Tensor other)"},
+    {kMethod, "true_divide_(Tensor self, Scalar other)"},
+};
+PyObject* py_true_divide_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                          PyObject* kwnames) {
+  static constinit Parser parser("true_divide_", py_true_divide__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::true_divide__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::true_divide__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+  }
+}
+
 }  // namespace
 
 void add_BinaryOps(Generated& out) {
@@ -1050,6 +1528,14 @@ void add_BinaryOps(Generated& out) {
       "add_(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
       "\n"
       "Writes the result of ``add`` into ``self``.");
+  out.both("arctan2", as_function<py_arctan2>, as_method<py_arctan2>,
+      "arctan2(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Another name of ``atan2``.");
+  out.method("arctan2_", as_method<py_arctan2_>,
+      "arctan2_(Tensor self, Tensor other) -> Tensor\n"
+      "\n"
+      "Another name of ``atan2_``.");
   out.both("atan2", as_function<py_atan2>, as_method<py_atan2>,
       "atan2(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "\n"
@@ -1109,6 +1595,19 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``div`` into ``self``.\n"
       "\n"
       "Divides ``self`` by a number in place and rounds the quotient as ``rounding_mode`` says.");
+  out.both("divide", as_function<py_divide>, as_method<py_divide>,
+      "divide(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "divide(Tensor self, Tensor other, *, str? rounding_mode, Tensor out=None) -> Tensor\n"
+      "divide(Tensor self, Scalar other) -> Tensor\n"
+      "divide(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor\n"
+      "\n"
+      "Another name of ``div``.");
+  out.method("divide_", as_method<py_divide_>,
+      "divide_(Tensor self, Tensor other) -> Tensor\n"
+      "divide_(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor\n"
+      "divide_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Another name of ``div_``.");
   out.both("eq", as_function<py_eq>, as_method<py_eq>,
       "eq(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "eq(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
@@ -1158,6 +1657,26 @@ void add_BinaryOps(Generated& out) {
       "out=None) -> Tensor\n"
       "\n"
       "The gradient of gelu from that of its result and its argument.");
+  out.both("greater", as_function<py_greater>, as_method<py_greater>,
+      "greater(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "greater(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Another name of ``gt``.");
+  out.method("greater_", as_method<py_greater_>,
+      "greater_(Tensor self, Tensor other) -> Tensor\n"
+      "greater_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Another name of ``gt_``.");
+  out.both("greater_equal", as_function<py_greater_equal>, as_method<py_greater_equal>,
+      "greater_equal(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "greater_equal(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Another name of ``ge``.");
+  out.method("greater_equal_", as_method<py_greater_equal_>,
+      "greater_equal_(Tensor self, Tensor other) -> Tensor\n"
+      "greater_equal_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Another name of ``ge_``.");
   out.both("gt", as_function<py_gt>, as_method<py_gt>,
       "gt(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "gt(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
@@ -1178,6 +1697,26 @@ void add_BinaryOps(Generated& out) {
       "le_(Tensor self, Scalar other) -> Tensor\n"
       "\n"
       "Writes the result of ``le`` into ``self``.");
+  out.both("less", as_function<py_less>, as_method<py_less>,
+      "less(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "less(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Another name of ``lt``.");
+  out.method("less_", as_method<py_less_>,
+      "less_(Tensor self, Tensor other) -> Tensor\n"
+      "less_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Another name of ``lt_``.");
+  out.both("less_equal", as_function<py_less_equal>, as_method<py_less_equal>,
+      "less_equal(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "less_equal(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Another name of ``le``.");
+  out.method("less_equal_", as_method<py_less_equal_>,
+      "less_equal_(Tensor self, Tensor other) -> Tensor\n"
+      "less_equal_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Another name of ``le_``.");
   out.both("logical_and", as_function<py_logical_and>, as_method<py_logical_and>,
       "logical_and(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "\n"
@@ -1230,6 +1769,16 @@ void add_BinaryOps(Generated& out) {
       "mul_(Tensor self, Scalar other) -> Tensor\n"
       "\n"
       "Writes the result of ``mul`` into ``self``.");
+  out.both("multiply", as_function<py_multiply>, as_method<py_multiply>,
+      "multiply(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "multiply(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Another name of ``mul``.");
+  out.method("multiply_", as_method<py_multiply_>,
+      "multiply_(Tensor self, Tensor other) -> Tensor\n"
+      "multiply_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Another name of ``mul_``.");
   out.both("ne", as_function<py_ne>, as_method<py_ne>,
       "ne(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "ne(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
@@ -1240,6 +1789,16 @@ void add_BinaryOps(Generated& out) {
       "ne_(Tensor self, Scalar other) -> Tensor\n"
       "\n"
       "Writes the result of ``ne`` into ``self``.");
+  out.both("not_equal", as_function<py_not_equal>, as_method<py_not_equal>,
+      "not_equal(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "not_equal(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Another name of ``ne``.");
+  out.method("not_equal_", as_method<py_not_equal_>,
+      "not_equal_(Tensor self, Tensor other) -> Tensor\n"
+      "not_equal_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Another name of ``ne_``.");
   out.both("pow", as_function<py_pow>, as_method<py_pow>,
       "pow(Scalar self, Tensor exponent, *, Tensor out=None) -> Tensor\n"
       "pow(Tensor self, Tensor exponent, *, Tensor out=None) -> Tensor\n"
@@ -1282,6 +1841,26 @@ void add_BinaryOps(Generated& out) {
       "sub_(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
       "\n"
       "Writes the result of ``sub`` into ``self``.");
+  out.both("subtract", as_function<py_subtract>, as_method<py_subtract>,
+      "subtract(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
+      "subtract(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
+      "\n"
+      "Another name of ``sub``.");
+  out.method("subtract_", as_method<py_subtract_>,
+      "subtract_(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n"
+      "subtract_(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
+      "\n"
+      "Another name of ``sub_``.");
+  out.both("true_divide", as_function<py_true_divide>, as_method<py_true_divide>,
+      "true_divide(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "true_divide(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Another name of ``div``.");
+  out.method("true_divide_", as_method<py_true_divide_>,
+      "true_divide_(Tensor self, Tensor other) -> Tensor\n"
+      "true_divide_(Tensor self, Scalar other) -> Tensor\n"
+      "\n"
+      "Another name of ``div_``.");
 }
 
 }  // namespace at::inline oploom_v1::python

@@ -5,6 +5,8 @@
 
 namespace at::inline oploom_v1::python {
 
+void add_Activation(Generated& out);
+void add_BinaryMath(Generated& out);
 void add_BinaryOps(Generated& out);
 void add_Copy(Generated& out);
 void add_Dropout(Generated& out);
@@ -13,16 +15,21 @@ void add_Indexing(Generated& out);
 void add_LayerNorm(Generated& out);
 void add_LinearAlgebra(Generated& out);
 void add_Loss(Generated& out);
+void add_PointwiseLoss(Generated& out);
 void add_PointwiseOps(Generated& out);
 void add_ReduceOps(Generated& out);
 void add_SoftMax(Generated& out);
 void add_Sorting(Generated& out);
+void add_SpecialFunctions(Generated& out);
 void add_TensorCompare(Generated& out);
 void add_TensorFactories(Generated& out);
 void add_TensorShape(Generated& out);
+void add_Trigonometry(Generated& out);
 void add_UnaryOps(Generated& out);
 
 void add_generated(Generated& out) {
+  add_Activation(out);
+  add_BinaryMath(out);
   add_BinaryOps(out);
   add_Copy(out);
   add_Dropout(out);
@@ -31,13 +38,16 @@ void add_generated(Generated& out) {
   add_LayerNorm(out);
   add_LinearAlgebra(out);
   add_Loss(out);
+  add_PointwiseLoss(out);
   add_PointwiseOps(out);
   add_ReduceOps(out);
   add_SoftMax(out);
   add_Sorting(out);
+  add_SpecialFunctions(out);
   add_TensorCompare(out);
   add_TensorFactories(out);
   add_TensorShape(out);
+  add_Trigonometry(out);
   add_UnaryOps(out);
 }
 

@@ -6,8 +6,10 @@
 #include <generated/ops/abs.h>
 #include <generated/ops/add.h>
 #include <generated/ops/bitwise_and.h>
+#include <generated/ops/bitwise_left_shift.h>
 #include <generated/ops/bitwise_not.h>
 #include <generated/ops/bitwise_or.h>
+#include <generated/ops/bitwise_right_shift.h>
 #include <generated/ops/bitwise_xor.h>
 #include <generated/ops/div.h>
 #include <generated/ops/eq.h>
@@ -145,6 +147,30 @@ PyObject* slot_xor(PyObject* left, PyObject* right) {
       kNone);
 }
 
+PyObject* slot_lshift(PyObject* left, PyObject* right) {
+  return binary_slot<true>(
+      left, right,
+      [](const Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::bitwise_left_shift_Tensor>(x, y);
+      },
+      [](const Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::bitwise_left_shift_Tensor_Scalar>(x, y);
+      },
+      kNone);
+}
+
+PyObject* slot_rshift(PyObject* left, PyObject* right) {
+  return binary_slot<true>(
+      left, right,
+      [](const Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::bitwise_right_shift_Tensor>(x, y);
+      },
+      [](const Tensor& x, const Scalar& y) -> decltype(auto) {
+        return call<_ops::bitwise_right_shift_Tensor_Scalar>(x, y);
+      },
+      kNone);
+}
+
 PyObject* slot_power(PyObject* left, PyObject* right, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
   return binary_slot<true>(
@@ -259,6 +285,24 @@ PyObject* slot_inplace_xor(PyObject* left, PyObject* right) {
       });
 }
 
+PyObject* slot_inplace_lshift(PyObject* left, PyObject* right) {
+  return inplace_slot(
+      left, right,
+      [](Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::bitwise_left_shift__Tensor>(x, y);
+      },
+      kNone);
+}
+
+PyObject* slot_inplace_rshift(PyObject* left, PyObject* right) {
+  return inplace_slot(
+      left, right,
+      [](Tensor& x, const Tensor& y) -> decltype(auto) {
+        return call<_ops::bitwise_right_shift__Tensor>(x, y);
+      },
+      kNone);
+}
+
 PyObject* slot_inplace_power(PyObject* left, PyObject* right, PyObject*) {
   return inplace_slot(
       left, right,
@@ -366,6 +410,8 @@ PyNumberMethods number_methods = [] {
   methods.nb_and = slot_and;
   methods.nb_or = slot_or;
   methods.nb_xor = slot_xor;
+  methods.nb_lshift = slot_lshift;
+  methods.nb_rshift = slot_rshift;
   methods.nb_power = slot_power;
   methods.nb_inplace_add = slot_inplace_add;
   methods.nb_inplace_subtract = slot_inplace_subtract;
@@ -376,6 +422,8 @@ PyNumberMethods number_methods = [] {
   methods.nb_inplace_and = slot_inplace_and;
   methods.nb_inplace_or = slot_inplace_or;
   methods.nb_inplace_xor = slot_inplace_xor;
+  methods.nb_inplace_lshift = slot_inplace_lshift;
+  methods.nb_inplace_rshift = slot_inplace_rshift;
   methods.nb_inplace_power = slot_inplace_power;
   methods.nb_negative = slot_negative;
   methods.nb_invert = slot_invert;

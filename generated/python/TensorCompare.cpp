@@ -6,6 +6,7 @@
 #include <generated/ops/clamp.h>
 #include <generated/ops/clamp_max.h>
 #include <generated/ops/clamp_min.h>
+#include <generated/ops/clip.h>
 #include <generated/ops/equal.h>
 #include <generated/ops/isclose.h>
 #include <generated/ops/masked_fill.h>
@@ -177,6 +178,57 @@ PyObject* py_clamp_min_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
   }
 }
 
+// clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
+// clip.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> Tensor(a!)
+// clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
+// clip.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_clip_signatures[] = {
+    {kBoth, "clip(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor out=None)"},
+    {kBoth, "clip(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor out=None)"},
+};
+PyObject* py_clip(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("clip", py_clip_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(3)) {
+        return to_python(call<_ops::clip_Tensor_out>(a.tensor(0), a.optional_tensor(1),
+                                                     a.optional_tensor(2), a.mutable_tensor(3)));
+      }
+      return to_python(call<_ops::clip_Tensor>(a.tensor(0), a.optional_tensor(1),
+                                               a.optional_tensor(2)));
+    }
+    default: {
+      if (a.given(3)) {
+        return to_python(call<_ops::clip_out>(a.tensor(0), a.optional_scalar(1),
+                                              a.optional_scalar(2), a.mutable_tensor(3)));
+      }
+      return to_python(call<_ops::clip>(a.tensor(0), a.optional_scalar(1), a.optional_scalar(2)));
+    }
+  }
+}
+
+// clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)
+// clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
+constexpr SignatureText py_clip__signatures[] = {
+    {kMethod, "clip_(Tensor self, Tensor? min=None, Tensor? max=None)"},
+    {kBoth, "clip_(Tensor self, Scalar? min=None, Scalar? max=None)"},
+};
+PyObject* py_clip_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("clip_", py_clip__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::clip__Tensor>(a.mutable_tensor(0), a.optional_tensor(1),
+                                                a.optional_tensor(2)));
+    }
+    default: {
+      return to_python(call<_ops::clip_>(a.mutable_tensor(0), a.optional_scalar(1),
+                                         a.optional_scalar(2)));
+    }
+  }
+}
+
 // equal(Tensor self, Tensor other) -> bool
 constexpr SignatureText py_equal_signatures[] = {
     {kBoth, "equal(Tensor self, Tensor other)"},
@@ -325,6 +377,16 @@ void add_TensorCompare(Generated& out) {
       "clamp_min_(Tensor self, Scalar min) -> Tensor\n"
       "\n"
       "Writes the result of ``clamp_min`` into ``self``.");
+  out.both("clip", as_function<py_clip>, as_method<py_clip>,
+      "clip(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor out=None) -> Tensor\n"
+      "clip(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Another name of ``clamp``.");
+  out.both("clip_", as_function<py_clip_>, as_method<py_clip_>,
+      "clip_(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor\n"
+      "clip_(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor\n"
+      "\n"
+      "Another name of ``clamp_``.");
   out.both("equal", as_function<py_equal>, as_method<py_equal>,
       "equal(Tensor self, Tensor other) -> bool\n"
       "\n"

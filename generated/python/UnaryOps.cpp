@@ -3,6 +3,7 @@
 // edit. Change native_functions.yaml, then run tools/regenerate.
 #include <aten/python/Generated.h>
 #include <generated/ops/abs.h>
+#include <generated/ops/absolute.h>
 #include <generated/ops/bitwise_not.h>
 #include <generated/ops/ceil.h>
 #include <generated/ops/conj.h>
@@ -10,18 +11,25 @@
 #include <generated/ops/cos.h>
 #include <generated/ops/erf.h>
 #include <generated/ops/exp.h>
+#include <generated/ops/exp2.h>
 #include <generated/ops/expm1.h>
+#include <generated/ops/fix.h>
 #include <generated/ops/floor.h>
+#include <generated/ops/frac.h>
 #include <generated/ops/gelu.h>
 #include <generated/ops/isfinite.h>
 #include <generated/ops/isinf.h>
 #include <generated/ops/isnan.h>
+#include <generated/ops/isneginf.h>
+#include <generated/ops/isposinf.h>
 #include <generated/ops/log.h>
 #include <generated/ops/log10.h>
 #include <generated/ops/log1p.h>
 #include <generated/ops/log2.h>
 #include <generated/ops/logical_not.h>
 #include <generated/ops/neg.h>
+#include <generated/ops/negative.h>
+#include <generated/ops/positive.h>
 #include <generated/ops/reciprocal.h>
 #include <generated/ops/relu.h>
 #include <generated/ops/round.h>
@@ -29,8 +37,14 @@
 #include <generated/ops/sgn.h>
 #include <generated/ops/sigmoid.h>
 #include <generated/ops/sign.h>
+#include <generated/ops/signbit.h>
 #include <generated/ops/silu.h>
 #include <generated/ops/sin.h>
+#include <generated/ops/special_erf.h>
+#include <generated/ops/special_exp2.h>
+#include <generated/ops/special_expit.h>
+#include <generated/ops/special_expm1.h>
+#include <generated/ops/special_log1p.h>
 #include <generated/ops/sqrt.h>
 #include <generated/ops/square.h>
 #include <generated/ops/tan.h>
@@ -64,6 +78,32 @@ PyObject* py_abs_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   return to_python(call<_ops::abs_>(a.mutable_tensor(0)));
+}
+
+// absolute(Tensor self) -> Tensor
+// absolute.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_absolute_signatures[] = {
+    {kBoth, "absolute(Tensor self, *, Tensor out=None)"},
+};
+PyObject* py_absolute(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("absolute", py_absolute_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(1)) {
+    return to_python(call<_ops::absolute_out>(a.tensor(0), a.mutable_tensor(1)));
+  }
+  return to_python(call<_ops::absolute>(a.tensor(0)));
+}
+
+// absolute_(Tensor(a!) self) -> Tensor(a!)
+constexpr SignatureText py_absolute__signatures[] = {
+    {kBoth, "absolute_(Tensor self)"},
+};
+PyObject* py_absolute_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("absolute_", py_absolute__signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call<_ops::absolute_>(a.mutable_tensor(0)));
 }
 
 // bitwise_not(Tensor self) -> Tensor
@@ -226,6 +266,32 @@ PyObject* py_exp(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
   return to_python(call<_ops::exp>(a.tensor(0)));
 }
 
+// exp2(Tensor self) -> Tensor
+// exp2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_exp2_signatures[] = {
+    {kBoth, "exp2(Tensor self, *, Tensor out=None)"},
+};
+PyObject* py_exp2(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("exp2", py_exp2_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(1)) {
+    return to_python(call<_ops::exp2_out>(a.tensor(0), a.mutable_tensor(1)));
+  }
+  return to_python(call<_ops::exp2>(a.tensor(0)));
+}
+
+// exp2_(Tensor(a!) self) -> Tensor(a!)
+constexpr SignatureText py_exp2__signatures[] = {
+    {kBoth, "exp2_(Tensor self)"},
+};
+PyObject* py_exp2_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("exp2_", py_exp2__signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call<_ops::exp2_>(a.mutable_tensor(0)));
+}
+
 // exp_(Tensor(a!) self) -> Tensor(a!)
 constexpr SignatureText py_exp__signatures[] = {
     {kBoth, "exp_(Tensor self)"},
@@ -263,6 +329,32 @@ PyObject* py_expm1_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyO
   return to_python(call<_ops::expm1_>(a.mutable_tensor(0)));
 }
 
+// fix(Tensor self) -> Tensor
+// fix.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_fix_signatures[] = {
+    {kBoth, "fix(Tensor self, *, Tensor out=None)"},
+};
+PyObject* py_fix(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("fix", py_fix_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(1)) {
+    return to_python(call<_ops::fix_out>(a.tensor(0), a.mutable_tensor(1)));
+  }
+  return to_python(call<_ops::fix>(a.tensor(0)));
+}
+
+// fix_(Tensor(a!) self) -> Tensor(a!)
+constexpr SignatureText py_fix__signatures[] = {
+    {kBoth, "fix_(Tensor self)"},
+};
+PyObject* py_fix_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("fix_", py_fix__signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call<_ops::fix_>(a.mutable_tensor(0)));
+}
+
 // floor(Tensor self) -> Tensor
 // floor.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_floor_signatures[] = {
@@ -287,6 +379,32 @@ PyObject* py_floor_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyO
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   return to_python(call<_ops::floor_>(a.mutable_tensor(0)));
+}
+
+// frac(Tensor self) -> Tensor
+// frac.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_frac_signatures[] = {
+    {kBoth, "frac(Tensor self, *, Tensor out=None)"},
+};
+PyObject* py_frac(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("frac", py_frac_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(1)) {
+    return to_python(call<_ops::frac_out>(a.tensor(0), a.mutable_tensor(1)));
+  }
+  return to_python(call<_ops::frac>(a.tensor(0)));
+}
+
+// frac_(Tensor(a!) self) -> Tensor(a!)
+constexpr SignatureText py_frac__signatures[] = {
+    {kBoth, "frac_(Tensor self)"},
+};
+PyObject* py_frac_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("frac_", py_frac__signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call<_ops::frac_>(a.mutable_tensor(0)));
 }
 
 // gelu(Tensor self, *, str approximate='none') -> Tensor
@@ -358,6 +476,36 @@ PyObject* py_isnan(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
     return to_python(call<_ops::isnan_out>(a.tensor(0), a.mutable_tensor(1)));
   }
   return to_python(call<_ops::isnan>(a.tensor(0)));
+}
+
+// isneginf(Tensor self) -> Tensor
+// isneginf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_isneginf_signatures[] = {
+    {kBoth, "isneginf(Tensor self, *, Tensor out=None)"},
+};
+PyObject* py_isneginf(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("isneginf", py_isneginf_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(1)) {
+    return to_python(call<_ops::isneginf_out>(a.tensor(0), a.mutable_tensor(1)));
+  }
+  return to_python(call<_ops::isneginf>(a.tensor(0)));
+}
+
+// isposinf(Tensor self) -> Tensor
+// isposinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_isposinf_signatures[] = {
+    {kBoth, "isposinf(Tensor self, *, Tensor out=None)"},
+};
+PyObject* py_isposinf(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("isposinf", py_isposinf_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(1)) {
+    return to_python(call<_ops::isposinf_out>(a.tensor(0), a.mutable_tensor(1)));
+  }
+  return to_python(call<_ops::isposinf>(a.tensor(0)));
 }
 
 // log(Tensor self) -> Tensor
@@ -518,6 +666,43 @@ PyObject* py_neg_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
   return to_python(call<_ops::neg_>(a.mutable_tensor(0)));
 }
 
+// negative(Tensor self) -> Tensor
+// negative.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_negative_signatures[] = {
+    {kBoth, "negative(Tensor self, *, Tensor out=None)"},
+};
+PyObject* py_negative(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("negative", py_negative_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(1)) {
+    return to_python(call<_ops::negative_out>(a.tensor(0), a.mutable_tensor(1)));
+  }
+  return to_python(call<_ops::negative>(a.tensor(0)));
+}
+
+// negative_(Tensor(a!) self) -> Tensor(a!)
+constexpr SignatureText py_negative__signatures[] = {
+    {kBoth, "negative_(Tensor self)"},
+};
+PyObject* py_negative_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("negative_", py_negative__signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call<_ops::negative_>(a.mutable_tensor(0)));
+}
+
+// positive(Tensor(a) self) -> Tensor(a)
+constexpr SignatureText py_positive_signatures[] = {
+    {kBoth, "positive(Tensor self)"},
+};
+PyObject* py_positive(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("positive", py_positive_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call_view<_ops::positive>(a.tensor(0)));
+}
+
 // reciprocal(Tensor self) -> Tensor
 // reciprocal.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_reciprocal_signatures[] = {
@@ -574,28 +759,49 @@ PyObject* py_relu_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
 
 // round(Tensor self) -> Tensor
 // round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+// round.decimals(Tensor self, *, int decimals) -> Tensor
+// round.decimals_out(Tensor self, *, int decimals, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_round_signatures[] = {
     {kBoth, "round(Tensor self, *, Tensor out=None)"},
+    {kBoth, "round(Tensor self, *, int decimals, Tensor out=None)"},
 };
 PyObject* py_round(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("round", py_round_signatures);
   Arguments a;
-  parser.parse(self, args, nargs, kwnames, a);
-  if (a.given(1)) {
-    return to_python(call<_ops::round_out>(a.tensor(0), a.mutable_tensor(1)));
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      if (a.given(1)) {
+        return to_python(call<_ops::round_out>(a.tensor(0), a.mutable_tensor(1)));
+      }
+      return to_python(call<_ops::round>(a.tensor(0)));
+    }
+    default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::round_decimals_out>(a.tensor(0), a.integer(1),
+                                                        a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::round_decimals>(a.tensor(0), a.integer(1)));
+    }
   }
-  return to_python(call<_ops::round>(a.tensor(0)));
 }
 
 // round_(Tensor(a!) self) -> Tensor(a!)
+// round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)
 constexpr SignatureText py_round__signatures[] = {
     {kBoth, "round_(Tensor self)"},
+    {kBoth, "round_(Tensor self, *, int decimals)"},
 };
 PyObject* py_round_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("round_", py_round__signatures);
   Arguments a;
-  parser.parse(self, args, nargs, kwnames, a);
-  return to_python(call<_ops::round_>(a.mutable_tensor(0)));
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::round_>(a.mutable_tensor(0)));
+    }
+    default: {
+      return to_python(call<_ops::round__decimals>(a.mutable_tensor(0), a.integer(1)));
+    }
+  }
 }
 
 // rsqrt(Tensor self) -> Tensor
@@ -700,6 +906,21 @@ PyObject* py_sign_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   return to_python(call<_ops::sign_>(a.mutable_tensor(0)));
+}
+
+// signbit(Tensor self) -> Tensor
+// signbit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_signbit_signatures[] = {
+    {kBoth, "signbit(Tensor self, *, Tensor out=None)"},
+};
+PyObject* py_signbit(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("signbit", py_signbit_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(1)) {
+    return to_python(call<_ops::signbit_out>(a.tensor(0), a.mutable_tensor(1)));
+  }
+  return to_python(call<_ops::signbit>(a.tensor(0)));
 }
 
 // silu(Tensor self) -> Tensor
@@ -884,6 +1105,86 @@ PyObject* py_trunc_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyO
   return to_python(call<_ops::trunc_>(a.mutable_tensor(0)));
 }
 
+// special_erf(Tensor self) -> Tensor
+// special_erf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText special_special_erf_signatures[] = {
+    {kFunction, "special_erf(Tensor self, *, Tensor out=None)"},
+};
+PyObject* special_special_erf(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                              PyObject* kwnames) {
+  static constinit Parser parser("special_erf", special_special_erf_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(1)) {
+    return to_python(call<_ops::special_erf_out>(a.tensor(0), a.mutable_tensor(1)));
+  }
+  return to_python(call<_ops::special_erf>(a.tensor(0)));
+}
+
+// special_exp2(Tensor self) -> Tensor
+// special_exp2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText special_special_exp2_signatures[] = {
+    {kFunction, "special_exp2(Tensor self, *, Tensor out=None)"},
+};
+PyObject* special_special_exp2(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                               PyObject* kwnames) {
+  static constinit Parser parser("special_exp2", special_special_exp2_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(1)) {
+    return to_python(call<_ops::special_exp2_out>(a.tensor(0), a.mutable_tensor(1)));
+  }
+  return to_python(call<_ops::special_exp2>(a.tensor(0)));
+}
+
+// special_expit(Tensor self) -> Tensor
+// special_expit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText special_special_expit_signatures[] = {
+    {kFunction, "special_expit(Tensor self, *, Tensor out=None)"},
+};
+PyObject* special_special_expit(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                                PyObject* kwnames) {
+  static constinit Parser parser("special_expit", special_special_expit_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(1)) {
+    return to_python(call<_ops::special_expit_out>(a.tensor(0), a.mutable_tensor(1)));
+  }
+  return to_python(call<_ops::special_expit>(a.tensor(0)));
+}
+
+// special_expm1(Tensor self) -> Tensor
+// special_expm1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText special_special_expm1_signatures[] = {
+    {kFunction, "special_expm1(Tensor self, *, Tensor out=None)"},
+};
+PyObject* special_special_expm1(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                                PyObject* kwnames) {
+  static constinit Parser parser("special_expm1", special_special_expm1_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(1)) {
+    return to_python(call<_ops::special_expm1_out>(a.tensor(0), a.mutable_tensor(1)));
+  }
+  return to_python(call<_ops::special_expm1>(a.tensor(0)));
+}
+
+// special_log1p(Tensor self) -> Tensor
+// special_log1p.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText special_special_log1p_signatures[] = {
+    {kFunction, "special_log1p(Tensor self, *, Tensor out=None)"},
+};
+PyObject* special_special_log1p(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                                PyObject* kwnames) {
+  static constinit Parser parser("special_log1p", special_special_log1p_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(1)) {
+    return to_python(call<_ops::special_log1p_out>(a.tensor(0), a.mutable_tensor(1)));
+  }
+  return to_python(call<_ops::special_log1p>(a.tensor(0)));
+}
+
 }  // namespace
 
 void add_UnaryOps(Generated& out) {
@@ -895,6 +1196,14 @@ void add_UnaryOps(Generated& out) {
       "abs_(Tensor self) -> Tensor\n"
       "\n"
       "Writes the result of ``abs`` into ``self``.");
+  out.both("absolute", as_function<py_absolute>, as_method<py_absolute>,
+      "absolute(Tensor self, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Another name of ``abs``.");
+  out.both("absolute_", as_function<py_absolute_>, as_method<py_absolute_>,
+      "absolute_(Tensor self) -> Tensor\n"
+      "\n"
+      "Another name of ``abs_``.");
   out.both("bitwise_not", as_function<py_bitwise_not>, as_method<py_bitwise_not>,
       "bitwise_not(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
@@ -943,6 +1252,14 @@ void add_UnaryOps(Generated& out) {
       "exp(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns e to the power of each element.");
+  out.both("exp2", as_function<py_exp2>, as_method<py_exp2>,
+      "exp2(Tensor self, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Returns 2 to the power of each element.");
+  out.both("exp2_", as_function<py_exp2_>, as_method<py_exp2_>,
+      "exp2_(Tensor self) -> Tensor\n"
+      "\n"
+      "Writes the result of ``exp2`` into ``self``.");
   out.both("exp_", as_function<py_exp_>, as_method<py_exp_>,
       "exp_(Tensor self) -> Tensor\n"
       "\n"
@@ -955,6 +1272,14 @@ void add_UnaryOps(Generated& out) {
       "expm1_(Tensor self) -> Tensor\n"
       "\n"
       "Writes the result of ``expm1`` into ``self``.");
+  out.both("fix", as_function<py_fix>, as_method<py_fix>,
+      "fix(Tensor self, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Another name of ``trunc``.");
+  out.both("fix_", as_function<py_fix_>, as_method<py_fix_>,
+      "fix_(Tensor self) -> Tensor\n"
+      "\n"
+      "Another name of ``trunc_``.");
   out.both("floor", as_function<py_floor>, as_method<py_floor>,
       "floor(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
@@ -963,6 +1288,14 @@ void add_UnaryOps(Generated& out) {
       "floor_(Tensor self) -> Tensor\n"
       "\n"
       "Writes the result of ``floor`` into ``self``.");
+  out.both("frac", as_function<py_frac>, as_method<py_frac>,
+      "frac(Tensor self, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Returns what ``trunc`` cuts off: the part of each element behind the point.");
+  out.both("frac_", as_function<py_frac_>, as_method<py_frac_>,
+      "frac_(Tensor self) -> Tensor\n"
+      "\n"
+      "Writes the result of ``frac`` into ``self``.");
   out.both("gelu", as_function<py_gelu>, as_method<py_gelu>,
       "gelu(Tensor self, *, str approximate='none', Tensor out=None) -> Tensor\n"
       "\n"
@@ -985,6 +1318,14 @@ void add_UnaryOps(Generated& out) {
       "isnan(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns whether each element is not a number.");
+  out.both("isneginf", as_function<py_isneginf>, as_method<py_isneginf>,
+      "isneginf(Tensor self, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Returns whether each element is negative infinity.");
+  out.both("isposinf", as_function<py_isposinf>, as_method<py_isposinf>,
+      "isposinf(Tensor self, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Returns whether each element is positive infinity.");
   out.both("log", as_function<py_log>, as_method<py_log>,
       "log(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
@@ -1033,6 +1374,18 @@ void add_UnaryOps(Generated& out) {
       "neg_(Tensor self) -> Tensor\n"
       "\n"
       "Writes the result of ``neg`` into ``self``.");
+  out.both("negative", as_function<py_negative>, as_method<py_negative>,
+      "negative(Tensor self, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Another name of ``neg``.");
+  out.both("negative_", as_function<py_negative_>, as_method<py_negative_>,
+      "negative_(Tensor self) -> Tensor\n"
+      "\n"
+      "Another name of ``neg_``.");
+  out.both("positive", as_function<py_positive>, as_method<py_positive>,
+      "positive(Tensor self) -> Tensor\n"
+      "\n"
+      "Returns ``self``; a bool tensor is refused.");
   out.both("reciprocal", as_function<py_reciprocal>, as_method<py_reciprocal>,
       "reciprocal(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
@@ -1051,12 +1404,16 @@ void add_UnaryOps(Generated& out) {
       "Writes the result of ``relu`` into ``self``.");
   out.both("round", as_function<py_round>, as_method<py_round>,
       "round(Tensor self, *, Tensor out=None) -> Tensor\n"
+      "round(Tensor self, *, int decimals, Tensor out=None) -> Tensor\n"
       "\n"
       "Rounds each element to the nearest whole number, halves to the even one. Integers stay as "
       "they\n"
-      "are.");
+      "are.\n"
+      "\n"
+      "Rounds each element to ``decimals`` digits behind the point, or before it if negative.");
   out.both("round_", as_function<py_round_>, as_method<py_round_>,
       "round_(Tensor self) -> Tensor\n"
+      "round_(Tensor self, *, int decimals) -> Tensor\n"
       "\n"
       "Writes the result of ``round`` into ``self``.");
   out.both("rsqrt", as_function<py_rsqrt>, as_method<py_rsqrt>,
@@ -1093,6 +1450,10 @@ void add_UnaryOps(Generated& out) {
       "sign_(Tensor self) -> Tensor\n"
       "\n"
       "Writes the result of ``sign`` into ``self``.");
+  out.both("signbit", as_function<py_signbit>, as_method<py_signbit>,
+      "signbit(Tensor self, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Returns whether each element is negative, -0 included.");
   out.both("silu", as_function<py_silu>, as_method<py_silu>,
       "silu(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
@@ -1149,6 +1510,26 @@ void add_UnaryOps(Generated& out) {
       "trunc_(Tensor self) -> Tensor\n"
       "\n"
       "Writes the result of ``trunc`` into ``self``.");
+  out.function("special", "special_erf", as_function<special_special_erf>,
+      "special_erf(Tensor self, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Another name of ``erf``.");
+  out.function("special", "special_exp2", as_function<special_special_exp2>,
+      "special_exp2(Tensor self, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Another name of ``exp2``.");
+  out.function("special", "special_expit", as_function<special_special_expit>,
+      "special_expit(Tensor self, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Another name of ``sigmoid``.");
+  out.function("special", "special_expm1", as_function<special_special_expm1>,
+      "special_expm1(Tensor self, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Another name of ``expm1``.");
+  out.function("special", "special_log1p", as_function<special_special_log1p>,
+      "special_log1p(Tensor self, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Another name of ``log1p``.");
 }
 
 }  // namespace at::inline oploom_v1::python

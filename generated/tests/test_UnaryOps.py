@@ -146,6 +146,23 @@ class TestExp(OperatorTests):
     defaults = {}
     test_errors = None
 
+# exp2(Tensor self) -> Tensor
+class TestExp2(OperatorTests):
+    op = Operator(
+        name='exp2',
+        base='exp2',
+        parameters=(
+            Parameter('self', 'Tensor'),
+        ),
+        record={'numpy': '2.0**self',
+         'dtypes': ['int64', 'float16', 'bfloat16', 'float32', 'float64', 'complex128']},
+        pointwise=True,
+        inplace=True,
+        differentiable=('self',),
+    )
+    defaults = {}
+    test_errors = None
+
 # expm1(Tensor self) -> Tensor
 class TestExpm1(OperatorTests):
     op = Operator(
@@ -173,6 +190,25 @@ class TestFloor(OperatorTests):
         record={'numpy': 'np.floor(self)',
          'dtypes': ['int64', 'int32', 'float32', 'float64'],
          'domain': {'self': [0.1, 0.4]},
+         'errors': [{'args': {'self': {'shape': [3], 'dtype': 'complex64'}},
+                     'message': 'complex'}]},
+        pointwise=True,
+        inplace=True,
+        differentiable=('self',),
+    )
+    defaults = {}
+
+# frac(Tensor self) -> Tensor
+class TestFrac(OperatorTests):
+    op = Operator(
+        name='frac',
+        base='frac',
+        parameters=(
+            Parameter('self', 'Tensor'),
+        ),
+        record={'numpy': 'self - np.trunc(self)',
+         'dtypes': 'floating',
+         'domain': {'self': [0.1, 0.9]},
          'errors': [{'args': {'self': {'shape': [3], 'dtype': 'complex64'}},
                      'message': 'complex'}]},
         pointwise=True,
@@ -255,6 +291,44 @@ class TestIsnan(OperatorTests):
     test_gradgradcheck = None
     test_inplace = None
     test_errors = None
+
+# isneginf(Tensor self) -> Tensor
+class TestIsneginf(OperatorTests):
+    op = Operator(
+        name='isneginf',
+        base='isneginf',
+        parameters=(
+            Parameter('self', 'Tensor'),
+        ),
+        record={'numpy': 'np.isneginf(self + 0.0)',
+         'dtypes': ['bool', 'int64', 'float16', 'bfloat16', 'float32', 'float64'],
+         'errors': [{'args': {'self': {'shape': [3], 'dtype': 'complex64'}},
+                     'message': 'complex'}]},
+        pointwise=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_inplace = None
+
+# isposinf(Tensor self) -> Tensor
+class TestIsposinf(OperatorTests):
+    op = Operator(
+        name='isposinf',
+        base='isposinf',
+        parameters=(
+            Parameter('self', 'Tensor'),
+        ),
+        record={'numpy': 'np.isposinf(self + 0.0)',
+         'dtypes': ['bool', 'int64', 'float16', 'bfloat16', 'float32', 'float64'],
+         'errors': [{'args': {'self': {'shape': [3], 'dtype': 'complex64'}},
+                     'message': 'complex'}]},
+        pointwise=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_inplace = None
 
 # log(Tensor self) -> Tensor
 class TestLog(OperatorTests):
@@ -362,6 +436,24 @@ class TestNeg(OperatorTests):
     )
     defaults = {}
 
+# positive(Tensor(a) self) -> Tensor(a)
+class TestPositive(OperatorTests):
+    op = Operator(
+        name='positive',
+        base='positive',
+        parameters=(
+            Parameter('self', 'Tensor'),
+        ),
+        record={'numpy': '+self',
+         'dtypes': 'numeric_complex',
+         'samples': [{'self': [3, 4]}, {'self': []}, {'self': [0, 4]}],
+         'errors': [{'args': {'self': {'shape': [3], 'dtype': 'bool'}}, 'message': 'bool'}]},
+        differentiable=('self',),
+    )
+    defaults = {}
+    test_out = None
+    test_inplace = None
+
 # reciprocal(Tensor self) -> Tensor
 class TestReciprocal(OperatorTests):
     op = Operator(
@@ -418,6 +510,28 @@ class TestRound(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+
+# round.decimals(Tensor self, *, int decimals) -> Tensor
+class TestRoundDecimals(OperatorTests):
+    op = Operator(
+        name='round.decimals',
+        base='round',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('decimals', 'int', kwarg_only=True),
+        ),
+        record={'numpy': 'np.round(self, decimals)',
+         'dtypes': ['float32', 'float64'],
+         'domain': {'self': [0.51, 0.54]},
+         'samples': [{'self': [3, 4], 'decimals': 1},
+                     {'self': [], 'decimals': 0},
+                     {'self': {'shape': [4], 'low': 260, 'high': 290}, 'decimals': -2}]},
+        pointwise=True,
+        inplace=True,
+        differentiable=('self',),
+    )
+    defaults = {}
+    test_errors = None
 
 # rsqrt(Tensor self) -> Tensor
 class TestRsqrt(OperatorTests):
@@ -489,6 +603,25 @@ class TestSign(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+
+# signbit(Tensor self) -> Tensor
+class TestSignbit(OperatorTests):
+    op = Operator(
+        name='signbit',
+        base='signbit',
+        parameters=(
+            Parameter('self', 'Tensor'),
+        ),
+        record={'numpy': 'np.signbit(self + 0)',
+         'dtypes': ['bool', 'uint8', 'int64', 'float16', 'bfloat16', 'float32', 'float64'],
+         'errors': [{'args': {'self': {'shape': [3], 'dtype': 'complex64'}},
+                     'message': 'complex'}]},
+        pointwise=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_inplace = None
 
 # silu(Tensor self) -> Tensor
 class TestSilu(OperatorTests):

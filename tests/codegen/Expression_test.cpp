@@ -177,7 +177,7 @@ TEST(Expressions, ComputeTheGradientsOfAllInputsAtOnce) {
 
 TEST(Expressions, FindTheDtypes) {
   const auto expression = [](const std::string& text) {
-    Frontend frontend(entry("f(Tensor self, Scalar a=1, float b=1.0) -> Tensor", text));
+    Frontend frontend(entry("f(Tensor self, Scalar a=1, float b=1.0, Scalar c=0.5) -> Tensor", text));
     EXPECT_EQ(frontend.diagnostics.render(), "");
     return *frontend.model.find("f")->expression;
   };
@@ -186,10 +186,25 @@ TEST(Expressions, FindTheDtypes) {
   EXPECT_TRUE(expression("self * 2 + a").complex);
   EXPECT_EQ(expression("self / 2").promotion, Promotion::to_float);
   EXPECT_EQ(expression("self * b").promotion, Promotion::to_float);
+  EXPECT_EQ(expression("self * c").promotion, Promotion::to_float);
   EXPECT_EQ(expression("0.5 * self").promotion, Promotion::to_float);
   EXPECT_EQ(expression("self < 0 ? a : self").promotion, Promotion::same);
   EXPECT_FALSE(expression("self < 0 ? a : self").complex);
   EXPECT_EQ(expression("self < 0").promotion, Promotion::truth);
+}
+
+TEST(Expressions, CallOperatorsByTheirNames) {
+  // The gradient of i0 is i1 in the kernel; in the gradient of that, the operator is special_i1's.
+  const Frontend frontend(entry("i0(Tensor self) -> Tensor", "i0(self)") +
+                          entry("special_i1(Tensor self) -> Tensor", "i1(self)"));
+  EXPECT_EQ(frontend.diagnostics.render(), "");
+  const auto& kernel = frontend.model.find("i0_backward")->expression->program;
+  ASSERT_FALSE(kernel.instructions.empty());
+  EXPECT_EQ(kernel.instructions[0].operation, "i1");
+  const auto& gradient = frontend.model.find("i0_backward")->derivative->inputs[0];
+  EXPECT_THAT(gradient.text, HasSubstr("special_i1(self)"));
+  ASSERT_TRUE(gradient.program.has_value());
+  EXPECT_EQ(gradient.program->instructions[0].operation, "special_i1");
 }
 
 TEST(Expressions, ConditionsHaveNoDerivative) {

@@ -56,6 +56,27 @@ TEST(Complete, MakesTheFormsThatAutogenLists) {
   EXPECT_EQ(model.find("add.out")->family.text, "BinaryOps");
 }
 
+TEST(Complete, GivesAllFormsTheirOtherNames) {
+  const Frontend frontend(
+      "- func: erf(Tensor self) -> Tensor\n  family: U\n  variants: function, method\n"
+      "  autogen: erf_, erf.out\n  aliases: error_function, special_erf\n  dispatch: {CPU: erf}\n");
+  const Model& model = frontend.model;
+  EXPECT_THAT(schemas(frontend),
+              ElementsAre("erf(Tensor self) -> Tensor", "erf_(Tensor(a!) self) -> Tensor(a!)",
+                          "erf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+                          "error_function(Tensor self) -> Tensor",
+                          "error_function_(Tensor(a!) self) -> Tensor(a!)",
+                          "error_function.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+                          "special_erf(Tensor self) -> Tensor",
+                          "special_erf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"));
+  EXPECT_EQ(model.find("error_function_")->alias_of, "erf_");
+  EXPECT_EQ(model.find("error_function.out")->group(), "error_function");
+  EXPECT_EQ(model.find("error_function")->composite, "implicit");
+  EXPECT_EQ(model.find("error_function")->role, StructuredRole::none);
+  EXPECT_EQ(model.find("special_erf")->python_module.text, "special");
+  EXPECT_THAT(model.find("special_erf")->variants, ElementsAre("function"));
+}
+
 TEST(Complete, InplaceFormsOfOneTensorKeepTheFunction) {
   Frontend frontend(
       "- func: abs(Tensor self) -> Tensor\n  family: U\n  variants: function, method\n  autogen: "

@@ -24,6 +24,8 @@ struct Function {
   double (*evaluate)(const double* arguments);
   int cost;  // in additions, roughly
   unsigned traits = none;
+  // The operator on tensors that computes it, where that has another name.
+  std::string_view operator_name = {};
 
   bool has(Traits trait) const { return (traits & trait) != 0; }
 };

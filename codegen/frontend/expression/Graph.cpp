@@ -147,6 +147,7 @@ const Node* Graph::sub(const Node* a, const Node* b) {
   if (a->is_constant(0)) return neg(b);
   if (a == b) return constant(0);
   if (b->is_call("neg")) return add(a, b->arguments[0]);
+  if (b->is_call("sub") && b->arguments[0] == a) return b->arguments[1];
   return call("sub", {a, b});
 }
 
@@ -175,6 +176,7 @@ const Node* Graph::mul(const Node* a, const Node* b) {
 const Node* Graph::div(const Node* a, const Node* b) {
   if (a->is_constant(0)) return a;
   if (b->is_constant(1)) return a;
+  if (a == b) return constant(1);
   if (a->is_call("neg")) return neg(div(a->arguments[0], b));
   return call("div", {a, b});
 }
@@ -211,6 +213,21 @@ const Node* Graph::replace(const Node* root, const Node* what, const Node* with)
       changed |= arguments.back() != argument;
     }
     done[node] = changed ? call(node->name, std::move(arguments)) : node;
+  }
+  return done.at(root);
+}
+
+const Node* Graph::with_operator_names(const Node* root) {
+  std::map<const Node*, const Node*> done;
+  for (const Node* node : in_order({root})) {
+    done[node] = node;
+    if (node->kind != Node::Kind::call) continue;
+    std::vector<const Node*> arguments;
+    for (const Node* argument : node->arguments) arguments.push_back(done.at(argument));
+    const Function* function = find_function(node->name);
+    const bool renamed = function && !function->operator_name.empty();
+    done[node] = call(renamed ? std::string(function->operator_name) : node->name,
+                      std::move(arguments));
   }
   return done.at(root);
 }

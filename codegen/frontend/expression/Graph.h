@@ -54,6 +54,8 @@ class Graph {
   const Node* select(const Node* condition, const Node* then, const Node* otherwise);
   const Node* simplified(const std::string& operation, const std::vector<const Node*>& arguments);
 
+  // The graph of `root` with calls of functions named as the operators on tensors are.
+  const Node* with_operator_names(const Node* root);
   // The graph of `root` with every occurrence of `what` replaced by `with`.
   const Node* replace(const Node* root, const Node* what, const Node* with);
 

@@ -40,7 +40,10 @@ Needs needs_of(const std::vector<const Node*>& roots, const FunctionSchema& sche
     if (node->kind == Node::Kind::constant) {
       needs.integers &= node->value == std::trunc(node->value) && std::isfinite(node->value);
     } else if (node->kind == Node::Kind::scalar) {
-      needs.integers &= schema.find_argument(node->name)->type.base != SchemaBaseType::Float;
+      // A default such as 0.5 tells that the number is not meant to be whole.
+      const SchemaArgument* argument = schema.find_argument(node->name);
+      needs.integers &= argument->type.base != SchemaBaseType::Float &&
+                        argument->default_value.value_or("").find('.') == std::string::npos;
     }
     if (node->kind != Node::Kind::call) continue;
     if (const Function* function = find_function(node->name)) {
@@ -382,12 +385,13 @@ class Expander {
         sum = graph.add(sum, term);
       }
       if (sum->is_constant(0)) {
-        entry.gradients.push_back(
-            formula({name}, "zeros_like(" + to_text(incoming[0]) + ")", node));
+        entry.gradients.push_back(formula({name}, "non_differentiable", node));
+        entry.gradients.back().non_differentiable = true;
         continue;
       }
-      entry.gradients.push_back(formula({name}, to_text(sum), node));
-      entry.gradients.back().program = linearize({sum});
+      const Node* on_tensors = graph.with_operator_names(sum);
+      entry.gradients.push_back(formula({name}, to_text(on_tensors), node));
+      entry.gradients.back().program = linearize({on_tensors});
     }
   }
 

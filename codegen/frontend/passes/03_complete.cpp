@@ -1,5 +1,6 @@
-// Pass 03: makes the operators that `autogen` lists: in-place, out and Scalar forms of functional
-// operators, functional and out forms of operators that write to their arguments.
+// Pass 03: makes the operators that `autogen` lists, in-place, out and Scalar forms of functional
+// operators, functional and out forms of operators that write to their arguments, and then those
+// that `aliases` names: other names of an entry's operator and of all forms made of it.
 #include <c10/util/Suggest.h>
 #include <codegen/frontend/passes/Passes.h>
 
@@ -65,19 +66,17 @@ class Completer {
     for (auto& op : model_.operators) {
       Operator* base = op.get();
       all.push_back(std::move(op));
+      std::vector<const Operator*> forms = {base};
       for (const auto& name : base->autogen) {
-        if (auto made = make(*base, name)) {
-          const auto [first, fresh] = model_.by_name.emplace(made->name(), made.get());
-          if (!fresh) {
-            // Two entries may list one form: `lerp` and `lerp_` both make `lerp.out`.
-            const Operator& other = *first->second;
-            if (other.autogen_from && to_string(other.schema) == to_string(made->schema)) continue;
-            diagnostics_
-                .error(name.where, "autogen would make '" + made->name() + "', which exists")
-                .note(first->second->schema_where, "it is here");
-            continue;
-          }
-          all.push_back(std::move(made));
+        auto made = make(*base, name);
+        if (!made || is_known(*made) || !is_new(*made, name, "autogen")) continue;
+        forms.push_back(made.get());
+        all.push_back(std::move(made));
+      }
+      for (const auto& name : base->aliases) {
+        for (const Operator* form : forms) {
+          auto made = make_alias(*base, *form, name);
+          if (made && is_new(*made, name, "'aliases'")) all.push_back(std::move(made));
         }
       }
     }
@@ -85,6 +84,42 @@ class Completer {
   }
 
  private:
+  // Two entries may list one form: `lerp` and `lerp_` both make `lerp.out`.
+  bool is_known(const Operator& made) const {
+    const Operator* other = model_.find(made.name());
+    return other && other->autogen_from && to_string(other->schema) == to_string(made.schema);
+  }
+
+  bool is_new(Operator& made, const Spelled& name, const std::string& key) {
+    const auto [first, fresh] = model_.by_name.emplace(made.name(), &made);
+    if (fresh) return true;
+    diagnostics_.error(name.where, key + " would make '" + made.name() + "', which exists")
+        .note(first->second->schema_where, "it is here");
+    return false;
+  }
+
+  // `special_f` is a function of the Python module `special`, which has no in-place forms.
+  std::unique_ptr<Operator> make_alias(const Operator& base, const Operator& form,
+                                       const Spelled& name) {
+    const bool special = name.text.starts_with("special_");
+    if (special && form.kind == SchemaKind::inplace) return nullptr;
+    auto op = std::make_unique<Operator>();
+    op->schema = form.schema;
+    op->schema.name = name.text + (form.kind == SchemaKind::inplace ? "_" : "");
+    op->where = base.where;
+    op->schema_where = name.where;
+    op->family = base.family;
+    op->tags = base.tags;
+    op->cpp_no_default_args = base.cpp_no_default_args;
+    op->python_module = special ? Spelled{"special", name.where} : base.python_module;
+    op->autogen_from = &base;
+    op->alias_of = form.name();
+    op->variants = special ? std::vector<std::string>{"function"} : form.variants;
+    op->kind = form.kind;
+    op->doc = "Another name of ``" + form.schema.name + "``.\n";
+    return op;
+  }
+
   std::optional<Target> parse(const Operator& base, const Spelled& name) {
     Target target;
     const std::size_t dot = name.text.find('.');

@@ -122,7 +122,7 @@ void group_variants(Model& model, const PassOptions& options, Diagnostics& diagn
   }
   for (const auto& op : model.operators) {
     if (op->autogen_from) {
-      if (op->scalar_overload_of.empty()) continue;
+      if (op->scalar_overload_of.empty() || !op->alias_of.empty()) continue;
       // The tensor operator of the same form, which the Scalar form calls.
       for (const auto& other : model.operators) {
         if (other->functional && other->functional->name() == op->autogen_from->name() &&

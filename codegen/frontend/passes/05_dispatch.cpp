@@ -26,8 +26,9 @@ std::string composite_kind(std::string_view key) {
 
 void expand_dispatch(Model& model, const PassOptions& options, Diagnostics& diagnostics) {
   for (const auto& op : model.operators) {
-    if (op->autogen_from && op->scalar_overload_of.empty()) continue;  // below
-    if (!op->scalar_overload_of.empty()) {
+    const bool calls_another = !op->scalar_overload_of.empty() || !op->alias_of.empty();
+    if (op->autogen_from && !calls_another) continue;  // below
+    if (calls_another) {
       op->composite = "implicit";
       continue;
     }
@@ -68,7 +69,7 @@ void expand_dispatch(Model& model, const PassOptions& options, Diagnostics& diag
   std::set<std::string> with_derivative;
   for (const auto& entry : model.derivatives) with_derivative.insert(entry->schema.full_name());
   for (const auto& op : model.operators) {
-    if (!op->autogen_from || !op->scalar_overload_of.empty()) continue;
+    if (!op->autogen_from || !op->composite.empty()) continue;
     if (op->autogen_from->structured) continue;
     const bool calls_what_has_a_gradient =
         op->kind == SchemaKind::functional ||

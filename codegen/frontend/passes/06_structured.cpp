@@ -74,7 +74,7 @@ void plan_structured(Model& model, const PassOptions& options, Diagnostics& diag
     if (op->structured) continue;
     if (op->autogen_from) {
       const Operator& base = *op->autogen_from;
-      if (base.structured && op->scalar_overload_of.empty()) adopt(*op, base, base.schema);
+      if (base.structured && op->composite.empty()) adopt(*op, base, base.schema);
       continue;
     }
     if (op->structured_delegate.empty()) continue;

@@ -11,4 +11,10 @@ static_assert(Alone<Tensor(const Tensor&)>::check(&conj, 0),
     "and no other function there may have its name");
 #endif
 
+#ifdef OPLOOM_NATIVE_positive
+static_assert(Alone<Tensor(const Tensor&)>::check(&positive, 0),
+    "positive(Tensor(a) self) -> Tensor(a): at::native::positive must be 'Tensor "
+    "positive(const Tensor& self)', and no other function there may have its name");
+#endif
+
 }  // namespace at::inline oploom_v1::native

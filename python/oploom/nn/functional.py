@@ -37,17 +37,99 @@ def sigmoid(input: Tensor) -> Tensor:
 
 def silu(input: Tensor) -> Tensor:
     """``input * sigmoid(input)``, elementwise."""
-    return input * input.sigmoid()
+    return _C.silu(input)
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """``input`` where it is positive, else ``alpha * expm1(input)``."""
+    return _nn.elu_(input, alpha) if inplace else _nn.elu(input, alpha)
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """``input`` where it is positive, else ``alpha * expm1(input / alpha)``."""
+    return _C.celu_(input, alpha) if inplace else _C.celu(input, alpha)
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """``elu`` with the constants that keep mean 0 and variance 1 from layer to layer."""
+    return _C.selu_(input) if inplace else _C.selu(input)
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """``input``, multiplied by ``negative_slope`` where it is negative."""
+    function = _nn.leaky_relu_ if inplace else _nn.leaky_relu
+    return function(input, negative_slope)
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """``input``, limited to the range from 0 to 6."""
+    return _nn.relu6_(input) if inplace else _nn.relu6(input)
+
+
+def hardtanh(
+    input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Tensor:
+    """``input``, limited to the range from ``min_val`` to ``max_val``."""
+    function = _nn.hardtanh_ if inplace else _nn.hardtanh
+    return function(input, min_val, max_val)
+
+
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """``input / 6 + 1 / 2``, limited to the range from 0 to 1."""
+    return _nn.hardsigmoid_(input) if inplace else _nn.hardsigmoid(input)
+
+
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """``input * hardsigmoid(input)``."""
+    return _nn.hardswish_(input) if inplace else _nn.hardswish(input)
+
+
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """``input * tanh(softplus(input))``."""
+    return _nn.mish_(input) if inplace else _nn.mish(input)
+
+
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """``input`` where it is above ``threshold``, else ``value``."""
+    function = _C.threshold_ if inplace else _C.threshold
+    return function(input, threshold, value)
+
+
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """``input``, or 0 where its magnitude is at most ``lambd``."""
+    return _C.hardshrink(input, lambd)
+
+
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """``input`` moved by ``lambd`` towards 0, at most up to 0."""
+    if lambd < 0:
+        raise ValueError(f"softshrink(): expected lambd to be at least 0, got {lambd}")
+    return _nn.softshrink(input, lambd)
+
+
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """``log(1 + exp(beta * input)) / beta``; ``input`` where ``beta * input`` is above threshold."""
+    return _nn.softplus(input, beta, threshold)
+
+
+def logsigmoid(input: Tensor) -> Tensor:
+    """The logarithm of ``sigmoid(input)``."""
+    return _nn.log_sigmoid(input)
+
+
+def softsign(input: Tensor) -> Tensor:
+    """``input / (1 + abs(input))``."""
+    return _nn.softsign(input)
+
+
+def tanhshrink(input: Tensor) -> Tensor:
+    """``input - tanh(input)``."""
+    return _nn.tanhshrink(input)
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """``input`` times the normal distribution function of ``input``, elementwise."""
-    if approximate == "none":
-        return input * (0.5 * (1 + (input * 0.7071067811865476).erf()))
-    if approximate == "tanh":
-        inner = 0.7978845608028654 * (input + 0.044715 * input * input * input)
-        return 0.5 * input * (1 + inner.tanh())
-    raise ValueError(f"gelu(): expected approximate='none' or 'tanh', got {approximate!r}")
+    return _C.gelu(input, approximate=approximate)
 
 
 def softmax(
@@ -106,10 +188,48 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
 
 def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """The absolute differences, reduced."""
-    difference = (input - target).abs()
-    if _reduction(reduction) == 0:
-        return difference
-    return difference.mean() if reduction == "mean" else difference.sum()
+    return _nn.l1_loss(input, target, _reduction(reduction))
+
+
+def smooth_l1_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0
+) -> Tensor:
+    """``l1_loss``, with a parabola where the difference is less than ``beta``."""
+    return _nn.smooth_l1_loss(input, target, _reduction(reduction), beta)
+
+
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
+) -> Tensor:
+    """Half the squared differences up to ``delta``, a straight line beyond."""
+    return _nn.huber_loss(input, target, _reduction(reduction), delta)
+
+
+def binary_cross_entropy(
+    input: Tensor, target: Tensor, weight: Optional[Tensor] = None, reduction: str = "mean"
+) -> Tensor:
+    """The cross entropy of probabilities."""
+    return _nn.binary_cross_entropy(input, target, weight, _reduction(reduction))
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor, target: Tensor, weight: Optional[Tensor] = None, reduction: str = "mean",
+    pos_weight: Optional[Tensor] = None,
+) -> Tensor:
+    """``binary_cross_entropy`` of ``sigmoid(input)``, finite for large ``input``, too."""
+    return _C.binary_cross_entropy_with_logits(
+        input, target, weight, pos_weight, _reduction(reduction)
+    )
+
+
+def kl_div(
+    input: Tensor, target: Tensor, reduction: str = "mean", log_target: bool = False
+) -> Tensor:
+    """The Kullback-Leibler divergence; ``input`` holds log-probabilities. ``reduction`` may also be
+    'batchmean': the sum, divided by the size of the first dimension."""
+    if reduction == "batchmean":
+        return _C.kl_div(input, target, 2, log_target=log_target) / input.size(0)
+    return _C.kl_div(input, target, _reduction(reduction), log_target=log_target)
 
 
 def nll_loss(

@@ -109,7 +109,7 @@ class Operator:
             if self.python_module is not None:
                 place = getattr(place, self.python_module)
             return getattr(place, self.base)
-        for place in (oploom, oploom._C, oploom._C._nn, oploom.Tensor):
+        for place in (oploom, oploom._C, oploom._C._nn, oploom._C._special, oploom.Tensor):
             found = getattr(place, self.base, None)
             if found is not None and not (self.method_only and place is not oploom.Tensor):
                 return found if callable(found) else found.__get__  # an attribute, such as mT

@@ -1,0 +1,82 @@
+// Number theory and shifts of integers. They are no expressions: gcd loops, and a shift is about bits.
+#include <aten/cpu/Loops.h>
+#include <aten/stubs/BinaryOps.h>
+
+#include <type_traits>
+
+namespace at::inline oploom_v1::native {
+inline namespace CPU_CAPABILITY {
+namespace {
+
+template <typename Op>
+void integer_op(TensorIteratorBase& iter, const char* name, Op op) {
+  OPLOOM_DISPATCH(iter.common_dtype(), name, (OPLOOM_INTEGRAL), [&] {
+    cpu_kernel(iter, [op](scalar_t a, scalar_t b) -> scalar_t { return op(a, b); });
+  });
+}
+
+// The magnitude, which of the most negative number only the unsigned type can hold.
+template <typename T>
+OPLOOM_ALWAYS_INLINE std::make_unsigned_t<T> magnitude(T x) {
+  using U = std::make_unsigned_t<T>;
+  return x < 0 ? static_cast<U>(U(0) - static_cast<U>(x)) : static_cast<U>(x);
+}
+
+template <typename U>
+OPLOOM_ALWAYS_INLINE U greatest_divisor(U a, U b) {
+  while (b != 0) {
+    const U rest = static_cast<U>(a % b);
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+void gcd_kernel(TensorIteratorBase& iter) {
+  integer_op(iter, "gcd", [](auto a, auto b) {
+    return static_cast<decltype(a)>(greatest_divisor(magnitude(a), magnitude(b)));
+  });
+}
+
+void lcm_kernel(TensorIteratorBase& iter) {
+  integer_op(iter, "lcm", [](auto a, auto b) {
+    using T = decltype(a);
+    using U = std::make_unsigned_t<T>;
+    const U x = magnitude(a), y = magnitude(b);
+    const U divisor = greatest_divisor(x, y);
+    return divisor == 0 ? T(0) : static_cast<T>(static_cast<U>(x / divisor * y));
+  });
+}
+
+// Where C++ leaves a shift undefined, by a negative count or by all bits and more, every bit is
+// shifted out.
+template <typename T>
+OPLOOM_ALWAYS_INLINE bool shifts_all(T count) {
+  return count < 0 || magnitude(count) >= sizeof(T) * 8;
+}
+
+void bitwise_left_shift_kernel(TensorIteratorBase& iter) {
+  integer_op(iter, "bitwise_left_shift", [](auto a, auto b) {
+    using T = decltype(a);
+    using U = std::make_unsigned_t<T>;
+    return shifts_all(b) ? T(0) : static_cast<T>(static_cast<U>(static_cast<U>(a) << b));
+  });
+}
+
+void bitwise_right_shift_kernel(TensorIteratorBase& iter) {
+  integer_op(iter, "bitwise_right_shift", [](auto a, auto b) {
+    using T = decltype(a);
+    if (shifts_all(b)) return a < 0 ? static_cast<T>(-1) : T(0);
+    return static_cast<T>(a >> b);
+  });
+}
+
+}  // namespace
+}  // namespace CPU_CAPABILITY
+
+OPLOOM_REGISTER_DISPATCH(bitwise_left_shift_stub, &bitwise_left_shift_kernel);
+OPLOOM_REGISTER_DISPATCH(bitwise_right_shift_stub, &bitwise_right_shift_kernel);
+OPLOOM_REGISTER_DISPATCH(gcd_stub, &gcd_kernel);
+OPLOOM_REGISTER_DISPATCH(lcm_stub, &lcm_kernel);
+
+}  // namespace at::inline oploom_v1::native

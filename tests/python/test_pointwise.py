@@ -1,0 +1,193 @@
+"""Pointwise functions at their edges, and under their other names."""
+
+import numpy as np
+import oploom
+import pytest
+import scipy.special
+from oploom.nn import functional as F
+
+EDGES = [-np.inf, -1e4, -100.0, -1.0, -0.0, 0.0, 1.0, 100.0, 1e4, np.inf, np.nan]
+LARGE = [-1e4, -100.0, -1e-8, 0.0, 1e-8, 100.0, 1e4]
+
+
+def softplus(x):
+    return np.logaddexp(x, 0)
+
+
+# Function, its value in float64, its derivative.
+SMOOTH = {
+    "sigmoid": (oploom.sigmoid, scipy.special.expit,
+                lambda x: scipy.special.expit(x) * scipy.special.expit(-x)),
+    "log_sigmoid": (F.logsigmoid, lambda x: -softplus(-x), lambda x: scipy.special.expit(-x)),
+    "softplus": (F.softplus, softplus, scipy.special.expit),
+    "elu": (F.elu, lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))),
+            lambda x: np.exp(np.minimum(x, 0))),
+    "mish": (F.mish, lambda x: x * np.tanh(softplus(x)),
+             lambda x: np.tanh(softplus(x)) + x * scipy.special.expit(x) / np.cosh(
+                 np.minimum(softplus(x), 300)) ** 2),
+    "silu": (F.silu, lambda x: x * scipy.special.expit(x),
+             lambda x: scipy.special.expit(x) * (1 + x * scipy.special.expit(-x))),
+    "softsign": (F.softsign, lambda x: x / (1 + abs(x)), lambda x: 1 / (1 + abs(x)) ** 2),
+    "tanhshrink": (F.tanhshrink, lambda x: x - np.tanh(x), lambda x: np.tanh(x) ** 2),
+    "log_ndtr": (oploom.special.log_ndtr, scipy.special.log_ndtr,
+                 lambda x: np.exp(-x * x / 2 - np.log(np.sqrt(2 * np.pi))
+                                  - scipy.special.log_ndtr(x))),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", SMOOTH)
+def test_large_arguments(name, dtype):
+    function, value, derivative = SMOOTH[name]
+    x = oploom.tensor(LARGE, dtype=getattr(oploom, dtype), requires_grad=True)
+    y = function(x)
+    y.sum().backward()
+    wide = np.array(LARGE, dtype=dtype).astype(np.float64)
+    tolerance = {"rtol": 1e-6, "atol": 1e-7} if dtype == "float32" else {"rtol": 1e-12, "atol": 1e-14}
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(y.detach().numpy(), value(wide), **tolerance)
+        if name == "log_ndtr" and dtype == "float64":
+            tolerance["rtol"] = 1e-8  # the reference subtracts two numbers of about 5e7
+        np.testing.assert_allclose(x.grad.numpy(), derivative(wide), **tolerance)
+
+
+@pytest.mark.parametrize("name", ["acos", "asinh", "atan", "exp2", "erfc", "sinc", "signbit",
+                                  "isposinf", "isneginf", "digamma", "lgamma", "i0", "erfinv"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_edges_against_references(name, dtype):
+    reference = {"acos": np.arccos, "asinh": np.arcsinh, "atan": np.arctan,
+                 "lgamma": scipy.special.gammaln}.get(name) or getattr(
+                     np, name, None) or getattr(scipy.special, name)
+    values = np.array(EDGES, dtype=dtype)
+    if name in ("digamma", "lgamma"):
+        values = values[values > -100]  # beyond, SciPy's own conventions differ at the poles
+    if name == "i0":
+        values = values[~np.isinf(values)]  # SciPy's is nan there, the function's limit is inf
+    with np.errstate(all="ignore"):
+        if name == "sinc":
+            values = values[np.isfinite(values)]
+            values = values[abs(values) <= 100]
+        expected = reference(values.astype(np.float64)).astype(
+            bool if name in ("signbit", "isposinf", "isneginf") else dtype)
+    actual = getattr(oploom, name)(oploom.tensor(values)).numpy()
+    np.testing.assert_allclose(actual, expected, rtol=1e-6 if dtype == "float32" else 1e-13,
+                               atol=1e-6 if dtype == "float32" else 1e-13)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
+def test_shifts_of_any_count(dtype):
+    bits = np.dtype(dtype).itemsize * 8
+    x = oploom.tensor([5, 100, 127], dtype=getattr(oploom, dtype))
+    for count in (bits - 1, bits, bits + 1, 100):
+        assert (x >> count).tolist() == [v >> count if count < bits else 0 for v in (5, 100, 127)]
+        if count >= bits:
+            assert (x << count).tolist() == [0, 0, 0]
+    if dtype != "uint8":
+        y = oploom.tensor([-5, 5], dtype=x.dtype)
+        assert (y >> -1).tolist() == [-1, 0] and (y << -1).tolist() == [0, 0]
+        assert (y >> bits).tolist() == [-1, 0]
+        assert (y >> 1).tolist() == [-3, 2] and (y << 1).tolist() == [-10, 10]
+    x <<= 1
+    assert x.tolist()[0] == 10
+    x >>= 1
+    assert x.tolist()[0] == 5
+    assert (3 << oploom.tensor([0, 1, 2])).tolist() == [3, 6, 12]
+
+
+def test_gcd_and_lcm_of_extremes():
+    low = -(2**63)
+    x = oploom.tensor([low, 0, 0, -6, 6], dtype=oploom.int64)
+    y = oploom.tensor([6, 0, -7, 4, -4], dtype=oploom.int64)
+    assert oploom.gcd(x, y).tolist() == [2, 0, 7, 2, 2]
+    assert oploom.lcm(x, y).tolist()[1:] == [0, 0, 12, 12]
+
+
+ALIASES = {"arccos": "acos", "arcsinh": "asinh", "absolute": "abs", "negative": "neg",
+           "fix": "trunc", "multiply": "mul", "subtract": "sub", "divide": "div",
+           "true_divide": "div", "greater": "gt", "less_equal": "le", "not_equal": "ne",
+           "arctan2": "atan2"}
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_aliases(alias):
+    x = oploom.tensor([0.25, 0.5], requires_grad=True)
+    binary = alias in ("multiply", "subtract", "divide", "true_divide", "greater", "less_equal",
+                       "not_equal", "arctan2")
+    arguments = (oploom.tensor([0.5, 0.5]),) if binary else ()
+    expected = getattr(oploom, ALIASES[alias])(x, *arguments)
+    for result in (getattr(oploom, alias)(x, *arguments), getattr(x, alias)(*arguments)):
+        assert result.tolist() == expected.tolist() and result.dtype is expected.dtype
+    out = oploom.empty([0], dtype=expected.dtype)
+    with oploom.no_grad():
+        assert getattr(oploom, alias)(x, *arguments, out=out) is out
+        changed = x.detach().clone()
+        if expected.dtype is changed.dtype:
+            assert getattr(changed, alias + "_")(*arguments).tolist() == expected.tolist()
+    assert out.tolist() == expected.tolist()
+    if expected.requires_grad:
+        getattr(oploom, alias)(x, *arguments).sum().backward()
+        assert x.grad is not None
+
+
+def test_names_of_special():
+    x = oploom.tensor([0.25, 0.5])
+    for name, function in {"expit": "sigmoid", "gammaln": "lgamma", "psi": "digamma",
+                           "erf": "erf", "exp2": "exp2", "sinc": "sinc", "i0": "i0"}.items():
+        assert getattr(oploom.special, name)(x).tolist() == getattr(oploom, function)(x).tolist()
+    assert oploom.special.polygamma(1, x).tolist() == x.clone().polygamma_(1).tolist()
+    assert oploom.special.round(oploom.tensor([1.26]), decimals=1).tolist() == pytest.approx([1.3])
+
+
+def test_xlogy_where_the_factor_is_zero():
+    x = oploom.zeros(4, requires_grad=True)
+    y = oploom.tensor([0.0, -1.0, np.inf, np.nan], requires_grad=True)
+    z = oploom.xlogy(x, y)
+    np.testing.assert_array_equal(z.detach().numpy(), [0, 0, 0, np.nan])
+    z[:3].sum().backward()
+    assert x.grad[:3].tolist() == [0, 0, 0] and y.grad[:3].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("pos_weight", [None, 2.0])
+def test_logits_agree_with_probabilities(pos_weight):
+    x = oploom.tensor([-30.0, -2.0, 0.0, 3.0, 30.0], dtype=oploom.float64, requires_grad=True)
+    target = oploom.tensor([0.0, 1.0, 0.5, 0.25, 1.0], dtype=oploom.float64)
+    weight = None if pos_weight is None else oploom.tensor([pos_weight], dtype=oploom.float64)
+    loss = F.binary_cross_entropy_with_logits(x, target, reduction="none", pos_weight=weight)
+    p = scipy.special.expit(x.detach().numpy())
+    t = target.numpy()
+    factor = pos_weight or 1
+    with np.errstate(all="ignore"):
+        expected = -(factor * t * scipy.special.log_expit(x.detach().numpy())
+                     + (1 - t) * scipy.special.log_expit(-x.detach().numpy()))
+    # Where x is large, terms of its size cancel.
+    np.testing.assert_allclose(loss.detach().numpy(), expected, rtol=1e-12, atol=1e-14)
+    loss.sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), (1 - t) * p - factor * t * (1 - p), rtol=1e-9, atol=1e-13)
+
+
+def test_cross_entropy_of_certain_probabilities():
+    p = oploom.tensor([0.0, 1.0, 0.0, 1.0], requires_grad=True)
+    loss = F.binary_cross_entropy(p, oploom.tensor([0.0, 1.0, 1.0, 0.0]), reduction="none")
+    assert loss.tolist() == [0, 0, 100, 100]
+    loss.sum().backward()
+    assert np.isfinite(p.grad.numpy()).all()
+
+
+def test_batchmean():
+    x, t = oploom.rand(4, 3).log(), oploom.rand(4, 3)
+    total = F.kl_div(x, t, reduction="sum")
+    np.testing.assert_allclose(F.kl_div(x, t, reduction="batchmean").item(), total.item() / 4, rtol=1e-6)
+    with pytest.raises(ValueError, match="reduction"):
+        F.kl_div(x, t, reduction="other")
+
+
+def test_integers_with_a_fractional_number():
+    x = oploom.tensor([-2, 0, 3])
+    assert F.leaky_relu(x).dtype is oploom.float32
+    np.testing.assert_allclose(F.leaky_relu(x).numpy(), [-0.02, 0, 3], rtol=1e-6)
+    assert F.hardtanh(x, -1, 1).dtype is oploom.float32 or F.hardtanh(x, -1, 1).tolist() == [-1, 0, 1]
+
+
+def test_heaviside_takes_the_value_at_zero():
+    values = oploom.tensor([0.25, 0.5, 0.75, -2.0])
+    assert oploom.heaviside(oploom.tensor([-1.0, 0.0, 1.0, -0.0]), values).tolist() == [0, 0.5, 1, -2]
