@@ -1,4 +1,5 @@
-"""generated/tests: one test class for each operator with a record, for tests/ops/harness.py."""
+"""generated/tests: a test class for each operator with a record, for tests/ops/harness.py, and the
+examples of all operators, for tests/ops/examples.py."""
 
 from __future__ import annotations
 
@@ -128,4 +129,10 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
             files[f"generated/tests/test_{family}.py"] = template.render(
                 family=family, classes=classes
             )
+    examples = [op for op in model.operators if op.example]
+    if examples:
+        files["generated/tests/test_examples.py"] = env.get_template("tests_examples.py.j2").render(
+            examples=[{"name": op.name, "lines": [repr(line) for line in op.example.rstrip().split("\n")]}
+                      for op in examples]
+        )
     return files

@@ -9,7 +9,7 @@ namespace oploom::frontend {
 
 namespace {
 
-constexpr std::array<std::string_view, 22> kKeys = {"func",
+constexpr std::array<std::string_view, 23> kKeys = {"func",
                                                     "family",
                                                     "variants",
                                                     "dispatch",
@@ -29,6 +29,7 @@ constexpr std::array<std::string_view, 22> kKeys = {"func",
                                                     "category_override",
                                                     "ufunc_inner_loop",
                                                     "doc",
+                                                    "example",
                                                     "expr",
                                                     "test"};
 
@@ -104,6 +105,8 @@ class Loader {
       }
     } else if (name == "doc") {
       op.doc = word(value, "text").text;
+    } else if (name == "example") {
+      op.example = word(value, "lines of a Python session, '>>> oploom.ones(2)'").text;
     } else if (name == "expr") {
       if (!word(value, "an expression").empty()) op.expr = &value;
     } else if (name == "test") {
