@@ -58,8 +58,8 @@ class Page:
 
     def _read(self):
         while b"\0" not in self._buffer:
-            ready, _, _ = select.select([self._out], [], [], 60)
-            assert ready, "the browser has not answered for a minute"
+            ready, _, _ = select.select([self._out], [], [], 240)
+            assert ready, "the browser has not answered for four minutes"
             part = os.read(self._out, 1 << 16)
             assert part, "the browser ended"
             self._buffer += part
@@ -84,7 +84,7 @@ class Page:
         return answer["result"].get("value")
 
     def wait_for(self, script):
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not self.run(script):
             assert time.monotonic() < deadline, f"never came true: {script}"
             time.sleep(0.01)
