@@ -2,18 +2,13 @@
 # and of the rooms it depends on, and of no other. A room's include path is a folder in the build
 # tree that holds links to just the room's own headers, so a wrong include does not compile.
 
+include(${CMAKE_CURRENT_LIST_DIR}/OploomKernels.cmake)
 set_property(GLOBAL PROPERTY OPLOOM_LIBRARY_ROOMS "")
 
 function(_oploom_common target)
-  target_compile_features(${target} PUBLIC cxx_std_20)
-  set_target_properties(${target} PROPERTIES
-    CXX_EXTENSIONS OFF
-    POSITION_INDEPENDENT_CODE ON
-    CXX_VISIBILITY_PRESET hidden
-    VISIBILITY_INLINES_HIDDEN ON)
+  oploom_code_options(${target})
   target_compile_options(${target} PRIVATE
-    -Wall -Wextra -Wno-unused-parameter -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -fno-math-errno
-    -fno-trapping-math -ffp-contract=off)
+    -Wall -Wextra -Wno-unused-parameter -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-restrict)  # false alarms of GCC 12 (PR105651)
   endif()
@@ -21,6 +16,11 @@ function(_oploom_common target)
     target_compile_options(${target} PRIVATE
       -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
     target_compile_definitions(${target} PUBLIC OPLOOM_NO_POOL)
+  endif()
+  if(OPLOOM_BUILD_FUZZERS)
+    target_compile_options(${target} PRIVATE
+      -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+      -fno-omit-frame-pointer)
   endif()
 endfunction()
 
@@ -54,25 +54,12 @@ endfunction()
 
 # oploom_cpu_kernels(<file>...): adds each kernel file to the library once for each instruction set.
 function(oploom_cpu_kernels)
-  set(DEFAULT_FLAGS "")
-  set(AVX2_FLAGS $<$<CONFIG:Release>:-O3> -mavx2 -mfma -mf16c)
-  set(AVX512_FLAGS $<$<CONFIG:Release>:-O3> -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx2 -mfma -mf16c)
   foreach(isa IN LISTS OPLOOM_CPU_CAPABILITIES)
-    set(copies "")
-    foreach(source IN LISTS ARGN)
-      get_filename_component(stem ${source} NAME_WE)
-      set(copy ${CMAKE_CURRENT_BINARY_DIR}/${stem}.${isa}.cpp)
-      get_filename_component(absolute ${source} ABSOLUTE)
-      file(RELATIVE_PATH relative ${PROJECT_SOURCE_DIR} ${absolute})
-      file(CONFIGURE OUTPUT ${copy} CONTENT "#include <${relative}>\n" @ONLY)
-      list(APPEND copies ${copy})
-    endforeach()
+    oploom_kernel_copies(copies ${CMAKE_CURRENT_BINARY_DIR} ${isa} ${PROJECT_SOURCE_DIR} ${ARGN})
     string(TOLOWER ${isa} suffix)
     oploom_room(aten_cpu_${suffix} PATHS aten/cpu generated/cpu SOURCES ${copies}
       DEPENDS aten_stubs generated_stubs)
-    target_compile_options(oploom_aten_cpu_${suffix} PRIVATE ${${isa}_FLAGS})
-    target_compile_definitions(oploom_aten_cpu_${suffix} PRIVATE
-      CPU_CAPABILITY=${isa} CPU_CAPABILITY_${isa})
+    oploom_kernel_options(oploom_aten_cpu_${suffix} ${isa})
   endforeach()
 endfunction()
 

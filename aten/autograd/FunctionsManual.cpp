@@ -1,8 +1,33 @@
 // Backward formulas: tools and pointwise operators.
 #include <aten/autograd/FunctionsManual.h>
 #include <aten/core/Empty.h>
-#include <generated/ops/Functions.h>
 #include <generated/ops/TensorOperators.h>
+#include <generated/ops/abs.h>
+#include <generated/ops/conj.h>
+#include <generated/ops/detach.h>
+#include <generated/ops/empty.h>
+#include <generated/ops/exp.h>
+#include <generated/ops/full_like.h>
+#include <generated/ops/imag.h>
+#include <generated/ops/log.h>
+#include <generated/ops/logical_and.h>
+#include <generated/ops/logical_or.h>
+#include <generated/ops/max.h>
+#include <generated/ops/min.h>
+#include <generated/ops/pow.h>
+#include <generated/ops/real.h>
+#include <generated/ops/reshape.h>
+#include <generated/ops/sgn.h>
+#include <generated/ops/sqrt.h>
+#include <generated/ops/square.h>
+#include <generated/ops/sum.h>
+#include <generated/ops/t.h>
+#include <generated/ops/tanh.h>
+#include <generated/ops/to.h>
+#include <generated/ops/where.h>
+#include <generated/ops/zero.h>
+#include <generated/ops/zeros.h>
+#include <generated/ops/zeros_like.h>
 
 #include <cmath>
 

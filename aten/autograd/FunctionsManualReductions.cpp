@@ -1,7 +1,36 @@
 // Backward formulas: reductions and neural networks.
 #include <aten/autograd/FunctionsManual.h>
-#include <generated/ops/Functions.h>
 #include <generated/ops/TensorOperators.h>
+#include <generated/ops/abs.h>
+#include <generated/ops/add.h>
+#include <generated/ops/any.h>
+#include <generated/ops/cat.h>
+#include <generated/ops/clone.h>
+#include <generated/ops/conj.h>
+#include <generated/ops/cumprod.h>
+#include <generated/ops/cumsum.h>
+#include <generated/ops/empty.h>
+#include <generated/ops/exp.h>
+#include <generated/ops/expand.h>
+#include <generated/ops/flip.h>
+#include <generated/ops/index_add.h>
+#include <generated/ops/index_select.h>
+#include <generated/ops/logical_and.h>
+#include <generated/ops/logical_or.h>
+#include <generated/ops/max.h>
+#include <generated/ops/mean.h>
+#include <generated/ops/narrow.h>
+#include <generated/ops/norm.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/ones_like.h>
+#include <generated/ops/pow.h>
+#include <generated/ops/reshape.h>
+#include <generated/ops/sgn.h>
+#include <generated/ops/sum.h>
+#include <generated/ops/unsqueeze.h>
+#include <generated/ops/where.h>
+#include <generated/ops/zeros.h>
+#include <generated/ops/zeros_like.h>
 
 #include <cmath>
 #include <numeric>

@@ -135,6 +135,12 @@ std::vector<OperatorTableBase*> list_operators(std::string_view name_space) {
 
 void register_operators(std::string_view name_space, ArrayRef<OperatorTableBase*> tables) {
   OPLOOM_CHECK(name_space != kBuiltin, "register_operators(): the namespace 'aten' is taken");
+  for (OperatorTableBase* op : tables) {
+    const std::string name = c10::str(name_space, "::", op->qualified_name());
+    OPLOOM_CHECK(find_operator(name) == nullptr, "register_operators(): '", name,
+                 "' is registered already: two libraries define it; load one of them, or give the "
+                 "other's operators a namespace of their own");
+  }
   std::lock_guard lock(registry_mutex());
   auto& all = other_namespaces()[std::string(name_space)];
   for (OperatorTableBase* op : tables) {
@@ -150,8 +156,8 @@ void register_operators(std::string_view name_space, ArrayRef<OperatorTableBase*
 }
 
 void call_fallback(const OperatorTableBase& op, DispatchKeySet keys, Stack& stack) {
-  BoxedKernel kernel =
-      __atomic_load_n(&fallbacks[static_cast<size_t>(keys.highestPriorityTypeId())], __ATOMIC_ACQUIRE);
+  BoxedKernel kernel = __atomic_load_n(
+      &fallbacks[static_cast<size_t>(keys.highestPriorityTypeId())], __ATOMIC_ACQUIRE);
   OPLOOM_CHECK_NOT_IMPLEMENTED(kernel != nullptr, op.qualified_name(), "(): the fallback for ",
                                keys.highestPriorityTypeId(), " was removed");
   kernel(op, keys, stack);
@@ -180,10 +186,9 @@ Library::~Library() {
 
 void Library::impl(std::string_view name, KernelFunction kernel) {
   OperatorTableBase& op = get_operator(c10::str(name_space_, "::", name));
-  OPLOOM_CHECK_TYPE(*kernel.signature == op.signature(), op.qualified_name(),
-                    "(): the kernel for ", key_, " has the wrong signature\n  expected: ",
-                    demangle(op.signature()), "\n  got:      ", demangle(*kernel.signature),
-                    "\n  schema:   ", op.schema());
+  OPLOOM_CHECK_TYPE(*kernel.signature == op.signature(), op.qualified_name(), "(): the kernel for ",
+                    key_, " has the wrong signature\n  expected: ", demangle(op.signature()),
+                    "\n  got:      ", demangle(*kernel.signature), "\n  schema:   ", op.schema());
   replaced_.push_back({&op, op.exchange_kernel(key_, kernel.address)});
 }
 

@@ -7,8 +7,8 @@
 //     m.fallback(&to_cpu_and_back);
 //   }
 //
-// The block runs when the shared library that holds it is loaded; when that is unloaded, the kernels
-// are taken out again.
+// The block runs when the shared library that holds it is loaded; when that is unloaded, the
+// kernels are taken out again.
 #pragma once
 
 #include <aten/core/dispatch/OperatorTable.h>
@@ -27,17 +27,27 @@ OPLOOM_API OperatorTableBase* find_operator(std::string_view name);
 OPLOOM_API OperatorTableBase& get_operator(std::string_view name);
 // The operators of a namespace, sorted by name.
 OPLOOM_API std::vector<OperatorTableBase*> list_operators(std::string_view name_space = "aten");
-// Adds the tables of a namespace; they must live as long as the program.
+// Adds the tables of a namespace; they must live as long as the program. Throws c10::Error when one
+// of the operators is registered already.
 OPLOOM_API void register_operators(std::string_view name_space,
                                    ArrayRef<OperatorTableBase*> tables);
 
 // The operators of this library, sorted by name; generated.
 ArrayRef<OperatorTableBase*> builtin_operators();
 
+// Registers the operators of a package when the shared library that holds them is loaded. They
+// stay: oploom_add_operators() links packages so that dlclose() keeps them in memory, since graphs
+// and tables may lead to their code.
+struct OperatorRegistration {
+  OperatorRegistration(std::string_view name_space, ArrayRef<OperatorTableBase*> tables) {
+    register_operators(name_space, tables);
+  }
+};
+
 // ---- Kernels ----
 
-// A function as a kernel: the address of one with the key set as its first parameter, and the type of
-// the schema's signature, against which a registration is checked.
+// A function as a kernel: the address of one with the key set as its first parameter, and the type
+// of the schema's signature, against which a registration is checked.
 struct KernelFunction {
   ErasedKernel address;
   const std::type_info* signature;
@@ -49,13 +59,10 @@ template <auto F>
 struct MakeKernel;
 template <class R, class... Args, R (*F)(DispatchKeySet, Args...)>
 struct MakeKernel<F> {
-  static KernelFunction make() {
-    return {reinterpret_cast<ErasedKernel>(F), &typeid(R(Args...))};
-  }
+  static KernelFunction make() { return {reinterpret_cast<ErasedKernel>(F), &typeid(R(Args...))}; }
 };
 template <class First, class... Args, class R, R (*F)(First, Args...)>
-  requires(!std::is_same_v<First, DispatchKeySet>)
-struct MakeKernel<F> {
+requires(!std::is_same_v<First, DispatchKeySet>) struct MakeKernel<F> {
   static R call(DispatchKeySet, First first, Args... args) {
     return F(std::forward<First>(first), std::forward<Args>(args)...);
   }
@@ -76,8 +83,8 @@ class OPLOOM_API Library {
   Library& operator=(const Library&) = delete;
   ~Library();
 
-  // Sets the kernel of an operator for this library's key. Throws c10::Error for an unknown operator
-  // or for a function whose signature is not the schema's, and shows both.
+  // Sets the kernel of an operator for this library's key. Throws c10::Error for an unknown
+  // operator or for a function whose signature is not the schema's, and shows both.
   void impl(std::string_view op, KernelFunction kernel);
   // Sets a kernel for all operators of all namespaces that have none for this key.
   void fallback(BoxedKernel kernel);
@@ -108,9 +115,9 @@ struct LibraryBlock {
 
 #define OPLOOM_LIBRARY_IMPL(ns, key, m) OPLOOM_LIBRARY_IMPL_(ns, key, m, __COUNTER__)
 #define OPLOOM_LIBRARY_IMPL_(ns, key, m, id) OPLOOM_LIBRARY_IMPL__(ns, key, m, id)
-#define OPLOOM_LIBRARY_IMPL__(ns, key, m, id)                                            \
-  static void oploom_library_body_##id(::at::Library&);                                  \
-  static const ::at::detail::LibraryBlock oploom_library_block_##id(#ns, #key,           \
+#define OPLOOM_LIBRARY_IMPL__(ns, key, m, id)                                                   \
+  static void oploom_library_body_##id(::at::Library&);                                         \
+  static const ::at::detail::LibraryBlock oploom_library_block_##id(#ns, #key,                  \
                                                                     &oploom_library_body_##id); \
   static void oploom_library_body_##id(::at::Library& m)
 

@@ -5,11 +5,11 @@
 
 namespace at::inline oploom_v1::impl {
 
-// A structured operator is written as two functions: meta(), which checks the arguments and declares
-// each output with one of the set_output functions, and impl(), which fills the outputs. The
-// functional, in-place, out= and Meta forms of the operator differ only in what a declared output
-// becomes (a fresh tensor, self, the caller's tensor, a tensor without memory); generated subclasses
-// decide that.
+// A structured operator is written as two functions: meta(), which checks the arguments and
+// declares each output with one of the set_output functions, and impl(), which fills the outputs.
+// The functional, in-place, out= and Meta forms of the operator differ only in what a declared
+// output becomes (a fresh tensor, self, the caller's tensor, a tensor without memory); generated
+// subclasses decide that.
 class OPLOOM_API MetaBase {
  public:
   MetaBase() = default;
@@ -41,9 +41,17 @@ class OPLOOM_API MetaBase {
 // Definitions of the two functions of a structured operator, in namespaces at::meta and at::native:
 //   OPLOOM_META_FUNC(add, Tensor)(const Tensor& self, ...) { ... }      without overload: (mm)(...)
 //   OPLOOM_IMPL_FUNC(add_out)(const Tensor& self, ..., const Tensor& out) { ... }
+// Where the entry has 'precomputed', the first returns what impl() gets in the place of arguments:
+//   OPLOOM_PRECOMPUTE_META_FUNC(cumsum)(const Tensor& self, int64_t dim) { ... return {.dim = d}; }
 #define OPLOOM_META_FUNC(...) \
   OPLOOM_META_FUNC_OF(__VA_ARGS__, OPLOOM_META_FUNC_2, OPLOOM_META_FUNC_1, )(__VA_ARGS__)
 #define OPLOOM_META_FUNC_OF(op, overload, chosen, ...) chosen
 #define OPLOOM_META_FUNC_1(op) void structured_##op::meta
 #define OPLOOM_META_FUNC_2(op, overload) void structured_##op##_##overload::meta
+#define OPLOOM_PRECOMPUTE_META_FUNC(...)                                                           \
+  OPLOOM_META_FUNC_OF(__VA_ARGS__, OPLOOM_PRECOMPUTE_META_FUNC_2, OPLOOM_PRECOMPUTE_META_FUNC_1, ) \
+  (__VA_ARGS__)
+#define OPLOOM_PRECOMPUTE_META_FUNC_1(op) structured_##op::Precomputed structured_##op::meta
+#define OPLOOM_PRECOMPUTE_META_FUNC_2(op, overload) \
+  structured_##op##_##overload::Precomputed structured_##op##_##overload::meta
 #define OPLOOM_IMPL_FUNC(name) void structured_##name::impl

@@ -12,13 +12,42 @@ namespace {
 
 using at::detail::CastLoop;
 
+// Between float and a 16-bit float, which the compiler converts one at a time. Returns how many
+// elements it has converted.
+template <typename To, typename From>
+int64_t convert_vectors(To* to, const From* from, int64_t n) {
+  constexpr int kStep = vec::Vec<float>::size();
+  int64_t i = 0;
+  if constexpr (kStep > 1) {
+    for (; i + kStep <= n; i += kStep) {
+      if constexpr (std::is_same_v<To, float>) {
+        vec::load_as_float(from + i).storeu(to + i);
+      } else {
+        vec::store_from_float(to + i, vec::Vec<float>::loadu(from + i));
+      }
+    }
+  }
+  return i;
+}
+
+template <typename Reduced, typename T>
+inline constexpr bool is_reduction_of = false;
+template <>
+inline constexpr bool is_reduction_of<Half, float> = true;
+template <>
+inline constexpr bool is_reduction_of<BFloat16, float> = true;
+
 template <typename To, typename From>
 void cast_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t n) {
   if (dst_stride == sizeof(To) && src_stride == sizeof(From)) {
     To* to = reinterpret_cast<To*>(dst);
     const From* from = reinterpret_cast<const From*>(src);
+    int64_t i = 0;
+    if constexpr (is_reduction_of<To, From> || is_reduction_of<From, To>) {
+      i = convert_vectors(to, from, n);
+    }
     OPLOOM_INDEPENDENT_ITERATIONS
-    for (int64_t i = 0; i < n; ++i) to[i] = c10::convert<To>(from[i]);
+    for (; i < n; ++i) to[i] = c10::convert<To>(from[i]);
     return;
   }
   for (int64_t i = 0; i < n; ++i) {

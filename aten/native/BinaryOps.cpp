@@ -297,3 +297,5 @@ Tensor& floor_divide_out(const Tensor& self, const Tensor& other, Tensor& out) {
 
 }  // namespace native
 }  // namespace at::inline oploom_v1
+
+#include <generated/native/signatures/BinaryOps.h>

@@ -243,3 +243,5 @@ Tensor detach(const Tensor& self) {
 Tensor alias(const Tensor& self) { return make_alias(self, self.sizes(), self.strides()); }
 
 }  // namespace at::inline oploom_v1::native
+
+#include <generated/native/signatures/Copy.h>

@@ -40,3 +40,5 @@ Tensor& dropout_(Tensor& self, double p, bool train) {
 }
 
 }  // namespace at::inline oploom_v1::native
+
+#include <generated/native/signatures/Dropout.h>

@@ -274,3 +274,5 @@ Tensor einsum(std::string_view equation, TensorList tensors, OptionalIntArrayRef
 }
 
 }  // namespace at::inline oploom_v1::native
+
+#include <generated/native/signatures/LinearAlgebra.h>

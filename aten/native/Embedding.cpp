@@ -105,3 +105,5 @@ OPLOOM_IMPL_FUNC(embedding_dense_backward_out)
 }
 
 }  // namespace at::inline oploom_v1::native
+
+#include <generated/native/signatures/Embedding.h>

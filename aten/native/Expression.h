@@ -24,17 +24,18 @@ struct ExpressionTraits {
   bool complex;   // and for complex numbers
 };
 
-// The shape function: builds the iterator of a structured operator with one output. Throws TypeError
-// for dtypes without a kernel.
-void build_expression(TensorIteratorBase& iter, const TensorBase& out,
-                      std::initializer_list<const Tensor*> inputs, const ExpressionTraits& traits);
+// The shape function: builds the iterator of a structured operator with one output. Throws
+// TypeError for dtypes without a kernel.
+OPLOOM_API void build_expression(TensorIteratorBase& iter, const TensorBase& out,
+                                 std::initializer_list<const Tensor*> inputs,
+                                 const ExpressionTraits& traits);
 
 // The outputs of a gradient operator, new tensors of the inputs' broadcast shape, written in one
 // loop. `kernel` is null for tensors without data.
-void compute_expression(const char* name, const ExpressionKernel* kernel,
-                        std::initializer_list<Tensor*> outputs,
-                        std::initializer_list<const Tensor*> inputs, const Scalar* numbers,
-                        const ExpressionTraits& traits);
+OPLOOM_API void compute_expression(const char* name, const ExpressionKernel* kernel,
+                                   std::initializer_list<Tensor*> outputs,
+                                   std::initializer_list<const Tensor*> inputs,
+                                   const Scalar* numbers, const ExpressionTraits& traits);
 
 }  // namespace native
 }  // namespace at::inline oploom_v1

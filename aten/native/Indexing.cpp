@@ -643,3 +643,5 @@ Tensor& nonzero_out(const Tensor& self, Tensor& out) {
 Tensor argwhere(const Tensor& self) { return self.nonzero(); }
 
 }  // namespace at::inline oploom_v1::native
+
+#include <generated/native/signatures/Indexing.h>

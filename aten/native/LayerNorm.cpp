@@ -139,3 +139,5 @@ OPLOOM_IMPL_FUNC(layer_norm_out)
 }
 
 }  // namespace at::inline oploom_v1::native
+
+#include <generated/native/signatures/LayerNorm.h>

@@ -325,3 +325,5 @@ Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Ten
 }
 
 }  // namespace at::inline oploom_v1::native
+
+#include <generated/native/signatures/LinearAlgebra.h>

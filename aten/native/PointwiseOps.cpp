@@ -68,3 +68,5 @@ OPLOOM_IMPL_FUNC(lerp_Tensor)
 }
 
 }  // namespace at::inline oploom_v1::native
+
+#include <generated/native/signatures/PointwiseOps.h>

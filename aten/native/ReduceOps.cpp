@@ -308,3 +308,5 @@ Tensor value_selecting_reduction_backward(const Tensor& grad, int64_t dim, const
 }
 
 }  // namespace at::inline oploom_v1::native
+
+#include <generated/native/signatures/ReduceOps.h>

@@ -259,3 +259,5 @@ Tensor cumprod_backward(const Tensor& grad, const Tensor& input, int64_t dim,
 }
 
 }  // namespace at::inline oploom_v1::native
+
+#include <generated/native/signatures/ReduceOps.h>

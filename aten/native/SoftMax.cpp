@@ -102,3 +102,5 @@ Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dt
 }
 
 }  // namespace at::inline oploom_v1::native
+
+#include <generated/native/signatures/SoftMax.h>

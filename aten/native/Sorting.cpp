@@ -74,3 +74,5 @@ Tensor argsort(const Tensor& self, bool stable, int64_t dim, bool descending) {
 }
 
 }  // namespace at::inline oploom_v1::native
+
+#include <generated/native/signatures/Sorting.h>

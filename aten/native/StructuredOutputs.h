@@ -1,5 +1,5 @@
-// What becomes of the outputs that a structured operator declares: the classes between the generated
-// kernels and the meta() and impl() functions of an operator.
+// What becomes of the outputs that a structured operator declares: the classes between the
+// generated kernels and the meta() and impl() functions of an operator.
 #pragma once
 
 #include <aten/core/MetaBase.h>
@@ -18,37 +18,39 @@ namespace native {
 // Note [Structured kernels]
 // A structured operator is a class with meta(), which declares the outputs, and impl(), which fills
 // them. A generated kernel puts one of the classes below on top of it and calls meta(), impl() and,
-// where outputs were given, finish(), which copies what impl() wrote to a temporary. The Meta kernel
-// leaves out impl().
+// where outputs were given, finish(), which copies what impl() wrote to a temporary. The Meta
+// kernel leaves out impl().
 //
 // Where the operator's class is a TensorIterator, the iterator must learn about each output as soon
 // as it exists: its own set_output_raw_strided() does that.
 
 // A new tensor; empty strides mean contiguous or as the memory format in the options says.
-Tensor make_output(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options);
+OPLOOM_API Tensor make_output(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options);
 // What impl() does with a given output.
 enum class Writes {
   InAnyStrides,
   InTheseStrides,  // where the output has others, impl() gets a temporary
   Elsewhere        // always a temporary: an input is the same tensor as the output
 };
-// Makes a given tensor fit for an output, or returns a temporary to work on. Where `iterator` says so,
-// the caller converts to the output's dtype and looks after overlaps.
-Tensor fit_output(const char* name, const Tensor& out, IntArrayRef sizes, IntArrayRef strides,
-                  const TensorOptions& options, bool iterator, Writes writes);
+// Makes a given tensor fit for an output, or returns a temporary to work on. Where `iterator` says
+// so, the caller converts to the output's dtype and looks after overlaps.
+OPLOOM_API Tensor fit_output(const char* name, const Tensor& out, IntArrayRef sizes,
+                             IntArrayRef strides, const TensorOptions& options, bool iterator,
+                             Writes writes);
 // The same for the self of an in-place operator, which keeps its shape.
-Tensor fit_self(const char* name, const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
-                const TensorOptions& options, bool iterator, Writes writes);
+OPLOOM_API Tensor fit_self(const char* name, const Tensor& self, IntArrayRef sizes,
+                           IntArrayRef strides, const TensorOptions& options, bool iterator,
+                           Writes writes);
 // Throws if output and input overlap in part. Says whether the input must be kept from being
 // overwritten: both are one view, or might overlap.
-bool is_read(const Tensor& out, const TensorBase& input);
+OPLOOM_API bool is_read(const Tensor& out, const TensorBase& input);
 inline bool is_read(const Tensor& out, const std::optional<Tensor>& input) {
   return input.has_value() && is_read(out, *input);
 }
-bool is_read(const Tensor& out, TensorList inputs);
-bool is_read(const Tensor& out, OptionalTensorList inputs);
+OPLOOM_API bool is_read(const Tensor& out, TensorList inputs);
+OPLOOM_API bool is_read(const Tensor& out, OptionalTensorList inputs);
 // Copies a temporary to the tensor that it stands for, which is resized.
-void copy_back(const Tensor& out, const Tensor& temporary);
+OPLOOM_API void copy_back(const Tensor& out, const Tensor& temporary);
 
 template <class Kernel>
 inline constexpr bool is_iterator = std::is_base_of_v<TensorIteratorBase, Kernel>;
@@ -138,9 +140,9 @@ using InplaceOutput = KeptOutputs<Kernel, 1, &fit_self>;
 // ---- In-place and out= forms that are made from a functional operator ----
 
 // self = result, for a result of self's shape and of a dtype that can be cast to self's.
-Tensor& assign_inplace(Tensor& self, const Tensor& result, const char* name);
+OPLOOM_API Tensor& assign_inplace(Tensor& self, const Tensor& result, const char* name);
 // out = result; out is resized.
-Tensor& assign_out(Tensor& out, const Tensor& result, const char* name);
+OPLOOM_API Tensor& assign_out(Tensor& out, const Tensor& result, const char* name);
 
 }  // namespace native
 }  // namespace at::inline oploom_v1

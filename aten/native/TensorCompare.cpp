@@ -281,3 +281,5 @@ bool equal(const Tensor& self, const Tensor& other) {
 
 }  // namespace native
 }  // namespace at::inline oploom_v1
+
+#include <generated/native/signatures/TensorCompare.h>

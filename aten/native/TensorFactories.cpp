@@ -752,3 +752,5 @@ Tensor randperm(int64_t n, std::optional<ScalarType> dtype, std::optional<Layout
 }
 
 }  // namespace at::inline oploom_v1::native
+
+#include <generated/native/signatures/TensorFactories.h>

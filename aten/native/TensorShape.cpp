@@ -567,3 +567,5 @@ Tensor diagonal_backward(const Tensor& grad_output, IntArrayRef input_sizes, int
 }
 
 }  // namespace at::inline oploom_v1::native
+
+#include <generated/native/signatures/TensorShape.h>

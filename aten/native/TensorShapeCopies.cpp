@@ -338,3 +338,5 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
 }
 
 }  // namespace at::inline oploom_v1::native
+
+#include <generated/native/signatures/TensorShape.h>

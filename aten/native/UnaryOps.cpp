@@ -110,3 +110,5 @@ OPLOOM_IMPL_FUNC(gelu_out)(const Tensor& self, std::string_view approximate, con
 Tensor conj(const Tensor& self) { return self.is_complex() ? at::conj_physical(self) : self; }
 
 }  // namespace at::inline oploom_v1::native
+
+#include <generated/native/signatures/UnaryOps.h>

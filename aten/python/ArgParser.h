@@ -81,7 +81,7 @@ struct OptionalIntegers {
 };
 
 // What a call was resolved to: one borrowed object for each parameter of the signature chosen.
-class Arguments {
+class OPLOOM_API Arguments {
  public:
   static constexpr int kMax = 24;
 
@@ -183,7 +183,7 @@ class Arguments {
   Py_ssize_t varargs_size_ = 0;
 };
 
-class Parser {
+class OPLOOM_API Parser {
  public:
   template <size_t N>
   constexpr Parser(const char* name, const SignatureText (&texts)[N])
@@ -209,15 +209,15 @@ class Parser {
 };
 
 // Conversions that hand-written functions share with the generated ones.
-bool is_python_number(PyObject* object);  // bool, int, float or complex
-bool is_numpy_scalar(PyObject* object);
-bool is_numpy_bool(PyObject* object);
-bool is_integer(PyObject* object, bool lenient);  // not bool
-int64_t to_integer(PyObject* object);
-double to_number(PyObject* object);
-Scalar to_scalar(PyObject* object);
-DimVector to_integers(PyObject* object);  // of a sequence of integers
-std::string type_name(PyObject* object);  // as error messages name it
+OPLOOM_API bool is_python_number(PyObject* object);  // bool, int, float or complex
+OPLOOM_API bool is_numpy_scalar(PyObject* object);
+OPLOOM_API bool is_numpy_bool(PyObject* object);
+OPLOOM_API bool is_integer(PyObject* object, bool lenient);  // not bool
+OPLOOM_API int64_t to_integer(PyObject* object);
+OPLOOM_API double to_number(PyObject* object);
+OPLOOM_API Scalar to_scalar(PyObject* object);
+OPLOOM_API DimVector to_integers(PyObject* object);  // of a sequence of integers
+OPLOOM_API std::string type_name(PyObject* object);  // as error messages name it
 
 template <size_t N>
 std::array<Tensor, N> Arguments::outs(int i) const {

@@ -3,6 +3,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <c10/util/Export.h>
 
 #include <exception>
 #include <utility>
@@ -10,12 +11,12 @@
 namespace at::inline oploom_v1::python {
 
 // Thrown by C++ code after it, or CPython, has set the Python error.
-struct PythonError : std::exception {
+struct OPLOOM_API PythonError : std::exception {
   const char* what() const noexcept override { return "a Python error is set"; }
 };
 
 // Turns the C++ exception being handled into the Python error. Call it in `catch (...)`.
-void set_python_error() noexcept;
+OPLOOM_API void set_python_error() noexcept;
 
 // A subclass of MemoryError; created by `add_exceptions`.
 extern PyObject* OutOfMemoryError;

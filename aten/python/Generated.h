@@ -32,4 +32,10 @@ struct Generated {
 // generated/python/Families.cpp
 void add_generated(Generated& out);
 
+// The module oploom._C; throws PythonError.
+OPLOOM_API PyObject* create_module();
+// The extension module of a package outside the tree, `name` its full name; submodules become
+// attributes of it. Null, with a Python error set, when that fails.
+OPLOOM_API PyObject* create_package_module(const char* name, void (*add)(Generated&)) noexcept;
+
 }  // namespace at::inline oploom_v1::python

@@ -1,4 +1,5 @@
-// The extension module oploom._C: types, functions, and the settings of the process.
+// The extension module oploom._C: types, functions, and the settings of the process; and the
+// extension modules of packages, which hold functions only.
 #include <aten/core/Empty.h>
 #include <aten/core/Formatting.h>
 #include <aten/core/Parallel.h>
@@ -259,16 +260,22 @@ PyMethodDef* kept(std::vector<PyMethodDef> functions) {
   return (new std::vector<PyMethodDef>(std::move(functions)))->data();
 }
 
-void add_functions(PyObject* module, const Generated& generated) {
+// `prefix` goes before the names of submodules: those of oploom._C are shown to users in other
+// places.
+void add_functions(PyObject* module, const Generated& generated, const char* prefix) {
   for (const auto& [name, functions] : generated.functions) {
     if (name.empty()) {
       check_status(PyModule_AddFunctions(module, kept(functions)));
       continue;
     }
-    Ref submodule(PyModule_New(("oploom._C._" + name).c_str()));
+    const std::string attribute = prefix + name;
+    Ref submodule(PyModule_New(c10::str(PyModule_GetName(module), ".", attribute).c_str()));
     check_status(PyModule_AddFunctions(submodule.get(), kept(functions)));
-    check_status(PyModule_AddObjectRef(module, ("_" + name).c_str(), submodule.get()));
+    check_status(PyModule_AddObjectRef(module, attribute.c_str(), submodule.get()));
   }
+}
+
+void add_written_functions(PyObject* module) {
   for (PyMethodDef* functions : {module_functions, tensor_new_functions, interchange_functions,
                                  dlpack_functions, autograd_functions}) {
     check_status(PyModule_AddFunctions(module, functions));
@@ -285,6 +292,8 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           nullptr,
                           nullptr};
 
+}  // namespace
+
 PyObject* create_module() {
   Ref module(PyModule_Create(&definition));
   add_exceptions(module.get());
@@ -293,15 +302,25 @@ PyObject* create_module() {
   add_generated(generated);
   add_tensor_type(module.get(), generated.methods);
   add_node_type(module.get());
-  add_functions(module.get(), generated);
+  add_functions(module.get(), generated, "_");
+  add_written_functions(module.get());
   check_status(PyModule_AddStringConstant(module.get(), "__version__", OPLOOM_VERSION));
   c10::set_warning_handler(&warn_in_python);
   return module.release();
 }
 
-}  // namespace
-}  // namespace at::inline oploom_v1::python
-
-PyMODINIT_FUNC PyInit__C() {
-  return at::python::guarded([] { return at::python::create_module(); });
+PyObject* create_package_module(const char* name, void (*add)(Generated&)) noexcept {
+  return guarded([&] {
+    // CPython keeps a pointer to the definition, and one to the name in it.
+    auto* own = new PyModuleDef(definition);
+    own->m_name = (new std::string(name))->c_str();
+    own->m_doc = "The compiled part of a package of operators for oploom.";
+    Ref module(PyModule_Create(own));
+    Generated generated;
+    add(generated);
+    add_functions(module.get(), generated, "");
+    return module.release();
+  });
 }
+
+}  // namespace at::inline oploom_v1::python

@@ -24,7 +24,7 @@ struct PyTensor {
   HookList* hooks;     // see Note [Hooks and the cycle collector]; null where there are none
 };
 
-extern PyTypeObject TensorType;
+extern OPLOOM_API PyTypeObject TensorType;
 
 inline bool is_tensor(PyObject* object) {
   return Py_TYPE(object) == &TensorType || PyType_IsSubtype(Py_TYPE(object), &TensorType);
@@ -36,8 +36,8 @@ inline const Tensor& unpack(PyObject* object) {
 }
 
 // A new reference to the tensor's Python object; None for an undefined tensor.
-PyObject* wrap(Tensor&& tensor);
-PyObject* wrap(const Tensor& tensor);
+OPLOOM_API PyObject* wrap(Tensor&& tensor);
+OPLOOM_API PyObject* wrap(const Tensor& tensor);
 
 // A Python object of `type`, a subclass of Tensor, that holds `tensor`, which must have no
 // Python object yet.

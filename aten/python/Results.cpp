@@ -28,7 +28,7 @@ PyObject* to_python(std::vector<int64_t>&& values) { return wrap_tuple(values); 
 PyTypeObject* return_type(const char* name, std::initializer_list<const char*> fields) {
   // CPython keeps pointers to all of it, as long as the process runs.
   static std::deque<std::string> names;
-  names.push_back(std::string("oploom.return_types.") + name);
+  names.emplace_back(name);
   auto* members = new std::vector<PyStructSequence_Field>();
   for (const char* field : fields) members->push_back({field, nullptr});
   members->push_back({nullptr, nullptr});

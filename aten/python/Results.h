@@ -22,12 +22,12 @@ inline PyObject* to_python(ScalarType type) { return wrap(type); }
 inline PyObject* to_python(const std::string& text) {
   return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
 }
-PyObject* to_python(const Scalar& value);
-PyObject* to_python(std::vector<Tensor>&& tensors);  // a tuple
-PyObject* to_python(std::vector<int64_t>&& values);  // a tuple
+OPLOOM_API PyObject* to_python(const Scalar& value);
+OPLOOM_API PyObject* to_python(std::vector<Tensor>&& tensors);  // a tuple
+OPLOOM_API PyObject* to_python(std::vector<int64_t>&& values);  // a tuple
 
 // The type of a named tuple: oploom.return_types.max with fields values and indices.
-PyTypeObject* return_type(const char* name, std::initializer_list<const char*> fields);
+OPLOOM_API PyTypeObject* return_type(const char* name, std::initializer_list<const char*> fields);
 
 namespace detail {
 template <class Tuple, size_t... I, class Set>

@@ -53,7 +53,9 @@ namespace detail {
 [[noreturn]] OPLOOM_API void stub_has_no_kernel(DeviceType device);
 }
 
-template <typename FnPtr, typename Tag>
+// `Kernels` is the struct that OPLOOM_DECLARE_DISPATCH makes: the addresses of the kernels, one for
+// each instruction set.
+template <typename FnPtr, typename Kernels>
 class DispatchStub {
  public:
   template <typename... Args>
@@ -81,26 +83,18 @@ class DispatchStub {
     switch (capability) {
 #ifdef OPLOOM_KERNELS_FOR_AVX512
       case CPUCapability::AVX512:
-        return AVX512;
+        return Kernels::AVX512;
 #endif
 #ifdef OPLOOM_KERNELS_FOR_AVX2
       case CPUCapability::AVX2:
-        return AVX2;
+        return Kernels::AVX2;
 #endif
       case CPUCapability::DEFAULT:
-        return DEFAULT;
+        return Kernels::DEFAULT;
       default:
         return nullptr;
     }
   }
-
-  static FnPtr DEFAULT;
-#ifdef OPLOOM_KERNELS_FOR_AVX2
-  static FnPtr AVX2;
-#endif
-#ifdef OPLOOM_KERNELS_FOR_AVX512
-  static FnPtr AVX512;
-#endif
 
  private:
   OPLOOM_NOINLINE static FnPtr choose() {
@@ -116,33 +110,28 @@ class DispatchStub {
 }  // namespace at::inline oploom_v1::native
 
 #ifdef OPLOOM_KERNELS_FOR_AVX2
-#define OPLOOM_DECLARE_AVX2_(fn, name) \
-  template <>                          \
-  fn DispatchStub<fn, struct name##_tag>::AVX2;
+#define OPLOOM_DECLARE_AVX2_ static fn_type AVX2;
 #else
-#define OPLOOM_DECLARE_AVX2_(fn, name)
+#define OPLOOM_DECLARE_AVX2_
 #endif
 #ifdef OPLOOM_KERNELS_FOR_AVX512
-#define OPLOOM_DECLARE_AVX512_(fn, name) \
-  template <>                            \
-  fn DispatchStub<fn, struct name##_tag>::AVX512;
+#define OPLOOM_DECLARE_AVX512_ static fn_type AVX512;
 #else
-#define OPLOOM_DECLARE_AVX512_(fn, name)
+#define OPLOOM_DECLARE_AVX512_
 #endif
 
-// Declares stub `name`, whose kernels have the type `fn`. To be used in namespace at::native.
-#define OPLOOM_DECLARE_DISPATCH(fn, name)          \
-  struct name##_tag {                              \
-    using fn_type = fn;                            \
-  };                                               \
-  template <>                                      \
-  fn DispatchStub<fn, struct name##_tag>::DEFAULT; \
-  OPLOOM_DECLARE_AVX2_(fn, name)                   \
-  OPLOOM_DECLARE_AVX512_(fn, name)                 \
-  inline constexpr DispatchStub<fn, name##_tag> name {}
+// Declares stub `name`, whose kernels have the type `fn`, in the namespace of the operator's native
+// code: at::native here, mathx::native in a package.
+#define OPLOOM_DECLARE_DISPATCH(fn, name) \
+  struct name##_tag {                     \
+    using fn_type = fn;                   \
+    static fn_type DEFAULT;               \
+    OPLOOM_DECLARE_AVX2_                  \
+    OPLOOM_DECLARE_AVX512_                \
+  };                                      \
+  inline constexpr ::at::native::DispatchStub<fn, name##_tag> name {}
 
-// Defines the kernel of `name` for the instruction set being compiled. To be used in namespace
-// at::native, outside anonymous and inline namespaces.
+// Defines the kernel of `name` for the instruction set being compiled. To be used where `name` was
+// declared, outside anonymous and inline namespaces.
 #define OPLOOM_REGISTER_DISPATCH(name, kernel) \
-  template <>                                  \
-  name##_tag::fn_type DispatchStub<name##_tag::fn_type, name##_tag>::CPU_CAPABILITY = kernel
+  name##_tag::fn_type name##_tag::CPU_CAPABILITY = kernel

@@ -11,9 +11,9 @@
 
 // Note [Kernels of expressions]
 // What is generated from `expr:` is one loop for each dtype that is computed in, over dense rows of
-// operands of that dtype (or of bool, where the result is a truth value). All else, strides, threads
-// and the conversion of 16-bit floats, is done by run_expression, which is compiled once for all
-// operators. A kernel for another device brings its own `run`.
+// operands of that dtype (or of bool, where the result is a truth value). All else, strides,
+// threads and the conversion of 16-bit floats, is done by run_expression, which is compiled once
+// for all operators. A kernel for another device brings its own `run`.
 
 namespace at::inline oploom_v1 {
 
@@ -34,8 +34,8 @@ struct ExpressionKernel {
 using expression_kernel = const ExpressionKernel*;
 
 // Runs the kernel over operands on the CPU; op_name() of the iterator is the operator's name.
-void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
-                    const Scalar* numbers);
+OPLOOM_API void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
+                               const Scalar* numbers);
 
 }  // namespace native
 }  // namespace at::inline oploom_v1

@@ -219,6 +219,7 @@ class Parser {
       ++at_;
       skip_space();
       while (peek() != ']') {
+        if (peek() == '[') fail("lists of lists are not part of the schema language");
         value.items.push_back(default_value());
         skip_space();
         if (peek() == ',') {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
 import json
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import jinja2
 
 from codegen.backend import text, writer
-from codegen.backend.model import Model, ModelError, read_model
+from codegen.backend.model import Model, ModelError, Package, read_model
 from codegen.backend.types import UnsupportedType
 
 # One module for each kind of output, each with `render(model, env) -> {path: text}`.
@@ -20,7 +21,7 @@ MODULES = ("ops", "native", "expression", "dispatch", "autograd", "python", "tes
 TREE = Path(__file__).resolve().parents[2]
 
 
-def environment() -> jinja2.Environment:
+def environment(package: Package) -> jinja2.Environment:
     """The templates. They hold loops and conditions; everything else is computed by the modules."""
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TREE / "codegen" / "templates"),
@@ -32,13 +33,14 @@ def environment() -> jinja2.Environment:
     )
     env.filters["comment"] = text.comment
     env.filters["literal"] = text.literal
-    env.globals["banner"] = text.banner
+    env.globals["package"] = package
+    env.globals["banner"] = functools.partial(text.banner, package)
     return env
 
 
 def render(model: Model, modules: tuple[str, ...] = MODULES) -> dict[str, str]:
     """Every output as {path: text}, paths relative to the tree's root."""
-    env = environment()
+    env = environment(model.package)
     outputs: dict[str, str] = {}
     for name in modules:
         module = importlib.import_module(f"codegen.backend.{name}")
@@ -49,9 +51,27 @@ def render(model: Model, modules: tuple[str, ...] = MODULES) -> dict[str, str]:
     return outputs
 
 
-def check(folder: Path, outputs: dict[str, str]) -> int:
+class Unexpected(Exception):
+    """A build would not compile what was rendered."""
+
+
+def as_expected(outputs: dict[str, str], expected: list[str]) -> dict[str, str]:
+    """The outputs that a build counts on, whose rules were written before the files were read: what
+    has nothing to show is there and says so."""
+    unknown = sorted(set(outputs) - set(expected))
+    if unknown:
+        raise Unexpected(
+            f"the build does not know of {', '.join(unknown)}. It finds operators and families by "
+            "lines that begin with 'func:' and 'family:': write each on a line of its own"
+        )
+    nothing = {path: "# Nothing to see here.\n" if path.endswith(".py") else "// Nothing to see here.\n"
+               for path in expected}
+    return {**nothing, **outputs}
+
+
+def check(folder: Path, outputs: dict[str, str], root: str) -> int:
     """Reports every file that is not as rendered."""
-    changes = writer.compare(folder, outputs)
+    changes = writer.compare(folder, outputs, root)
     for path in changes.changed:
         print(f"{path}: differs from what the YAML files say; run tools/regenerate")
     for path in changes.missing:
@@ -59,7 +79,7 @@ def check(folder: Path, outputs: dict[str, str]) -> int:
     for path in changes.stale:
         print(f"{path}: nothing makes it any more; run tools/regenerate")
     for path in changes.foreign:
-        print(f"{path}: was not generated; remove it or move it out of generated/")
+        print(f"{path}: was not generated; remove it or move it out of {root}/")
     return 1 if changes else 0
 
 
@@ -68,20 +88,25 @@ def main() -> int:
     parser.add_argument("--model", default="-", help="the model's JSON file; - for standard input")
     parser.add_argument("--out", default=str(TREE / "generated"), help="the folder to fill")
     parser.add_argument("--check", action="store_true", help="write nothing, report stale files")
+    parser.add_argument("--expect", help="a file that lists the outputs which a build counts on")
     options = parser.parse_args()
     source = sys.stdin.read() if options.model == "-" else Path(options.model).read_text()
     try:
-        outputs = render(read_model(json.loads(source)))
-    except (ModelError, UnsupportedType) as error:
+        model = read_model(json.loads(source))
+        outputs = render(model)
+        if options.expect:
+            outputs = as_expected(outputs, Path(options.expect).read_text().split())
+    except (ModelError, UnsupportedType, Unexpected) as error:
         print(f"codegen: {error}", file=sys.stderr)
         return 1
+    root = model.package.folder
     if options.check:
-        return check(Path(options.out), outputs)
-    changes = writer.write(Path(options.out), outputs)
+        return check(Path(options.out), outputs, root)
+    changes = writer.write(Path(options.out), outputs, root)
     written = len(changes.changed) + len(changes.missing)
     print(f"{len(outputs)} files, {written} written, {len(changes.stale)} removed")
     for path in changes.foreign:
-        print(f"{path}: was not generated; remove it or move it out of generated/")
+        print(f"{path}: was not generated; remove it or move it out of {root}/")
     return 0
 
 

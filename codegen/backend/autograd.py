@@ -46,20 +46,21 @@ class KernelText:
 def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
     outputs = {}
     sources = []
+    folder = f"{model.package.folder}/autograd"
     for family, all_operators in model.families.items():
         operators = [op for op in all_operators if op.has_autograd_kernel]
         if not operators:
             continue
         sources.append(family)
         nodes = [_node_text(model, node) for node in _nodes(operators)]
-        outputs[f"generated/autograd/{family}Kernels.h"] = env.get_template(
+        outputs[f"{folder}/{family}Kernels.h"] = env.get_template(
             "autograd_Kernels.h.j2"
         ).render(family=family, declarations=[_signature(op, ";") for op in operators])
         if nodes:
-            outputs[f"generated/autograd/{family}.h"] = env.get_template(
+            outputs[f"{folder}/{family}.h"] = env.get_template(
                 "autograd_Family.h.j2"
             ).render(family=family, nodes=nodes)
-        outputs[f"generated/autograd/{family}.cpp"] = env.get_template(
+        outputs[f"{folder}/{family}.cpp"] = env.get_template(
             "autograd_Family.cpp.j2"
         ).render(
             family=family,
@@ -67,16 +68,21 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
             kernels=[KernelText(_comments(op), _kernel(op)) for op in operators],
             headers=_headers(model, operators),
         )
-    outputs["generated/autograd/CMakeLists.txt"] = env.get_template(
-        "autograd_CMakeLists.j2"
-    ).render(families=sources)
+    if model.package.in_tree:
+        outputs["generated/autograd/CMakeLists.txt"] = env.get_template(
+            "autograd_CMakeLists.j2"
+        ).render(families=sources)
     return outputs
 
 
 def _headers(model: Model, operators: Sequence[Operator]) -> list[str]:
     """The headers of the operators that a family records and that its formulas call."""
+    folder = f"{model.package.folder}/ops"
     roots = {op.base: op.root for op in model.operators}
-    headers = {f"generated/ops/{op.root}.h" for op in operators}
+    headers = {f"{folder}/{op.root}.h" for op in operators}
+    if not model.package.in_tree:
+        # Formulas may call any operator of oploom, of which the model of a package knows nothing.
+        headers |= {"generated/ops/Functions.h", *model.package.helper_headers}
     for op in operators:
         if op.derivative is not None:
             code = " ".join(g.cpp for g in op.derivative.inputs)
@@ -84,9 +90,9 @@ def _headers(model: Model, operators: Sequence[Operator]) -> list[str]:
             for gradient in op.derivative.inputs:
                 if gradient.program is not None:
                     called |= _operators_of(gradient.program)
-            headers |= {f"generated/ops/{roots[name]}.h" for name in called if name in roots}
+            headers |= {f"{folder}/{roots[name]}.h" for name in called if name in roots}
         if any(a.is_write for a in op.inputs) and "clone" in roots:
-            headers.add(f"generated/ops/{roots['clone']}.h")
+            headers.add(f"{folder}/{roots['clone']}.h")
     return sorted(headers)
 
 
@@ -302,15 +308,15 @@ def _gradient(model: Model, plan: Plan, gradient: Gradient) -> list[str]:
         head = f"{pad}const std::array<bool, {len(wanted)}> grad_input_mask = {{"
         lines.append(text.wrapped(head, wanted, "};"))
     if len(gradient.names) > 1:
-        lines.append(_assign(f"{pad}auto result = ", gradient.cpp))
+        lines.append(text.assign(f"{pad}auto result = ", gradient.cpp))
         for i, name in enumerate(gradient.names):
             value = f"std::move(std::get<{i}>(result))"
             lines.append(f"{pad}{_store(plan, name, value)}")
     elif plan.has_lists:
         name = types.cpp_name(gradient.names[0])
-        lines.append(_assign(f"{pad}copy_range(grad_inputs, {name}_range, ", gradient.cpp, ");"))
+        lines.append(text.assign(f"{pad}copy_range(grad_inputs, {name}_range, ", gradient.cpp, ");"))
     else:
-        lines.append(_assign(f"{pad}grad_inputs[{plan.place(gradient.names[0])}] = ", gradient.cpp))
+        lines.append(text.assign(f"{pad}grad_inputs[{plan.place(gradient.names[0])}] = ", gradient.cpp))
     if pad == "    ":
         lines.append("  }")
     return lines
@@ -330,12 +336,13 @@ def _program(model: Model, plan: Plan, gradient: Gradient, indent: int) -> list[
     like = types.cpp_name(next(a.name for a in plan.op.inputs if a.type.is_tensor))
     for i in range(len(plan.op.returns)):
         if f"grads[{i}]" in gradient.cpp:
+            zeros = f"{model.package.at}zeros_like({like})"
             lines.append(
-                f"{pad}const Tensor grad_{i} = grads[{i}].defined() ? grads[{i}] : zeros_like({like});"
+                f"{pad}const Tensor grad_{i} = grads[{i}].defined() ? grads[{i}] : {zeros};"
             )
     computed, value = expression.tensor_statements(model, gradient.program, scalars, indent)
     place = plan.place(gradient.names[0])
-    return [*lines, *computed, _assign(f"{pad}grad_inputs[{place}] = ", value)]
+    return [*lines, *computed, text.assign(f"{pad}grad_inputs[{place}] = ", value)]
 
 
 def _any_of(conditions: list[str]) -> str:
@@ -346,37 +353,6 @@ def _store(plan: Plan, name: str, value: str) -> str:
     if plan.has_lists:
         return f"copy_range(grad_inputs, {types.cpp_name(name)}_range, {value});"
     return f"grad_inputs[{plan.place(name)}] = {value};"
-
-
-def _assign(head: str, code: str, tail: str = ";") -> str:
-    """`head` + expression + `tail`, broken at the commas of the outermost call or after `head`."""
-    line = head + code + tail
-    if len(line) <= text.WIDTH:
-        return line
-    call = _outermost_call(code)
-    if call is not None:
-        return wrapped(head + call[0] + "(", call[1], ")" + tail)
-    indent = " " * (len(head) - len(head.lstrip()) + 4)
-    return head.rstrip() + "\n" + indent + code + tail
-
-
-def _outermost_call(code: str) -> Optional[tuple[str, list[str]]]:
-    """`f(a, g(b, c))` as ("f", ["a", "g(b, c)"]); None where the expression is something else."""
-    match = re.match(r"[\w.:]+\(", code)
-    if match is None or not code.endswith(")"):
-        return None
-    depth = 0
-    items = [""]
-    body = code[match.end() : -1]
-    for c in body:
-        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(c, 0)
-        if depth < 0:
-            return None
-        if c == "," and depth == 0:
-            items.append("")
-        else:
-            items[-1] += c
-    return match.group()[:-1], [item.strip() for item in items]
 
 
 # ---- Kernels ----

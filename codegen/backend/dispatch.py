@@ -28,48 +28,53 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
     outputs = {}
     for family, operators in model.families.items():
         tables = [_table(model, op) for op in operators]
-        outputs[f"generated/dispatch/{family}.cpp"] = template.render(
+        outputs[f"{model.package.folder}/dispatch/{family}.cpp"] = template.render(
             family=family,
             headers=_headers(model, operators),
             tables=tables,
         )
     by_name = sorted(model.operators, key=lambda op: op.name)
-    outputs["generated/dispatch/Operators.cpp"] = env.get_template("dispatch_Operators.j2").render(
-        roots=list(model.roots), operators=by_name
-    )
-    outputs["generated/dispatch/CMakeLists.txt"] = env.get_template("dispatch_CMakeLists.j2").render(
-        families=sorted(["Operators", *model.families])
-    )
+    outputs[f"{model.package.folder}/dispatch/Operators.cpp"] = env.get_template(
+        "dispatch_Operators.j2"
+    ).render(roots=list(model.roots), operators=by_name)
+    if model.package.in_tree:
+        outputs["generated/dispatch/CMakeLists.txt"] = env.get_template(
+            "dispatch_CMakeLists.j2"
+        ).render(families=sorted(["Operators", *model.families]))
     return outputs
 
 
 def _headers(model: Model, operators: tuple[Operator, ...]) -> list[str]:
     headers = {"aten/core/dispatch/Boxing.h"}
+    folder = model.package.folder
     natives = set(native.native_roots(model))
     for op in operators:
-        headers.add(f"generated/ops/{op.root}.h")
+        headers.add(f"{folder}/ops/{op.root}.h")
         if op.root in natives:
-            headers.add(f"generated/native/{op.root}.h")
-        if op.structured or native.is_made_from_functional(op):
+            headers.add(f"{folder}/native/{op.root}.h")
+        if op.structured or native.is_made_from_sibling(op):
             headers.add("aten/native/StructuredOutputs.h")
-        if native.is_made_from_functional(op):
-            headers.add(f"generated/ops/{_functional(model, op).root}.h")
+        if native.is_made_from_sibling(op):
+            sibling = _sibling(model, op)
+            headers.add(f"{folder}/ops/{sibling.root}.h")
+            if sibling.kind != "functional":
+                headers.add("generated/ops/clone.h")
         if op.scalar_overload_of:
             headers.add("aten/core/Empty.h")
-            headers.add(f"generated/ops/{_tensor_overload(model, op).root}.h")
+            headers.add(f"{folder}/ops/{_tensor_overload(model, op).root}.h")
         if op.expression:
             headers |= {"aten/native/Expression.h", "aten/iterator/TensorIterator.h"}
-            headers.add(f"generated/stubs/{op.family}.h")
+            headers.add(f"{folder}/stubs/{op.family}.h")
         if op.has_autograd_kernel:
-            headers.add(f"generated/autograd/{op.family}Kernels.h")
+            headers.add(f"{folder}/autograd/{op.family}Kernels.h")
     return sorted(headers)
 
 
-def _functional(model: Model, op: Operator) -> Operator:
+def _sibling(model: Model, op: Operator) -> Operator:
+    """The operator that a form made by `autogen` calls."""
+    source = model.by_name[op.autogen_from]
     functional = model.by_name.get(op.group)
-    if functional is None or functional is op:
-        raise ModelError(f"{op.name}: is made from its functional form, but has none")
-    return functional
+    return functional if source.kind == "functional" and functional is not None else source
 
 
 def _tensor_overload(model: Model, op: Operator) -> Operator:
@@ -102,7 +107,7 @@ def _table(model: Model, op: Operator) -> Table:
             name = f"{op.identifier}_{keys[0]}"
             kernels.append(_trampoline(op, name, function))
             entries += [(key, name) for key in keys]
-        if op.composite is not None or native.is_made_from_functional(op):
+        if op.composite is not None or native.is_made_from_sibling(op):
             backends = f"{op.identifier}_composite"
             kernels.append(_composite(model, op, backends))
     if op.is_composite_implicit:
@@ -150,8 +155,11 @@ def _trampoline(op: Operator, name: str, function: str) -> str:
 def _composite(model: Model, op: Operator, name: str) -> str:
     if op.scalar_overload_of:
         return _kernel(op, name, _scalar_body(model, op))
-    if native.is_made_from_functional(op):
-        return _kernel(op, name, _from_functional_body(model, op))
+    if native.is_made_from_sibling(op):
+        sibling = _sibling(model, op)
+        if sibling.kind == "functional":
+            return _kernel(op, name, _from_functional_body(op, sibling))
+        return _kernel(op, name, _from_writing_body(op, sibling))
     return _trampoline(op, name, native.composite_function(op))
 
 
@@ -161,7 +169,7 @@ def _scalar_body(model: Model, op: Operator) -> list[str]:
     values = []
     for mine, theirs in zip(types.parameters(op), types.parameters(target), strict=True):
         wraps = mine.argument.type.base == "Scalar" and theirs.argument.type.is_tensor
-        values.append(f"detail::wrapped_scalar_tensor({mine.name})" if wraps else mine.name)
+        values.append(f"{model.package.at}detail::wrapped_scalar_tensor({mine.name})" if wraps else mine.name)
     return [wrapped(f"return _ops::{target.identifier}::call(", values, ");", 2)]
 
 
@@ -174,8 +182,7 @@ _OPTIONS_OF_OUT = {
 }
 
 
-def _from_functional_body(model: Model, op: Operator) -> list[str]:
-    functional = _functional(model, op)
+def _from_functional_body(op: Operator, functional: Operator) -> list[str]:
     outs = [types.cpp_name(a.name) for a in op.outs]
     own = {a.name for a in op.inputs}
     inputs = [
@@ -186,6 +193,11 @@ def _from_functional_body(model: Model, op: Operator) -> list[str]:
     if op.kind == "inplace":
         lines = [wrapped(f"const Tensor result = {call}", inputs, ");", 2)]
         return [*lines, f'  return native::assign_inplace(self, result, "{op.base}");']
+    return _assign_outs(op, call, inputs)
+
+
+def _assign_outs(op: Operator, call: str, inputs: list[str]) -> list[str]:
+    outs = [types.cpp_name(a.name) for a in op.outs]
     if len(outs) == 1:
         lines = [wrapped(f"const Tensor result = {call}", inputs, ");", 2)]
         return [*lines, f'  return native::assign_out({outs[0]}, result, "{op.base}");']
@@ -193,6 +205,39 @@ def _from_functional_body(model: Model, op: Operator) -> list[str]:
     for i, out in enumerate(outs):
         lines.append(f'  native::assign_out({out}, std::get<{i}>(results), "{op.base}");')
     return [*lines, f"  return {{{', '.join(outs)}}};"]
+
+
+def _from_writing_body(op: Operator, source: Operator) -> list[str]:
+    """Lets the operator write to copies; what they hold then is the result."""
+    own = {a.name for a in op.arguments if a.is_write}
+    lines: list[str] = []
+    copies: list[str] = []
+    arguments: list[str] = []
+    for argument in source.arguments:
+        name = types.cpp_name(argument.name)
+        if argument.is_write and argument.name not in own:
+            copies.append(f"{argument.name}_copy")
+            lines.append(f"  Tensor {copies[-1]} = _ops::clone::call({name}, std::nullopt);")
+            name = copies[-1]
+        arguments.append(name)
+    call = f"_ops::{source.identifier}::call("
+    fresh = [r for r in source.returns if not r.is_write]
+    if op.kind == "out" and fresh:
+        return [*lines, *_assign_outs(op, call, arguments)]
+    if not fresh:
+        lines.append(wrapped(call, arguments, ");", 2))
+        if op.kind == "out":
+            assign = f'native::assign_out({types.cpp_name(op.outs[0].name)}, {copies[0]}, "{op.base}");'
+            return [*lines, f"  return {assign}" if op.returns else f"  {assign}"]
+        results = copies
+    else:
+        lines.append(wrapped(f"auto result = {call}", arguments, ");", 2))
+        many = len(fresh) > 1
+        first = [f"std::get<{i}>(result)" for i in range(len(fresh))] if many else ["result"]
+        results = [*first, *copies]
+    if len(results) == 1:
+        return [*lines, f"  return {results[0]};"]
+    return [*lines, wrapped("return {", results, "};", 2)]
 
 
 def _structured(model: Model, op: Operator, name: str, struct: str, has_impl: bool) -> str:
@@ -219,9 +264,13 @@ def _structured(model: Model, op: Operator, name: str, struct: str, has_impl: bo
     ]
     if has_impl and read and role != "functional" and op.structured.inherits is None:
         lines.append(wrapped("kernel.reads(", read, ");", 2))
-    lines.append(wrapped("kernel.meta(", inputs, ");", 2))
+    declares = "const auto precomputed = " if has_impl and op.structured.precomputed else ""
+    lines.append(wrapped(f"{declares}kernel.meta(", inputs, ");", 2))
     if has_impl:
-        values = [*inputs, *[f"kernel.output({i})" for i in range(count)]]
+        given = {types.cpp_name(a.name) for a in op.inputs if op.structured.precomputed_for(a.name) is None}
+        values = [types.cpp_name(a.name) for a in native.impl_inputs(op)]
+        values = [v if v in given else f"precomputed.{v}" for v in values]
+        values += [f"kernel.output({i})" for i in range(count)]
         lines.append(wrapped("kernel.impl(", values, ");", 2))
     if role == "functional":
         if count == 1:

@@ -24,7 +24,7 @@ from codegen.backend.__main__ import environment
 from codegen.backend.mathml import Node, Typesetter
 from codegen.backend.model import Derivative, Model, ModelError, Operator, read_model
 
-# The groups of dtypes that test records speak of; tests/docs holds them against tests/ops.
+# The groups of dtypes that test records speak of; tests/docs holds them against oploom.testing.
 _INTEGRAL = ("uint8", "int8", "int16", "int32", "int64")
 _FLOATING = ("float16", "bfloat16", "float32", "float64")
 _COMPLEX = ("complex64", "complex128")
@@ -40,8 +40,6 @@ DTYPES = {
     "bool_integral": ("bool",) + _INTEGRAL,
     "numeric_complex": _INTEGRAL + _FLOATING + _COMPLEX,
 }
-# Where the functions of a python_module are found.
-_MODULES = {"": "oploom", "nn": "oploom._C._nn"}
 
 
 @dataclass(frozen=True)
@@ -140,7 +138,9 @@ def python_signatures(model: Model) -> dict[str, list[str]]:
             result = f" -> {python_pyi.return_text(op)}"
             lines = found.setdefault(op.root, [])
             if op.is_function:
-                module = _MODULES.get(function.module, f"oploom.{function.module}")
+                module = model.package.python
+                if function.module:
+                    module += f"._C._{function.module}" if model.package.in_tree else f".{function.module}"
                 lines.append(_python(f"{module}.{op.base}", signature.parameters, result))
             if function.is_method and op.is_method:
                 own = [p for p in signature.parameters if p.name not in ("self", "out")]
@@ -158,8 +158,8 @@ def _python(head: str, parameters: Sequence[python.Parameter], result: str) -> s
     return f"{head}({', '.join(items)}){result}"
 
 
-def cpp_signatures(operators: Sequence[Operator]) -> list[str]:
-    """The functions of namespace at and the methods of Tensor."""
+def cpp_signatures(operators: Sequence[Operator], namespace: str) -> list[str]:
+    """The functions of the namespace and the methods of Tensor."""
     functions = ops._ambiguous_defaults([o for o in operators if o.is_function], method=False)
     methods = ops._ambiguous_defaults([o for o in operators if o.is_method], method=True)
     lines = []
@@ -171,7 +171,7 @@ def cpp_signatures(operators: Sequence[Operator]) -> list[str]:
             params = ops._options_parameters(op, params)
         if op.is_function:
             shown = types.declarations(ops._trim(params, functions.get(op.name)), True)
-            lines.append(f"{result} at::{types.native_name(op)}({', '.join(shown)})")
+            lines.append(f"{result} {namespace}::{types.native_name(op)}({', '.join(shown)})")
         if op.is_method and not out:
             own = ops._trim([p for p in params if p.name != "self"], methods.get(op.name))
             shown = types.declarations(own, True)
@@ -347,8 +347,13 @@ class Site:
         self.model = model
         self.sources = sources
         self.formulas = Formulas(model)
+        self.namespace = "at" if model.package.in_tree else model.package.cpp
         self.python = python_signatures(model)
-        self.derivative_lines = _entries(sources.get("derivatives.yaml", ""))
+        self.derivative_places = {
+            name: (file, line)
+            for file in model.package.derivative_files
+            for name, line in _entries(sources.get(file, "")).items()
+        }
         self.pages = [
             self.page(root, [o for o in operators if not o.internal])
             for root, operators in model.roots.items()
@@ -376,7 +381,7 @@ class Site:
             summary=first_sentence(text),
             text=prose(text),
             python=[code(line) for line in self.python.get(root, [])],
-            cpp=[code(line) for line in cpp_signatures(operators)],
+            cpp=[code(line) for line in cpp_signatures(operators, self.namespace)],
             sections=sections,
             names=sorted({o.base for o in operators}),
         )
@@ -409,12 +414,11 @@ class Site:
         )
 
     def links(self, op: Operator) -> list[tuple[str, str]]:
-        found = [(f"{op.file}:{op.line}", f"../source/{op.file}.html#L{op.line}")]
-        line = self.derivative_lines.get(op.name)
-        if line:
-            found.append((f"derivatives.yaml:{line}", f"../source/derivatives.yaml.html#L{line}"))
-        return [(label, url) for label, url in found if url.split("/")[2].split(".html")[0]
-                in self.sources]
+        places = [(op.file, op.line)]
+        if op.name in self.derivative_places:
+            places.append(self.derivative_places[op.name])
+        return [(f"{file}:{line}", f"../source/{file}.html#L{line}") for file, line in places
+                if file in self.sources]
 
     def families(self) -> dict[str, list[Page]]:
         found: dict[str, list[Page]] = {}
@@ -524,10 +528,10 @@ def main() -> int:
     text = sys.stdin.read() if options.model == "-" else Path(options.model).read_text()
     try:
         model = read_model(json.loads(text))
-        names = sorted({o.file for o in model.operators} | {"derivatives.yaml"})
+        names = [*model.package.schema_files, *model.package.derivative_files]
         files = {name: Path(options.sources, name) for name in names}
         sources = {name: file.read_text() for name, file in files.items() if file.is_file()}
-        outputs = render(model, environment(), sources)
+        outputs = render(model, environment(model.package), sources)
     except (ModelError, types.UnsupportedType) as error:
         print(f"docs: {error}", file=sys.stderr)
         return 1

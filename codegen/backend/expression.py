@@ -85,17 +85,9 @@ def statements(
         if counts[instruction.name] == 1 and (result or len(value) < 60):
             values[instruction.name] = value
             continue
-        lines.append(_assignment(f"{' ' * indent}{kind} {instruction.name} = ", value))
+        lines.append(text.assign(f"{' ' * indent}{kind} {instruction.name} = ", value))
         values[instruction.name] = instruction.name
     return lines, [values.get(o) or leaf(o) for o in program.outputs]
-
-
-def _assignment(head: str, value: str) -> str:
-    line = f"{head}{value};"
-    if len(line) <= text.WIDTH:
-        return line
-    pad = " " * (len(head) - len(head.lstrip()) + 4)
-    return f"{head.rstrip()}\n{pad}{value};"
 
 
 def _bracketed(argument: str) -> str:
@@ -194,9 +186,8 @@ def _kernel_class(op: Operator, name: str, program: Program) -> str:
     lines, outputs = statements(
         program, _vec, leaf, skip=[i.name for i in uniform], indent=4
     )
-    # A comparison of two inputs is a mask; a result that is an argument or a number is a Vec.
     if len(outputs) == 1:
-        lines.append(_assignment("    return ", outputs[0]).replace(" =\n", "\n"))
+        lines.append(text.assign("    return ", outputs[0]))
     else:
         lines.append(wrapped(f"return std::array<V, {len(outputs)}>{{", outputs, "};", 4))
     call = wrapped("  OPLOOM_ALWAYS_INLINE auto operator()(", parameters, ") const {")
@@ -314,6 +305,7 @@ def tensor_statements(
     """A program of tensor operators, for generated/autograd. `scalars` gives the C++ of the numbers
     among the arguments."""
     numbers = {i.name for i in program.instructions if i.uniform} | set(scalars)
+    at = model.package.at  # a package may have an operator of the same name
 
     def leaf(argument: str) -> str:
         if is_number(argument):
@@ -339,13 +331,13 @@ def tensor_statements(
             condition = instruction.arguments[0]
             if condition in numbers:
                 return f"({arguments[0]} ? {as_tensor[1]} : {as_tensor[2]})"
-            return f"where({', '.join(arguments)})"
+            return f"{at}where({', '.join(arguments)})"
         name = f"logical_{operation}" if operation in ("and", "or", "not") else operation
         passed = [
             value if _takes_number(model, name, place) else wrapped_value
             for place, (value, wrapped_value) in enumerate(zip(arguments, as_tensor))
         ]
-        return f"{name}({', '.join(passed)})"
+        return f"{at}{name}({', '.join(passed)})"
 
     lines, outputs = statements(program, spell, leaf, indent=indent)
     return lines, outputs[0]
@@ -377,19 +369,23 @@ def _number_operation(operation: str, arguments: list[str]) -> str:
 def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
     outputs = {}
     sources = []
+    folder = model.package.folder
     for family, operators in model.families.items():
         made = [kernel for op in operators if op.expression for kernel in kernels(op)]
         if not made:
             continue
         sources.append(family)
-        outputs[f"generated/stubs/{family}.h"] = env.get_template("expression_stubs.h.j2").render(
+        outputs[f"{folder}/stubs/{family}.h"] = env.get_template("expression_stubs.h.j2").render(
             family=family, kernels=made
         )
-        outputs[f"generated/cpu/{family}.cpp"] = env.get_template("expression_kernels.cpp.j2").render(
+        outputs[f"{folder}/cpu/{family}.cpp"] = env.get_template("expression_kernels.cpp.j2").render(
             family=family, kernels=made
         )
-    outputs["generated/cpu/sources.cmake"] = env.get_template("expression_sources.cmake.j2").render(
-        families=sources
-    )
-    outputs["generated/stubs/CMakeLists.txt"] = env.get_template("expression_CMakeLists.j2").render()
+    if model.package.in_tree:
+        outputs["generated/cpu/sources.cmake"] = env.get_template(
+            "expression_sources.cmake.j2"
+        ).render(families=sources)
+        outputs["generated/stubs/CMakeLists.txt"] = env.get_template(
+            "expression_CMakeLists.j2"
+        ).render()
     return outputs

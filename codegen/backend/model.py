@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Optional
 
-VERSION = 1
+VERSION = 2
 
 
 class ModelError(Exception):
@@ -115,6 +115,18 @@ class Return:
 
 
 @dataclass(frozen=True)
+class Precomputed:
+    """Values that meta() computes for impl(): in the place of an argument, or in addition."""
+
+    replaces: Optional[str]
+    values: tuple[Argument, ...]
+
+    @staticmethod
+    def read(json: dict[str, Any]) -> "Precomputed":
+        return Precomputed(json["replaces"], tuple(Argument.read(v) for v in json["values"]))
+
+
+@dataclass(frozen=True)
 class Structured:
     """How the operator takes part in a structured kernel: `meta` and `impl` name the structs
     at::meta::structured_<meta> and at::native::structured_<impl[key]>."""
@@ -123,12 +135,30 @@ class Structured:
     impl: dict[str, str]
     inherits: Optional[str]
     role: str  # functional, inplace or out
+    precomputed: tuple[Precomputed, ...] = ()
 
     @staticmethod
     def read(json: Optional[dict[str, Any]]) -> Optional["Structured"]:
         if json is None:
             return None
-        return Structured(json["meta"], dict(json["impl"]), json.get("inherits"), json["role"])
+        return Structured(
+            meta=json["meta"],
+            impl=dict(json["impl"]),
+            inherits=json.get("inherits"),
+            role=json["role"],
+            precomputed=tuple(Precomputed.read(p) for p in json["precomputed"]),
+        )
+
+    def precomputed_for(self, argument: str) -> Optional[tuple[Argument, ...]]:
+        """What impl() gets in the place of the argument; None where it gets the argument."""
+        for precomputed in self.precomputed:
+            if precomputed.replaces == argument:
+                return precomputed.values
+        return None
+
+    @property
+    def precomputed_in_addition(self) -> tuple[Argument, ...]:
+        return tuple(v for p in self.precomputed if p.replaces is None for v in p.values)
 
 
 @dataclass(frozen=True)
@@ -420,9 +450,59 @@ class Function:
                         json["integers"], json["complex"])
 
 
+# The namespace in which oploom's own operators are registered.
+_TREE = "aten"
+
+
+@dataclass(frozen=True)
+class Package:
+    """Operators that are generated together: oploom's own, or those of a project outside the tree.
+
+    What back ends need to know of the difference is told by these fields; none asks for a name.
+    """
+
+    name: str  # the namespace in the registry: aten, mathx
+    python: str  # the Python module: oploom, mathx
+    schema_files: tuple[str, ...]  # without folders
+    derivative_files: tuple[str, ...]
+    helper_headers: tuple[str, ...]  # of a project's own functions that its formulas call
+
+    @property
+    def in_tree(self) -> bool:
+        """Whether this package defines what all others share: class Tensor and its methods, the
+        rooms of the build, the extension module with the types."""
+        return self.name == _TREE
+
+    @property
+    def cpp(self) -> str:
+        """The C++ namespace."""
+        return "at::inline oploom_v1" if self.in_tree else self.name
+
+    @property
+    def at(self) -> str:
+        """What goes before the names of nested namespaces that both at and c10 have: a package sees
+        the names of both, of which neither hides the other's."""
+        return "" if self.in_tree else "at::"
+
+    @property
+    def folder(self) -> str:
+        """Where the outputs lie, and what their includes begin with."""
+        return "generated" if self.in_tree else self.name
+
+    @property
+    def base_header(self) -> str:
+        """The header that everything else needs: class Tensor, in reach of the package's namespaces."""
+        return "generated/ops/Tensor.h" if self.in_tree else f"{self.name}/namespace.h"
+
+    @property
+    def api_header(self) -> str:
+        return "generated/ops/Functions.h" if self.in_tree else f"{self.name}/ops.h"
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     version: int
+    package: Package
     operators: tuple[Operator, ...]  # sorted by name
     functions: tuple[Function, ...] = ()
     tags: dict[str, str] = field(default_factory=dict)  # with their descriptions
@@ -464,4 +544,17 @@ def read_model(json: dict[str, Any]) -> Model:
     operators.sort(key=lambda o: (o.root, rank[o.kind], o.name))
     functions = tuple(Function.read(f) for f in json.get("functions", ()))
     tags = {t["name"]: t["description"].strip() for t in json.get("tags", ())}
-    return Model(json["version"], tuple(operators), functions, tags)
+    return Model(json["version"], _read_package(json), tuple(operators), functions, tags)
+
+
+def _read_package(json: dict[str, Any]) -> Package:
+    try:
+        return Package(
+            name=json["namespace"],
+            python=json["python_module"],
+            schema_files=tuple(json["schema_files"]),
+            derivative_files=tuple(json["derivative_files"]),
+            helper_headers=tuple(json["helper_headers"]),
+        )
+    except KeyError as error:
+        raise ModelError(f"the model lacks the key {error}") from error

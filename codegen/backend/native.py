@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
+from typing import Optional
 
 import jinja2
 
 from codegen.backend import types
-from codegen.backend.model import Model, ModelError, Operator
+from codegen.backend.model import Argument, Model, ModelError, Operator
 from codegen.backend.text import WIDTH, wrapped
 
 # Header with the base class of a structured operator, by the name in `structured_inherits`.
@@ -30,17 +32,69 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
     outputs = {}
     for root in native_roots(model):
         operators = model.roots[root]
-        headers = {"generated/ops/Tensor.h"}
+        headers = {model.package.base_header}
         headers |= {_base_header(op) for op in operators if op.structured}
-        outputs[f"generated/native/{root}.h"] = template.render(
+        outputs[f"{model.package.folder}/native/{root}.h"] = template.render(
             root=root,
             family=operators[0].family,
             headers=sorted(headers),
-            metas=_metas(operators),
+            metas=_metas(model, operators),
             natives=_natives(operators),
         )
-    outputs["generated/native/CMakeLists.txt"] = env.get_template("native_CMakeLists.j2").render()
+    if model.package.in_tree:
+        for family, checks in _signatures(model).items():
+            outputs[f"generated/native/signatures/{family}.h"] = env.get_template(
+                "native_signatures.j2"
+            ).render(family=family, roots=checks)
+        outputs["generated/native/CMakeLists.txt"] = env.get_template(
+            "native_CMakeLists.j2"
+        ).render()
     return outputs
+
+
+def _signatures(model: Model) -> dict[str, list[tuple[str, list[str]]]]:
+    """The checks of each family, by root: see Note [Signatures of native functions]."""
+    expected: dict[str, list[tuple[Operator, list[str]]]] = {}
+    for op in model.operators:
+        for name in [] if op.internal else native_functions(op):
+            parameters = [p.type for p in types.parameters(op)]
+            known = expected.setdefault(name, [])
+            if parameters not in [p for _, p in known]:
+                known.append((op, parameters))
+    # A family of structured operators alone has an empty file, so that each source ends alike.
+    checks: dict[str, dict[str, list[str]]] = {
+        op.family: {} for root in native_roots(model) for op in model.roots[root]
+    }
+    for name in sorted(expected):
+        for op, parameters in expected[name]:
+            others = [p for _, p in expected[name] if p is not parameters]
+            leading = _telling(parameters, others)
+            if leading is not None:
+                checks[op.family].setdefault(op.root, []).append(_signature_check(op, name, leading))
+    return {family: sorted(roots.items()) for family, roots in sorted(checks.items())}
+
+
+def _telling(parameters: list[str], others: list[list[str]]) -> Optional[list[str]]:
+    """The shortest beginning that no other list has; None where another one goes on."""
+    for count in range(len(parameters) + 1):
+        if all(other[:count] != parameters[:count] for other in others):
+            return parameters[:count]
+    return None
+
+
+def _signature_check(op: Operator, name: str, leading: list[str]) -> str:
+    declaration = f"{types.return_type(op)} {name}({', '.join(types.declarations(types.parameters(op)))})"
+    message = (
+        f"{op.schema}: at::native::{name} must be '{declaration}', and no other function there may "
+        "have its name"
+    )
+    parts = textwrap.wrap(message, WIDTH - 12, break_long_words=False, break_on_hyphens=False)
+    literals = [f'    "{part} "' for part in parts[:-1]] + [f'    "{parts[-1]}");']
+    *first, last = [p.type for p in types.parameters(op)] or [""]
+    expected = f"{', '.join([*first, last])})".split(", ")
+    expected[0] = f"{types.return_type(op)}({expected[0]}"
+    pattern = wrapped("static_assert(Alone<", [*expected, *leading], f">::check(&{name}, 0),")
+    return "\n".join([pattern, *literals])
 
 
 def native_roots(model: Model) -> list[str]:
@@ -54,7 +108,7 @@ def native_roots(model: Model) -> list[str]:
 
 def native_functions(op: Operator) -> list[str]:
     """The functions in at::native that the operator calls, without structured ones."""
-    if op.structured or op.scalar_overload_of or is_made_from_functional(op):
+    if op.structured or op.scalar_overload_of or is_made_from_sibling(op):
         return []
     names = list(op.dispatch.values())
     if op.composite is not None:
@@ -66,15 +120,14 @@ def composite_function(op: Operator) -> str:
     return op.composite_kernel or types.native_name(op)
 
 
-def is_made_from_functional(op: Operator) -> bool:
-    """Whether the operator's whole body comes from its functional sibling: an in-place or out form
-    that `autogen` asked for and that is no structured one."""
+def is_made_from_sibling(op: Operator) -> bool:
+    """Whether the operator's whole body is a call of the operator it was made from, and copies: a
+    form that `autogen` asked for and that is no structured one."""
     return (
         op.autogen_from is not None
         and op.structured is None
         and op.scalar_overload_of is None
         and not op.dispatch
-        and op.kind in ("inplace", "out")
     )
 
 
@@ -89,25 +142,39 @@ def _base_header(op: Operator) -> str:
     return _BASE_HEADERS[base]
 
 
-def _metas(operators: tuple[Operator, ...]) -> list[Declared]:
+def _metas(model: Model, operators: tuple[Operator, ...]) -> list[Declared]:
     """struct at::meta::structured_add_Tensor, once for each functional structured operator."""
     result = []
     for op in operators:
         if op.structured is None or op.structured.role != "functional":
             continue
         base = op.structured.inherits or "MetaBase"
-        base = "impl::MetaBase" if base == "MetaBase" else base
+        base = f"{model.package.at}impl::MetaBase" if base == "MetaBase" else base
         inputs = [types.parameter(a).declaration for a in op.inputs]
+        returns = "Precomputed" if op.structured.precomputed else "void"
         text = "\n".join(
             [
                 _struct_head(structured_meta_class(op), base),
-                wrapped("void meta(", inputs, ");", 2),
+                *_precomputed_struct(op),
+                wrapped(f"{returns} meta(", inputs, ");", 2),
                 f'  const char* op_name() const override {{ return "{op.base}"; }}',
                 "};",
             ]
         )
         result.append(Declared(op.schema, [text]))
     return result
+
+
+def _precomputed_struct(op: Operator) -> list[str]:
+    """What meta() returns for impl()."""
+    if not op.structured.precomputed:
+        return []
+    fields = [
+        f"    {types.owned_type(v.type)} {types.cpp_name(v.name)};"
+        for p in op.structured.precomputed
+        for v in p.values
+    ]
+    return ["  struct Precomputed {", *fields, "  };"]
 
 
 def _natives(operators: tuple[Operator, ...]) -> list[Declared]:
@@ -133,7 +200,7 @@ def _struct_head(name: str, base: str) -> str:
 
 
 def _impl_struct(op: Operator, name: str, operators: tuple[Operator, ...]) -> str:
-    params = [types.parameter(a).declaration for a in op.inputs]
+    params = [types.parameter(a).declaration for a in impl_inputs(op)]
     params += [f"const Tensor& {out}" for out in out_names(op, operators)]
     return "\n".join(
         [
@@ -142,6 +209,15 @@ def _impl_struct(op: Operator, name: str, operators: tuple[Operator, ...]) -> st
             "};",
         ]
     )
+
+
+def impl_inputs(op: Operator) -> list[Argument]:
+    """What impl() of a structured operator gets before the outputs."""
+    arguments: list[Argument] = []
+    for argument in op.inputs:
+        values = op.structured.precomputed_for(argument.name)
+        arguments += (argument,) if values is None else values
+    return [*arguments, *op.structured.precomputed_in_addition]
 
 
 def out_names(op: Operator, operators: tuple[Operator, ...]) -> list[str]:

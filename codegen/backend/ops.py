@@ -8,7 +8,7 @@ from typing import Optional, Sequence
 import jinja2
 
 from codegen.backend import text, types
-from codegen.backend.model import Model, Operator
+from codegen.backend.model import Model, Operator, Package
 from codegen.backend.text import wrapped
 from codegen.backend.types import Parameter
 
@@ -62,11 +62,24 @@ class Block:
 
 def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
     outputs = {}
+    folder = f"{model.package.folder}/ops"
     header = env.get_template("ops_header.j2")
     for root, operators in model.roots.items():
         trimmed = _ambiguous_defaults([op for op in operators if op.is_function], method=False)
-        blocks = [_block(op, trimmed) for op in operators]
-        outputs[f"generated/ops/{root}.h"] = header.render(root=root, blocks=blocks)
+        blocks = [_block(model, op, trimmed) for op in operators]
+        outputs[f"{folder}/{root}.h"] = header.render(root=root, blocks=blocks)
+    outputs[model.package.api_header] = env.get_template("ops_Functions.j2").render(
+        roots=[root for root, ops in model.roots.items() if not all(op.internal for op in ops)]
+    )
+    if model.package.in_tree:
+        outputs |= _tensor_class(model, env)
+    else:
+        outputs[model.package.base_header] = env.get_template("ops_namespace.j2").render()
+    return outputs
+
+
+def _tensor_class(model: Model, env: jinja2.Environment) -> dict[str, str]:
+    outputs = {}
     bases = {op.base for op in model.operators}
     names = set(model.by_name)
     outputs["generated/ops/Tensor.h"] = env.get_template("ops_Tensor.j2").render(
@@ -74,9 +87,6 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
         bases=bases,
         names=names,
         compound=_compound(model),
-    )
-    outputs["generated/ops/Functions.h"] = env.get_template("ops_Functions.j2").render(
-        roots=[root for root, ops in model.roots.items() if not all(op.internal for op in ops)]
     )
     outputs["generated/ops/TensorOperators.h"] = env.get_template("ops_TensorOperators.j2").render(
         compound=_compound(model),
@@ -92,7 +102,7 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
 # ---- One operator ----
 
 
-def _block(op: Operator, trimmed: Trimmed) -> Block:
+def _block(model: Model, op: Operator, trimmed: Trimmed) -> Block:
     params = types.parameters(op)
     returns = types.return_type(op)
     names = [p.name for p in params]
@@ -108,8 +118,8 @@ def _block(op: Operator, trimmed: Trimmed) -> Block:
             wrapped(f"static {returns} redispatch(", ["DispatchKeySet keys", *declared], ") {", 2),
             [wrapped("return table(", ["keys", *names], ");", 4)],
         ),
-        functions=_functions(op, trimmed) if op.is_function else [],
-        methods=_methods(op) if op.is_method else [],
+        functions=_functions(model.package, op, trimmed) if op.is_function else [],
+        methods=_methods(model.package, op) if op.is_method else [],
     )
 
 
@@ -133,7 +143,7 @@ def _call(op: Operator, arguments: list[str]) -> str:
     return wrapped(f"return _ops::{op.identifier}::call(", arguments, ");", 2)
 
 
-def _functions(op: Operator, trimmed: Trimmed) -> list[str]:
+def _functions(package: Package, op: Operator, trimmed: Trimmed) -> list[str]:
     """at::name, in all its forms."""
     returns = types.return_type(op)
     name = types.native_name(op)
@@ -148,21 +158,21 @@ def _functions(op: Operator, trimmed: Trimmed) -> list[str]:
         ]
     if op.tensor_options:
         return [
-            _with_options(op, head, params, method=False, keep=trimmed.get(op.name)),
+            _with_options(package, op, head, params, method=False, keep=trimmed.get(op.name)),
             _function(head, params, [_call(op, names)], defaults=False),
         ]
     params = _trim(params, trimmed.get(op.name))
     return [_function(head, params, [_call(op, names)], defaults=True)]
 
 
-def _methods(op: Operator) -> list[str]:
+def _methods(package: Package, op: Operator) -> list[str]:
     """The inline definitions of the methods that Tensor.h declares."""
     head = f"inline {types.return_type(op)} Tensor::{op.base}"
     params = [p for p in types.parameters(op) if p.name != "self"]
     names = [_this(op) if p.name == "self" else p.name for p in types.parameters(op)]
     if op.tensor_options:
         return [
-            _with_options(op, head, types.parameters(op), method=True),
+            _with_options(package, op, head, types.parameters(op), method=True),
             _function(head, params, [_call(op, names)], defaults=False, const=True),
         ]
     return [_function(head, params, [_call(op, names)], defaults=False, const=True)]
@@ -194,7 +204,12 @@ _OPTION_VALUES = {
 
 
 def _with_options(
-    op: Operator, head: str, params: list[Parameter], method: bool, keep: Optional[int] = None
+    package: Package,
+    op: Operator,
+    head: str,
+    params: list[Parameter],
+    method: bool,
+    keep: Optional[int] = None,
 ) -> str:
     every = _trim(_options_parameters(op, params), keep)
     shown = [p for p in every if not (method and p.name == "self")]
@@ -203,13 +218,13 @@ def _with_options(
         if p.argument is not None and types.is_option(op, p.argument):
             values.append(_OPTION_VALUES[p.name])
         elif p.argument is not None and p.argument.type.base == "MemoryFormat":
-            values.append(f"detail::memory_format_of(options, {p.name})")
+            values.append(f"{package.at}detail::memory_format_of(options, {p.name})")
         elif method and p.name == "self":
             values.append(_this(op))
         else:
             values.append(p.name)
     call = wrapped(f"Tensor result = _ops::{op.identifier}::call(", values, ");", 2)
-    body = [call, "  return detail::with_requires_grad(std::move(result), options);"]
+    body = [call, f"  return {package.at}detail::with_requires_grad(std::move(result), options);"]
     return _function(head, shown, body, defaults=not method, const=method)
 
 

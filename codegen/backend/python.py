@@ -13,7 +13,7 @@ from typing import Optional, Sequence
 import jinja2
 
 from codegen.backend import python_pyi, text, types
-from codegen.backend.model import Argument, Model, Operator, Type
+from codegen.backend.model import Argument, Model, Operator, Package, Type
 
 # Submodules of oploom._C: python_module in the YAML -> their names.
 MAIN_MODULE = ""
@@ -233,14 +233,17 @@ def _statement(signature: Signature, op: Operator, conversions: list[str], inden
     return text.wrapped(call, conversions, tail, indent)
 
 
-def _body(signature: Signature, indent: int) -> list[str]:
+def _body(package: Package, signature: Signature, indent: int) -> list[str]:
     lines = []
     op = signature.op
     if _named(op):
-        names = ", ".join(f'"{r.name}"' for r in op.returns)
+        names = [f'"{r.name}"' for r in op.returns]
         lines.append(
             text.wrapped(
-                f'static PyTypeObject* type = return_type("{op.base}", {{', [names], "});", indent
+                f'static PyTypeObject* type = return_type("{package.python}.return_types.{op.base}", {{',
+                names,
+                "});",
+                indent,
             )
         )
     if signature.out is not None:
@@ -309,7 +312,7 @@ def _signature_entry(signature: Signature) -> str:
     return f"{head}\n     {text.literal(signature.text, 5)}}},"
 
 
-def _view(function: Function) -> dict:
+def _view(package: Package, function: Function) -> dict:
     """What the template shows of a function."""
     schemas = []
     for signature in function.signatures:
@@ -329,7 +332,7 @@ def _view(function: Function) -> dict:
             ["PyObject* self", "PyObject* const* args", "Py_ssize_t nargs", "PyObject* kwnames"],
             ") {",
         ),
-        "cases": [_body(s, 6 if len(function.signatures) > 1 else 2) for s in function.signatures],
+        "cases": [_body(package, s, 6 if len(function.signatures) > 1 else 2) for s in function.signatures],
         "doc": _doc_literal(documentation(function), 6),
     }
 
@@ -440,6 +443,8 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
     for function in all_functions:
         by_family.setdefault(function.family, []).append(function)
     outputs: dict[str, str] = {}
+    package = model.package
+    folder = f"{package.folder}/python"
     family_template = env.get_template("python_family.cpp.j2")
     for family in sorted(by_family):
         members = by_family[family]
@@ -450,18 +455,40 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
             for op in (s.op, s.out)
             if op is not None
         })
-        outputs[f"generated/python/{family}.cpp"] = family_template.render(
-            family=family, functions=[_view(f) for f in members], roots=roots
+        outputs[f"{folder}/{family}.cpp"] = family_template.render(
+            family=family, functions=[_view(package, f) for f in members], roots=roots
         )
     families = sorted(by_family)
-    outputs["generated/python/Families.cpp"] = env.get_template("python_families.cpp.j2").render(
+    outputs[f"{folder}/Families.cpp"] = env.get_template("python_families.cpp.j2").render(
         families=families
     )
-    outputs["generated/python/NumberSlots.cpp"] = env.get_template(
-        "python_number_slots.cpp.j2"
-    ).render(**number_slots(model))
-    outputs["generated/python/sources.cmake"] = env.get_template("python_sources.cmake.j2").render(
+    if package.in_tree:
+        outputs |= _extension_with_types(model, families, env)
+    else:
+        outputs |= _extension_of_operators(package, env)
+    outputs[f"{folder}/{package.python}/_C.pyi"] = python_pyi.render(model, all_functions, env)
+    return outputs
+
+
+def _extension_with_types(
+    model: Model, families: Sequence[str], env: jinja2.Environment
+) -> dict[str, str]:
+    """oploom._C itself, whose hand-written part is in aten/python."""
+    slots = env.get_template("python_number_slots.cpp.j2").render(**number_slots(model))
+    sources = env.get_template("python_sources.cmake.j2").render(
         files=[*(f"{family}.cpp" for family in families), "Families.cpp", "NumberSlots.cpp"]
     )
-    outputs["generated/python/oploom/_C.pyi"] = python_pyi.render(model, all_functions, env)
-    return outputs
+    return {
+        "generated/python/NumberSlots.cpp": slots,
+        "generated/python/sources.cmake": sources,
+    }
+
+
+def _extension_of_operators(package: Package, env: jinja2.Environment) -> dict[str, str]:
+    """A package's extension module, and the Python package around it."""
+    folder = f"{package.folder}/python"
+    return {
+        f"{folder}/Module.cpp": env.get_template("python_module.cpp.j2").render(),
+        f"{folder}/{package.python}/__init__.py": env.get_template("python_init.py.j2").render(),
+        f"{folder}/{package.python}/py.typed": "",
+    }

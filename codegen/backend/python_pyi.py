@@ -202,18 +202,24 @@ def render(model: Model, functions: Sequence["Function"], env: jinja2.Environmen
         for _, base, name in python.UNARY_SLOTS
         if base in model.by_name
     ]
+    functions_text = [line for f in plain for line in stub(f, False, 0)]
+    modules_text = [
+        {"name": m, "lines": [line for f in functions if f.module == m and f.is_function
+                              for line in stub(f, False, 4)]}
+        for m in modules
+    ]
+    if not model.package.in_tree:
+        return env.get_template("python_package.pyi.j2").render(
+            results=_result_types(functions), functions=functions_text, modules=modules_text
+        )
     hand_written = _hand_written(env)
     return env.get_template("python_stub.pyi.j2").render(
         results=_result_types(functions),
         slots=slots,
         methods=[line for f in functions if f.is_method and f.name not in hand_written
                  for line in stub(f, True, 4)],
-        functions=[line for f in plain for line in stub(f, False, 0)],
-        modules=[
-            {"name": m, "lines": [line for f in functions if f.module == m and f.is_function
-                                  for line in stub(f, False, 4)]}
-            for m in modules
-        ],
+        functions=functions_text,
+        modules=modules_text,
     ) if methods or plain else ""
 
 

@@ -1,14 +1,15 @@
-"""generated/tests: a test class for each operator with a record, for tests/ops/harness.py, and the
-examples of all operators, for tests/ops/examples.py."""
+"""Tests: a class for each operator with a record, for oploom/testing/harness.py, and the examples of
+all operators, for oploom/testing/examples.py."""
 
 from __future__ import annotations
 
 import pprint
 from dataclasses import dataclass
+from typing import Any, Optional
 
 import jinja2
 
-from codegen.backend.model import Model, Operator
+from codegen.backend.model import Model, Operator, Program
 from codegen.backend.text import comment
 
 # Python values of the schema defaults that references may need by name.
@@ -16,7 +17,7 @@ CONSTANTS = {"None": "None", "True": "True", "False": "False", "Mean": "1", "Sum
              "contiguous_format": "None", "long": '"int64"', "float": '"float32"'}
 
 
-# The tests of tests.ops.harness.OperatorTests.
+# The tests of oploom.testing.harness.OperatorTests.
 TESTS = ("test_values", "test_gradcheck", "test_gradgradcheck", "test_layouts", "test_out",
          "test_inplace", "test_meta", "test_capability", "test_errors")
 
@@ -25,7 +26,7 @@ TESTS = ("test_values", "test_gradcheck", "test_gradgradcheck", "test_layouts", 
 class TestClass:
     name: str  # TestAddTensor
     schema: str  # as a comment
-    fields: list[str]  # keyword arguments of tests.ops.samples.Operator, as source text
+    fields: list[str]  # keyword arguments of oploom.testing.samples.Operator, as source text
     defaults: str  # a dict, as source text
     removed: list[str]  # inherited tests that do not apply
 
@@ -47,12 +48,76 @@ def default_value(text: str) -> str:
         return repr(text.strip("'\""))
 
 
+# NumPy's and SciPy's names for the functions of the expression language that are not np.<name>.
+_NUMPY = {
+    "acos": "np.arccos",
+    "acosh": "np.arccosh",
+    "asin": "np.arcsin",
+    "asinh": "np.arcsinh",
+    "atan": "np.arctan",
+    "atan2": "np.arctan2",
+    "atanh": "np.arctanh",
+    "digamma": "sp.special.digamma",
+    "erf": "sp.special.erf",
+    "erfc": "sp.special.erfc",
+    "erfcx": "sp.special.erfcx",
+    "erfinv": "sp.special.erfinv",
+    "i0": "sp.special.i0",
+    "i0e": "sp.special.i0e",
+    "i1": "sp.special.i1",
+    "i1e": "sp.special.i1e",
+    "lgamma": "sp.special.gammaln",
+    "ndtri": "sp.special.ndtri",
+    "polygamma": "sp.special.polygamma",
+    "pow": "np.power",
+    "sigmoid": "sp.special.expit",
+    "select": "np.where",
+    "and": "np.logical_and",
+    "or": "np.logical_or",
+    "not": "np.logical_not",
+    "neg": "np.negative",
+}
+_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">",
+            "ge": ">=", "eq": "==", "ne": "!="}
+
+
+def numpy_expression(program: Program) -> str:
+    """What a program computes, as a Python expression of NumPy and SciPy."""
+    values: dict[str, str] = {}
+    for instruction in program.instructions:
+        arguments = [values.get(a, a) for a in instruction.arguments]
+        arguments = [f"np.{a}" if a in ("inf", "nan") else a for a in arguments]
+        symbol = _SYMBOLS.get(instruction.operation)
+        if symbol:
+            value = f"({arguments[0]} {symbol} {arguments[1]})"
+        elif instruction.operation == "rsqrt":
+            value = f"(1 / np.sqrt({arguments[0]}))"
+        elif instruction.operation == "relu":
+            value = f"np.maximum({arguments[0]}, 0)"
+        else:
+            function = _NUMPY.get(instruction.operation, f"np.{instruction.operation}")
+            value = f"{function}({', '.join(arguments)})"
+        values[instruction.name] = value
+    return values.get(program.outputs[0], program.outputs[0])
+
+
+def complete_record(op: Operator) -> Optional[dict[str, Any]]:
+    """The operator's record; of an expression, NumPy's value of it is the reference."""
+    if op.expression is None:
+        return op.test
+    record = dict(op.test or {})
+    if not {"numpy", "oploom", "none"} & record.keys():
+        record = {"numpy": numpy_expression(op.expression.program), **record}
+        record.setdefault("dtypes", ["int64", "float32", "float64"])
+    return record
+
+
 def siblings(model: Model, op: Operator) -> list[Operator]:
     return [o for o in model.operators if o.group == op.name and o is not op]
 
 
 def test_class(model: Model, op: Operator) -> TestClass:
-    record = op.test
+    record = complete_record(op)
     forms = siblings(model, op)
     out = next((o for o in forms if o.kind == "out"), None)
     inplace = any(o.kind == "inplace" for o in forms)
@@ -79,6 +144,10 @@ def test_class(model: Model, op: Operator) -> TestClass:
     ]
     if not op.is_function:
         fields.append("method_only=True,")
+    if not model.package.in_tree:
+        fields.append(f"module={model.package.python!r},")
+        if op.python_module:
+            fields.append(f"python_module={op.python_module!r},")
     if "pointwise" in op.tags:
         fields.append("pointwise=True,")
     if inplace:
@@ -126,12 +195,13 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
         tested += [op for op in operators if op.kind != "functional" and op.test is not None]
         if tested:
             classes = [test_class(model, op) for op in tested]
-            files[f"generated/tests/test_{family}.py"] = template.render(
+            files[f"{model.package.folder}/tests/test_{family}.py"] = template.render(
                 family=family, classes=classes
             )
     examples = [op for op in model.operators if op.example]
     if examples:
-        files["generated/tests/test_examples.py"] = env.get_template("tests_examples.py.j2").render(
+        path = f"{model.package.folder}/tests/test_examples.py"
+        files[path] = env.get_template("tests_examples.py.j2").render(
             examples=[{"name": op.name, "lines": [repr(line) for line in op.example.rstrip().split("\n")]}
                       for op in examples]
         )

@@ -20,6 +20,7 @@ _BY_VALUE = {
     "Device": "Device",
     "MemoryFormat": "MemoryFormat",
     "Generator": "Generator",
+    "DimVector": "DimVector",  # only among the values that a shape function computes
 }
 _LISTS = {
     "Tensor": ("TensorList", "std::optional<TensorList>"),

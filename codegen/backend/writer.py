@@ -1,7 +1,8 @@
-"""The one writer of generated/: writes what changed, removes what nothing makes any more.
+"""The one writer of outputs: writes what changed, removes what nothing makes any more.
 
-generated/MANIFEST lists every file that the generator made, so that a file left over from an
-earlier run is known as ours and is removed, and any other file is reported and left alone.
+MANIFEST lists every file that the generator made, so that a file left over from an earlier run is
+known as ours and is removed, and any other file is reported and left alone. Paths begin with the
+name of the package's folder (`generated/`, `mathx/`), for which any folder on disk may stand.
 """
 
 from __future__ import annotations
@@ -10,13 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Mapping
 
-MANIFEST = "generated/MANIFEST"
-_PREFIX = "generated/"
+MANIFEST = "MANIFEST"
 
 
 @dataclass
 class Changes:
-    """How the files on disk differ from what was rendered; paths begin with generated/."""
+    """How the files on disk differ from what was rendered."""
 
     changed: list[str] = field(default_factory=list)  # other bytes than rendered
     missing: list[str] = field(default_factory=list)  # rendered, not on disk
@@ -27,22 +27,22 @@ class Changes:
         return bool(self.changed or self.missing or self.stale or self.foreign)
 
 
-def with_manifest(outputs: Mapping[str, str]) -> dict[str, str]:
-    lines = ["# The files that tools/regenerate makes, one a line. Generated; do not edit."]
+def with_manifest(outputs: Mapping[str, str], root: str = "generated") -> dict[str, str]:
+    lines = ["# The files that the code generator makes, one a line. Generated; do not edit."]
     lines += sorted(outputs)
-    return {**outputs, MANIFEST: "\n".join(lines) + "\n"}
+    return {**outputs, f"{root}/{MANIFEST}": "\n".join(lines) + "\n"}
 
 
-def compare(folder: Path, outputs: Mapping[str, str]) -> Changes:
-    """What `write` would do. `folder` is the generated/ folder; `outputs` maps paths that begin with
-    generated/ to the files' text."""
+def compare(folder: Path, outputs: Mapping[str, str], root: str = "generated") -> Changes:
+    """What `write` would do. `outputs` maps paths, which begin with `root`, to the files' text;
+    `folder` stands for `root`."""
     for path in outputs:
-        if not path.startswith(_PREFIX) or ".." in path.split("/"):
-            raise ValueError(f"{path}: outputs lie below {_PREFIX}")
-    wanted = with_manifest(outputs)
+        if not path.startswith(f"{root}/") or ".." in path.split("/"):
+            raise ValueError(f"{path}: outputs lie below {root}/")
+    wanted = with_manifest(outputs, root)
     changes = Changes()
     for path in sorted(wanted):
-        file = _file(folder, path)
+        file = _file(folder, path, root)
         if not file.is_file():
             changes.missing.append(path)
         elif file.read_bytes() != wanted[path].encode():
@@ -50,22 +50,22 @@ def compare(folder: Path, outputs: Mapping[str, str]) -> Changes:
     ours = _manifest(folder)
     on_disk = sorted(p for p in folder.rglob("*") if p.is_file()) if folder.is_dir() else []
     for file in on_disk:
-        path = _PREFIX + file.relative_to(folder).as_posix()
+        path = f"{root}/{file.relative_to(folder).as_posix()}"
         if path not in wanted and "__pycache__" not in file.parts:
             (changes.stale if path in ours else changes.foreign).append(path)
     return changes
 
 
-def write(folder: Path, outputs: Mapping[str, str]) -> Changes:
+def write(folder: Path, outputs: Mapping[str, str], root: str = "generated") -> Changes:
     """Makes `folder` hold exactly `outputs`. Files that did not change keep their time stamps."""
-    changes = compare(folder, outputs)
-    wanted = with_manifest(outputs)
+    changes = compare(folder, outputs, root)
+    wanted = with_manifest(outputs, root)
     for path in [*changes.missing, *changes.changed]:
-        file = _file(folder, path)
+        file = _file(folder, path, root)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(wanted[path].encode())
     for path in changes.stale:
-        file = _file(folder, path)
+        file = _file(folder, path, root)
         file.unlink()
         for parent in file.parents:
             if parent == folder or any(parent.iterdir()):
@@ -74,12 +74,12 @@ def write(folder: Path, outputs: Mapping[str, str]) -> Changes:
     return changes
 
 
-def _file(folder: Path, path: str) -> Path:
-    return folder / path.removeprefix(_PREFIX)
+def _file(folder: Path, path: str, root: str) -> Path:
+    return folder / path.removeprefix(f"{root}/")
 
 
 def _manifest(folder: Path) -> set[str]:
-    file = _file(folder, MANIFEST)
+    file = folder / MANIFEST
     if not file.is_file():
         return set()
     lines = file.read_text().splitlines()

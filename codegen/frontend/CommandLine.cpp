@@ -1,50 +1,23 @@
-// Command line of the `oploom` program.
+// Command line of the `oploom` program: finds the command, parses its options, prints help.
 #include <c10/util/Suggest.h>
 #include <codegen/frontend/CommandLine.h>
-#include <codegen/frontend/Load.h>
-#include <codegen/frontend/ModelJson.h>
-#include <codegen/frontend/passes/Passes.h>
-
-#include <sys/wait.h>
-#include <unistd.h>
+#include <codegen/frontend/commands/Command.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <ostream>
 
 namespace oploom::frontend {
 
 namespace {
 
-constexpr std::string_view kHelp =
-    R"(usage: oploom COMMAND [OPTIONS] native_functions.yaml derivatives.yaml
+const std::vector<const Command*>& commands() {
+  static const std::vector<const Command*> all = {&kCheckCommand, &kExplainCommand,
+                                                  &kListCommand,  &kNewCommand,
+                                                  &kModelCommand, &kGenerateCommand};
+  return all;
+}
 
-Commands:
-  check      read the files and report every mistake
-  model      print the model of the operators as JSON (described in codegen/frontend/MODEL.md)
-  generate   write the generated code: runs `python3 -m codegen.backend` on the model
-
-Options:
-  --tags FILE   the tags that operators may carry; without it, tags.yaml beside the operators, if
-                there is one
-  --helpers H   a C++ header whose functions formulas may call; may be given several times. Without
-                it, aten/autograd/FunctionsManual.h and its like are read where they lie beside the
-                operators
-  --syntax      check: only what can be told from the files themselves; for operator files of
-                another tree, such as PyTorch's
-  --json        check: print the diagnostics as JSON on standard output
-  --out DIR     generate: where the code goes (default: generated)
-  --check       generate: write nothing, and fail when a file is not up to date
-  -o FILE       model: write to a file instead of standard output
-  -h, --help    this text
-
-Without files, native_functions.yaml and derivatives.yaml of the working directory are read.
-
-`generate` runs the Python named by the environment variable OPLOOM_PYTHON, else python3.
-
+constexpr std::string_view kExitCodes = R"(
 Exit codes:
   0  all is well
   1  the files have mistakes, which were reported; or generated code is not up to date (--check)
@@ -52,239 +25,133 @@ Exit codes:
   3  a file cannot be read or written, or the back end failed
 )";
 
-constexpr int kOk = 0, kMistakes = 1, kUsage = 2, kFailure = 3;
+// Breaks the text into lines of at most 100 characters; all but the first begin at `indent`.
+std::string filled(std::string_view text, std::size_t at, std::size_t indent) {
+  constexpr std::size_t kWidth = 100;
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t space = text.find(' ');
+    const std::string_view word = text.substr(0, space);
+    if (at + 1 + word.size() > kWidth && at > indent) {
+      out += "\n" + std::string(indent, ' ');
+      at = indent;
+    } else if (!out.empty()) {
+      out += " ";
+      ++at;
+    }
+    out += word;
+    at += word.size();
+    text = space == std::string_view::npos ? "" : text.substr(space + 1);
+  }
+  return out;
+}
 
-struct Options {
-  std::string command;
-  std::vector<std::string> files;
-  std::string tags;
-  std::vector<std::string> helpers;
-  std::string out = "generated";
-  std::string output_file;
-  bool syntax = false;
-  bool json = false;
-  bool check = false;
-  bool help = false;
-};
+void print_help(std::ostream& out) {
+  out << "usage: oploom COMMAND [OPTIONS] [native_functions.yaml "
+         "[derivatives.yaml]]\n\nCommands:\n";
+  for (const Command* command : commands()) {
+    std::string name(command->name);
+    name.resize(11, ' ');
+    out << "  " << name << command->summary << "\n";
+  }
+  out << "\n`oploom COMMAND --help` tells what a command does and its options. Without files,\n"
+         "native_functions.yaml and derivatives.yaml of the working directory are read.\n"
+      << kExitCodes;
+}
 
-constexpr std::array<std::string_view, 3> kCommands = {"check", "model", "generate"};
-constexpr std::array<std::string_view, 8> kOptions = {"--tags", "--helpers", "--syntax", "--json",
-                                                      "--out",  "--check",   "-o",       "--help"};
+void print_help(const Command& command, std::ostream& out) {
+  out << "usage: oploom " << command.name << " [OPTIONS] " << command.operands << "\n\n"
+      << filled(command.text, 0, 0) << "\n\nOptions:\n";
+  auto print = [&](const OptionHelp& option) {
+    std::string head = "  " + std::string(option.name);
+    if (!option.value.empty()) head += " " + std::string(option.value);
+    head.resize(std::max<std::size_t>(head.size() + 2, 20), ' ');
+    out << head << filled(option.text, head.size(), 20) << "\n";
+  };
+  for (const auto& option : command.options) print(option);
+  for (const auto& option : file_options()) print(option);
+  print({"-h, --help", "", "this text"});
+  out << kExitCodes;
+}
 
-// Where the functions and methods of formulas come from in this tree; the first one must be there
-// for the check to be made.
-constexpr std::array<const char*, 9> kDefaultHelpers = {"aten/autograd/FunctionsManual.h",
-                                                        "aten/autograd/ShapeFormulas.h",
-                                                        "aten/autograd/TensorGeometry.h",
-                                                        "aten/core/TensorBase.h",
-                                                        "c10/core/Scalar.h",
-                                                        "c10/core/TensorOptions.h",
-                                                        "c10/util/ArrayRef.h",
-                                                        "c10/util/OptionalArrayRef.h",
-                                                        "c10/core/ScalarType.h"};
+// The mistake in the command line, or "".
+std::string parse(const Command& command, const std::vector<std::string>& words,
+                  Arguments& arguments) {
+  std::vector<OptionHelp> known = command.options;
+  known.insert(known.end(), file_options().begin(), file_options().end());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word.size() < 2 || word[0] != '-') {
+      arguments.words.push_back(word);
+      continue;
+    }
+    const auto option = std::find_if(known.begin(), known.end(),
+                                     [&](const OptionHelp& help) { return help.name == word; });
+    if (option == known.end()) {
+      std::vector<std::string_view> names = {"--help"};
+      for (const auto& help : known) names.push_back(help.name);
+      return "unknown option '" + word + "'" + did_you_mean(c10::closest_name(word, names));
+    }
+    auto& values = arguments.options[word];
+    if (option->value.empty()) continue;
+    if (i + 1 >= words.size()) {
+      return "'" + word + "' needs a value: " + word + " " + std::string(option->value);
+    }
+    values.push_back(words[++i]);
+  }
+  if (arguments.words.size() < command.own_operands) {
+    return "usage: oploom " + std::string(command.name) + " " + std::string(command.operands);
+  }
+  if (arguments.words.size() > command.own_operands + 2) {
+    return "at most two files: native_functions.yaml derivatives.yaml";
+  }
+  return "";
+}
+
+}  // namespace
 
 std::string did_you_mean(const std::string& suggestion) {
   return suggestion.empty() ? "" : " (did you mean '" + suggestion + "'?)";
 }
 
-// The mistake in the command line, or "".
-std::string parse(const std::vector<std::string>& arguments, Options& options) {
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& argument = arguments[i];
-    auto value = [&](std::string& into) -> std::string {
-      if (i + 1 >= arguments.size()) return "'" + argument + "' needs a value";
-      into = arguments[++i];
-      return "";
-    };
-    std::string mistake;
-    if (argument == "-h" || argument == "--help") {
-      options.help = true;
-    } else if (argument == "--tags") {
-      mistake = value(options.tags);
-    } else if (argument == "--helpers") {
-      mistake = value(options.helpers.emplace_back());
-    } else if (argument == "--out") {
-      mistake = value(options.out);
-    } else if (argument == "-o") {
-      mistake = value(options.output_file);
-    } else if (argument == "--syntax") {
-      options.syntax = true;
-    } else if (argument == "--json") {
-      options.json = true;
-    } else if (argument == "--check") {
-      options.check = true;
-    } else if (argument.size() > 1 && argument[0] == '-') {
-      mistake =
-          "unknown option '" + argument + "'" + did_you_mean(c10::closest_name(argument, kOptions));
-    } else if (options.command.empty()) {
-      options.command = argument;
-    } else {
-      options.files.push_back(argument);
-    }
-    if (!mistake.empty()) return mistake;
-  }
-  if (options.help) return "";
-  if (options.command.empty()) return "a command is needed: check, model or generate";
-  if (std::find(kCommands.begin(), kCommands.end(), options.command) == kCommands.end()) {
-    return "unknown command '" + options.command + "'" +
-           did_you_mean(c10::closest_name(options.command, kCommands));
-  }
-  if (options.files.size() > 2) return "at most two files: native_functions.yaml derivatives.yaml";
-  if (options.files.empty()) options.files = {"native_functions.yaml", "derivatives.yaml"};
-  return "";
+std::string Arguments::get(std::string_view option, std::string otherwise) const {
+  const auto found = options.find(option);
+  return found == options.end() || found->second.empty() ? otherwise : found->second.back();
 }
 
-class Session {
- public:
-  Session(const Options& options, std::ostream& out, std::ostream& err)
-      : options_(options), out_(out), err_(err) {}
+std::vector<std::string> Arguments::all(std::string_view option) const {
+  const auto found = options.find(option);
+  return found == options.end() ? std::vector<std::string>() : found->second;
+}
 
-  int run() {
-    if (const int code = load(); code != kOk) return code;
-    run_passes(model_, {.syntax_only = options_.syntax}, diagnostics_);
-    return report();
+int run_command_line(const std::vector<std::string>& words, std::ostream& out, std::ostream& err) {
+  auto is_help = [](const std::string& word) { return word == "-h" || word == "--help"; };
+  const bool help = std::any_of(words.begin(), words.end(), is_help);
+  const Command* command = nullptr;
+  for (const Command* known : commands()) {
+    if (!words.empty() && known->name == words[0]) command = known;
   }
-
-  const Model& model() const { return model_; }
-
- private:
-  int load() {
-    const SourceFile* files[2] = {};
-    for (std::size_t i = 0; i < options_.files.size(); ++i) {
-      files[i] = read(options_.files[i]);
-      if (!files[i]) return kFailure;
-    }
-    std::string tags_path = options_.tags;
-    if (tags_path.empty()) {
-      const auto beside = std::filesystem::path(options_.files[0]).replace_filename("tags.yaml");
-      if (std::filesystem::exists(beside)) tags_path = beside.string();
-    }
-    if (!tags_path.empty()) {
-      const SourceFile* tags = read(tags_path);
-      if (!tags) return kFailure;
-      load_tags(*tags, model_, diagnostics_);
-    }
-    if (const int code = load_helper_headers(); code != kOk) return code;
-    load_native_functions(*files[0], model_, diagnostics_);
-    if (files[1]) load_derivatives(*files[1], model_, diagnostics_);
+  if (help) {
+    command ? print_help(*command, out) : print_help(out);
     return kOk;
   }
-
-  int load_helper_headers() {
-    if (options_.syntax) return kOk;
-    for (const auto& path : options_.helpers) {
-      const SourceFile* header = read(path);
-      if (!header) return kFailure;
-      load_helpers(*header, model_);
-    }
-    if (!options_.helpers.empty()) return kOk;
-    const auto root = std::filesystem::path(options_.files[0]).parent_path();
-    if (!std::filesystem::exists(root / kDefaultHelpers[0])) return kOk;
-    for (const char* path : kDefaultHelpers) {
-      if (const SourceFile* header = sources_.read((root / path).string())) {
-        load_helpers(*header, model_);
-      }
-    }
-    return kOk;
+  std::string mistake;
+  Arguments arguments;
+  if (command) {
+    mistake = parse(*command, {words.begin() + 1, words.end()}, arguments);
+  } else {
+    std::vector<std::string_view> names;
+    for (const Command* known : commands()) names.push_back(known->name);
+    mistake = words.empty() ? "a command is needed"
+                            : "unknown command '" + words[0] + "'" +
+                                  did_you_mean(c10::closest_name(words[0], names));
   }
-
-  const SourceFile* read(const std::string& path) {
-    const SourceFile* file = std::filesystem::is_directory(path) ? nullptr : sources_.read(path);
-    if (!file) err_ << "oploom: cannot read '" << path << "'\n";
-    return file;
-  }
-
-  int report() {
-    if (options_.json && options_.command == "check") {
-      out_ << diagnostics_.render_json();
-    } else {
-      err_ << diagnostics_.render();
-      const std::size_t errors = diagnostics_.num_errors();
-      if (errors > 0) err_ << errors << (errors == 1 ? " error\n" : " errors\n");
-    }
-    return diagnostics_.ok() ? kOk : kMistakes;
-  }
-
-  const Options& options_;
-  std::ostream& out_;
-  std::ostream& err_;
-  SourceFiles sources_;
-  Diagnostics diagnostics_;
-  Model model_;
-};
-
-bool write_file(const std::string& path, const std::string& text) {
-  std::ofstream stream(path, std::ios::binary);
-  stream << text;
-  stream.close();
-  return static_cast<bool>(stream);
-}
-
-// Runs the Python back end on the model and waits; its messages go where ours go.
-int run_backend(const Options& options, const std::string& model, std::ostream& err) {
-  std::string path = (std::filesystem::temp_directory_path() / "oploom-model-XXXXXX").string();
-  const int file = mkstemp(path.data());
-  if (file < 0 || !write_file(path, model)) {
-    err << "oploom: cannot write the model to '" << path << "'\n";
-    return kFailure;
-  }
-  close(file);
-  const char* python = std::getenv("OPLOOM_PYTHON");
-  std::vector<std::string> words = {python && *python ? python : "python3",
-                                    "-m",
-                                    "codegen.backend",
-                                    "--model",
-                                    path,
-                                    "--out",
-                                    options.out};
-  if (options.check) words.emplace_back("--check");
-  std::vector<char*> argv;
-  for (auto& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  err.flush();
-  int status = 0;
-  const pid_t child = fork();
-  if (child == 0) {
-    execvp(argv[0], argv.data());
-    _exit(127);
-  }
-  const bool waited = child > 0 && waitpid(child, &status, 0) == child;
-  std::filesystem::remove(path);
-  if (!waited || !WIFEXITED(status) || WEXITSTATUS(status) == 127) {
-    err << "oploom: cannot run '" << words[0] << "'\n";
-    return kFailure;
-  }
-  const int code = WEXITSTATUS(status);
-  if (code == 0) return kOk;
-  return options.check && code == 1 ? kMistakes : kFailure;
-}
-
-}  // namespace
-
-int run_command_line(const std::vector<std::string>& arguments, std::ostream& out,
-                     std::ostream& err) {
-  Options options;
-  const std::string mistake = parse(arguments, options);
   if (!mistake.empty()) {
-    err << "oploom: " << mistake << "\ntry 'oploom --help'\n";
+    err << "oploom: " << mistake << "\ntry 'oploom "
+        << (command ? std::string(command->name) + " " : "") << "--help'\n";
     return kUsage;
   }
-  if (options.help) {
-    out << kHelp;
-    return kOk;
-  }
-  Session session(options, out, err);
-  if (const int code = session.run(); code != kOk) return code;
-  if (options.command == "check") return kOk;
-  const std::string model = model_to_json(session.model());
-  if (options.command == "generate") return run_backend(options, model, err);
-  if (options.output_file.empty()) {
-    out << model;
-  } else if (!write_file(options.output_file, model)) {
-    err << "oploom: cannot write '" << options.output_file << "'\n";
-    return kFailure;
-  }
-  return kOk;
+  return command->run(arguments, out, err);
 }
 
 }  // namespace oploom::frontend

@@ -13,7 +13,7 @@ struct Failure {};
 
 // Deep enough for any formula a person writes, and far from the end of the stack.
 constexpr int kMaxDepth = 200;
-constexpr std::size_t kMaxLength = 20'000;
+constexpr std::size_t kMaxLength = 5'000;  // a chain of operators is as deep as it is long
 
 struct BinaryOperator {
   std::string_view text;

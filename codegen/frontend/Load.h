@@ -10,10 +10,16 @@ void load_native_functions(const SourceFile& file, Model& model, Diagnostics& di
 void load_derivatives(const SourceFile& file, Model& model, Diagnostics& diagnostics);
 // Notes the functions that a C++ header declares: formulas may call them.
 void load_helpers(const SourceFile& file, Model& model);
+// Notes oploom's own operators: the formulas of a package may call them.
+void load_core_operators(const SourceFile& file, Model& model, Diagnostics& diagnostics);
 void load_tags(const SourceFile& file, Model& model, Diagnostics& diagnostics);
 
 // Parses the schema in a scalar; mistakes are reported at their places in the file.
 std::optional<FunctionSchema> load_schema(const YamlNode& node, Diagnostics& diagnostics);
+
+bool is_cpp_keyword(std::string_view name);
+// Whether C++ takes the text as a name; keywords are none.
+bool is_cpp_identifier(std::string_view text);
 
 // Splits `a, b` into its words.
 std::vector<Spelled> split_list(const YamlNode& node, Diagnostics& diagnostics);

@@ -3,8 +3,36 @@
 #include <codegen/frontend/Load.h>
 
 #include <algorithm>
+#include <cctype>
+#include <set>
 
 namespace oploom::frontend {
+
+bool is_cpp_keyword(std::string_view name) {
+  static const std::set<std::string_view> keywords = {
+      "alignas",   "alignof",  "and",      "asm",      "auto",     "bool",     "break",
+      "case",      "catch",    "char",     "class",    "compl",    "concept",  "const",
+      "continue",  "default",  "delete",   "do",       "double",   "else",     "enum",
+      "explicit",  "export",   "extern",   "false",    "float",    "for",      "friend",
+      "goto",      "if",       "inline",   "int",      "long",     "mutable",  "namespace",
+      "new",       "noexcept", "not",      "nullptr",  "operator", "or",       "private",
+      "protected", "public",   "register", "requires", "return",   "short",    "signed",
+      "sizeof",    "static",   "struct",   "switch",   "template", "this",     "throw",
+      "true",      "try",      "typedef",  "typename", "union",    "unsigned", "using",
+      "virtual",   "void",     "volatile", "while",    "xor"};
+  return keywords.contains(name);
+}
+
+bool is_cpp_identifier(std::string_view text) {
+  const auto is_letter = [](char c) {
+    return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
+  };
+  const auto continues = [&](char c) {
+    return is_letter(c) || std::isdigit(static_cast<unsigned char>(c));
+  };
+  return !text.empty() && is_letter(text[0]) && std::all_of(text.begin(), text.end(), continues) &&
+         !is_cpp_keyword(text);
+}
 
 std::optional<FunctionSchema> load_schema(const YamlNode& node, Diagnostics& diagnostics) {
   if (!node.is_scalar()) {

@@ -64,6 +64,11 @@ class Loader {
       for (const auto& [name, value] : formulas.entries) {
         formula(key.value == "Default" ? entry : other, name, value);
       }
+      if (key.value != "Default") {
+        entry.refused.emplace_back(key.where, "formulas for '" + key.value +
+                                                  "' alone: an operator has one derivative here, "
+                                                  "whatever the backend");
+      }
     }
   }
 
@@ -78,7 +83,9 @@ class Loader {
       if (const auto flag = as_bool(item)) {
         flags.push_back(*flag);
       } else if (item.is_scalar() && value.items.size() == 1) {
-        entry.output_condition = item.value;
+        entry.refused.emplace_back(item.where,
+                                   "a differentiability that depends on a condition: here it is "
+                                   "True or False");
         FormulaError error;
         if (!parse_formula(item.value, error)) {
           diagnostics_.error(item.locate(error.offset, error.length), error.message);
@@ -173,6 +180,7 @@ class Loader {
 }  // namespace
 
 void load_derivatives(const SourceFile& file, Model& model, Diagnostics& diagnostics) {
+  model.derivative_files.push_back(file_name(file));
   auto root = parse_yaml(file, diagnostics);
   if (!root) return;
   model.documents.push_back(std::make_unique<YamlNode>(std::move(*root)));

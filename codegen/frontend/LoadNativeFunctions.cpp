@@ -1,4 +1,5 @@
 // Reads native_functions.yaml and tags.yaml.
+#include <c10/core/SchemaParser.h>
 #include <c10/util/Suggest.h>
 #include <codegen/frontend/Load.h>
 
@@ -84,11 +85,8 @@ class Loader {
     } else if (name == "structured_inherits") {
       op.structured_inherits = word(value, "the name of a class");
     } else if (name == "precomputed") {
-      if (value.is_sequence()) {
-        for (const auto& item : value.items) op.precomputed.push_back({item.value, item.where});
-      } else {
-        diagnostics_.error(value.where, "expected a list, found " + describe(value));
-      }
+      op.precomputed_where = key.where;
+      precomputed(op, value);
     } else if (name == "autogen") {
       op.autogen = split_list(value, diagnostics_);
     } else if (name == "tags") {
@@ -119,16 +117,17 @@ class Loader {
                name == "manual_kernel_registration" ||
                name == "use_const_ref_for_mutable_tensors") {
       flag(key, value);
-      op.options.emplace_back(name, &value);
+      op.options.push_back({{name, key.where}, &value});
     } else if (name == "device_check") {
       const Spelled check = word(value, "NoCheck or ExactSame");
       if (!check.empty() && check.text != "NoCheck" && check.text != "ExactSame") {
         diagnostics_.error(check.where,
                            "device_check is NoCheck or ExactSame, not '" + check.text + "'");
+        return;
       }
-      op.options.emplace_back(name, &value);
+      if (!check.empty()) op.options.push_back({{name, key.where}, &value});
     } else if (name != "func") {
-      op.options.emplace_back(name, &value);
+      op.options.push_back({{name, key.where}, &value});
     }
   }
 
@@ -153,6 +152,55 @@ class Loader {
     return result.value_or(false);
   }
 
+  // `dim -> int dim, bool last`: what the shape function computes in the place of an argument. The
+  // last item may lack the argument: `int rows, int columns`, in addition to all arguments.
+  void precomputed(Operator& op, const YamlNode& value) {
+    if (!value.is_sequence()) {
+      diagnostics_.error(
+          value.where, "expected a list of 'argument -> type name, ...', found " + describe(value));
+      return;
+    }
+    for (const auto& item : value.items) {
+      if (!item.is_scalar()) {
+        diagnostics_.error(item.where,
+                           "expected 'argument -> type name, ...', found " + describe(item));
+        continue;
+      }
+      const std::size_t arrow = item.value.find("->");
+      Precomputed precomputed;
+      std::size_t types = 0;
+      if (arrow != std::string::npos) {
+        types = arrow + 2;
+        const std::size_t first = item.value.find_first_not_of(' ');
+        const std::size_t last = item.value.find_last_not_of(' ', arrow ? arrow - 1 : 0);
+        const std::string name = last == std::string::npos || first >= arrow
+                                     ? ""
+                                     : item.value.substr(first, last + 1 - first);
+        precomputed.replaces = {name, item.locate(name.empty() ? 0 : first, name.size())};
+        if (!op.schema.find_argument(name)) {
+          diagnostics_.error(precomputed.replaces.where, "no argument is called '" + name + "'")
+              .suggest(c10::closest_name(name, argument_names(op)));
+        }
+      } else if (&item != &value.items.back()) {
+        diagnostics_.error(item.where,
+                           "only the last item may lack the argument that it takes the place of");
+      }
+      std::vector<c10::SchemaError> errors;
+      auto values =
+          c10::try_parse_schema_arguments(std::string_view(item.value).substr(types), errors);
+      for (auto& error : errors) {
+        diagnostics_.error(item.locate(types + error.offset, error.length), error.message)
+            .suggest(error.suggestion);
+      }
+      if (!values) continue;
+      if (values->empty()) {
+        diagnostics_.error(item.where, "nothing is computed: write 'argument -> type name, ...'");
+      }
+      precomputed.values = std::move(*values);
+      op.precomputed.push_back(std::move(precomputed));
+    }
+  }
+
   void variants(Operator& op, const YamlNode& value) {
     op.variants_given = true;
     static constexpr std::array<std::string_view, 2> known = {"function", "method"};
@@ -169,6 +217,12 @@ class Loader {
       }
       if (variant.text == "method" && !op.schema.find_argument("self")) {
         diagnostics_.error(variant.where, "a method needs an argument called 'self'");
+      }
+      if (variant.text == "method" && model_.name_space != kTreeNamespace) {
+        diagnostics_.error(variant.where,
+                           "a package cannot add methods to at::Tensor, which is a finished class: "
+                           "leave 'method' out");
+        continue;
       }
       op.variants.push_back(variant.text);
     }
@@ -224,7 +278,21 @@ const YamlNode* load_list(const SourceFile& file, Model& model, Diagnostics& dia
 
 }  // namespace
 
+void load_core_operators(const SourceFile& file, Model& model, Diagnostics& diagnostics) {
+  Model core;
+  load_native_functions(file, core, diagnostics);
+  for (const auto& op : core.operators) {
+    for (const auto& variant : op->variants) {
+      auto& names = variant == "method" ? model.core_methods : model.core_functions;
+      names.insert(op->schema.name);
+      // Forms that autogen makes have the variants of their entry.
+      for (const auto& made : op->autogen) names.insert(made.text.substr(0, made.text.find('.')));
+    }
+  }
+}
+
 void load_native_functions(const SourceFile& file, Model& model, Diagnostics& diagnostics) {
+  model.schema_files.push_back(file_name(file));
   Loader loader(model, diagnostics);
   if (const YamlNode* list = load_list(file, model, diagnostics)) {
     for (const auto& item : list->items) loader.entry(item);

@@ -38,6 +38,19 @@ struct DispatchKernel {
   Spelled kernel;
 };
 
+// Values that the shape function of a structured operator computes for its kernel: they take the
+// place of an argument, or come in addition.
+struct Precomputed {
+  Spelled replaces;  // the argument, or "" where they come in addition
+  std::vector<SchemaArgument> values;
+};
+
+// A key of the entry and its value, as written.
+struct Option {
+  Spelled key;
+  const YamlNode* value = nullptr;
+};
+
 // One value that the backward needs and the forward keeps.
 struct SavedValue {
   enum class Source { input, output, expr };
@@ -74,7 +87,9 @@ struct DerivativeEntry {
   std::vector<GradientFormula> gradients;
   std::vector<GradientFormula> forward;  // formulas for results: forward mode
   std::optional<std::vector<bool>> output_differentiability;
-  std::string output_condition;  // a differentiability that is a C++ condition, as text
+  // What only PyTorch's own back end has: a differentiability that is a C++ condition, formulas for
+  // one backend. They are read, and refused where the derivative is to be used.
+  std::vector<std::pair<Location, std::string>> refused;
 };
 
 // The derivative of one operator, ready for a back end.
@@ -123,7 +138,8 @@ struct Operator {
   Location structured_where;
   Spelled structured_delegate;
   Spelled structured_inherits;
-  std::vector<Spelled> precomputed;
+  std::vector<Precomputed> precomputed;
+  Location precomputed_where;
   std::vector<Spelled> tags;
   Spelled python_module;
   std::vector<Spelled> cpp_no_default_args;
@@ -132,7 +148,7 @@ struct Operator {
   const YamlNode* test = nullptr;
   const YamlNode* expr = nullptr;
   // Keys of the language that only say how some back end treats the operator; passed on as written.
-  std::vector<std::pair<std::string, const YamlNode*>> options;
+  std::vector<Option> options;
 
   // Found by the passes.
   SchemaKind kind = SchemaKind::functional;
@@ -159,12 +175,22 @@ struct Tag {
   Location where;
 };
 
+// The namespace in which the operators of this tree are registered.
+inline constexpr std::string_view kTreeNamespace = "aten";
+
 struct Model {
+  std::string name_space{kTreeNamespace};
+  std::string python_module;
+  std::vector<std::string> schema_files, derivative_files;  // without folders
   std::vector<std::unique_ptr<Operator>> operators;
   std::vector<std::unique_ptr<DerivativeEntry>> derivatives;
   std::vector<Tag> tags;
   bool tags_given = false;        // a tags file was read, so unknown tags are mistakes
   std::set<std::string> helpers;  // functions that formulas may call; empty: not checked
+  // Of a package: headers of its own that declare such functions, as the command line names them,
+  // and oploom's operators.
+  std::vector<std::string> helper_headers;
+  std::set<std::string> core_functions, core_methods;
   // Parsed files, kept since entries point into them.
   std::vector<std::unique_ptr<YamlNode>> documents;
   std::map<std::string, Operator*, std::less<>> by_name;

@@ -1,4 +1,4 @@
-// The model as JSON, version 1; MODEL.md explains every field.
+// The model as JSON, version 2; MODEL.md explains every field.
 #include <codegen/frontend/Json.h>
 #include <codegen/frontend/ModelJson.h>
 #include <codegen/frontend/expression/Functions.h>
@@ -9,21 +9,21 @@ namespace oploom::frontend {
 
 namespace {
 
-constexpr int kModelVersion = 1;
-
-// The file's name alone: the model is the same wherever the tree lies.
-std::string file_name(const Location& where) {
-  if (!where.file) return "";
-  const std::string& path = where.file->path;
-  const std::size_t slash = path.find_last_of('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
+constexpr int kModelVersion = 2;
 
 class Writer {
  public:
   std::string model(const Model& model) {
     json_.begin_object();
     json_.key("version").value(kModelVersion);
+    json_.key("namespace").value(model.name_space);
+    json_.key("python_module").value(model.python_module);
+    json_.key("schema_files");
+    strings(model.schema_files);
+    json_.key("derivative_files");
+    strings(model.derivative_files);
+    json_.key("helper_headers");
+    strings(model.helper_headers);
     json_.key("operators").begin_array();
     for (const auto& op : model.operators) write(*op);
     json_.end_array();
@@ -241,8 +241,16 @@ class Writer {
     json_.key("role").value(op.role == StructuredRole::functional ? "functional"
                             : op.role == StructuredRole::inplace  ? "inplace"
                                                                   : "out");
-    json_.key("precomputed");
-    words(op.structured_base->precomputed);
+    json_.key("precomputed").begin_array();
+    for (const auto& precomputed : op.structured_base->precomputed) {
+      json_.begin_compact().begin_object();
+      json_.key("replaces");
+      text_or_null(precomputed.replaces.text);
+      json_.key("values").begin_array();
+      for (const auto& value : precomputed.values) write(value);
+      json_.end_array().end_object().end_compact();
+    }
+    json_.end_array();
     json_.end_object();
   }
 
@@ -259,7 +267,7 @@ class Writer {
     json_.key("group").value(op.group());
     json_.key("family").value(op.family.text);
     json_.key("source").begin_compact().begin_object();
-    json_.key("file").value(file_name(op.where));
+    json_.key("file").value(op.where.file ? file_name(*op.where.file) : "");
     json_.key("line").value(op.where.line());
     json_.end_object().end_compact();
     json_.key("autogen_from");
@@ -299,9 +307,9 @@ class Writer {
     json_.key("cpp_no_default_args");
     words(op.cpp_no_default_args);
     json_.key("options").begin_compact().begin_object();
-    for (const auto& [name, node] : op.options) {
-      json_.key(name);
-      write_yaml_as_json(json_, *node);
+    for (const auto& option : op.options) {
+      json_.key(option.key.text);
+      write_yaml_as_json(json_, *option.value);
     }
     json_.end_object().end_compact();
     json_.key("doc").value(op.doc);

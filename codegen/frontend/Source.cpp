@@ -13,6 +13,11 @@ std::size_t count_characters(std::string_view text) {
   }));
 }
 
+// The model names files this way, so that it is the same wherever the tree lies.
+std::string file_name(const SourceFile& file) {
+  return file.path.substr(file.path.find_last_of('/') + 1);
+}
+
 std::size_t SourceFile::line_of(std::size_t offset) const {
   const auto after = std::upper_bound(line_starts.begin(), line_starts.end(), offset);
   return static_cast<std::size_t>(after - line_starts.begin()) - 1;

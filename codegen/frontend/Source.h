@@ -19,6 +19,9 @@ struct SourceFile {
   std::string_view line_text(std::size_t line) const;  // without the line break
 };
 
+// The path without folders.
+std::string file_name(const SourceFile& file);
+
 // A place in a file: bytes [offset, offset + length).
 struct Location {
   const SourceFile* file = nullptr;

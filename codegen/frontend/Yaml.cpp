@@ -107,7 +107,7 @@ class TreeBuilder : public YAML::EventHandler {
     } else if (!top.key) {
       top.key = std::move(node);
     } else {
-      top.node.entries.emplace_back(std::move(*top.key), std::move(node));
+      top.node.entries.push_back({std::move(*top.key), std::move(node)});
       top.key.reset();
     }
   }

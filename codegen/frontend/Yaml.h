@@ -6,7 +6,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace oploom::frontend {
@@ -20,8 +19,9 @@ struct YamlNode {
   std::string value;  // of a scalar
   bool plain = true;  // a scalar written without quotes
   Location where;
-  std::vector<YamlNode> items;                         // of a sequence
-  std::vector<std::pair<YamlNode, YamlNode>> entries;  // of a map, in the order written
+  std::vector<YamlNode> items;  // of a sequence
+  struct Entry;
+  std::vector<Entry> entries;  // of a map, in the order written
 
   bool is_null() const { return kind == Kind::null; }
   bool is_scalar() const { return kind == Kind::scalar; }
@@ -32,6 +32,10 @@ struct YamlNode {
   Location locate(std::size_t offset, std::size_t length) const;
   const YamlNode* find(std::string_view key) const;
   const YamlNode* find_key(std::string_view key) const;
+};
+
+struct YamlNode::Entry {
+  YamlNode key, value;
 };
 
 // "a map", "a list" ... for messages.

@@ -1,4 +1,4 @@
-// The `oploom` program: checks the operator files, prints their model, generates code.
+// The `oploom` program: checks, explains and lists operators, starts new ones, generates code.
 #include <codegen/frontend/CommandLine.h>
 
 #include <iostream>

@@ -3,6 +3,8 @@
 // edit. Change native_functions.yaml, then run tools/regenerate.
 #pragma once
 
+#define OPLOOM_NATIVE_atan2  // for generated/native/signatures
+
 #include <aten/iterator/TensorIterator.h>
 #include <generated/ops/Tensor.h>
 

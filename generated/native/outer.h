@@ -3,6 +3,8 @@
 // edit. Change native_functions.yaml, then run tools/regenerate.
 #pragma once
 
+#define OPLOOM_NATIVE_outer  // for generated/native/signatures
+
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1::native {

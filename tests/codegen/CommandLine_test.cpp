@@ -71,10 +71,92 @@ TEST_F(CommandLine, JsonDiagnostics) {
   EXPECT_THAT(out_.str(), HasSubstr("\"suggestion\": \"Tensor\""));
 }
 
+// A package outside the tree, and an installed copy of oploom with one operator and one helper.
+class PackageCommandLine : public CommandLine {
+ protected:
+  void SetUp() override {
+    CommandLine::SetUp();
+    for (const char* folder : {"prefix/share/oploom", "prefix/include/oploom/aten/autograd"}) {
+      std::filesystem::create_directories(folder_ / folder);
+    }
+    write("prefix/share/oploom/native_functions.yaml",
+          "- func: exp(Tensor self) -> Tensor\n  family: X\n  variants: function, method\n"
+          "  autogen: exp_, exp.out\n");
+    write("prefix/share/oploom/tags.yaml", "- tag: pointwise\n  desc: text\n");
+    write("prefix/include/oploom/aten/autograd/FunctionsManual.h", "Tensor handle_r_to_c(Tensor grad);\n");
+    schemas_ = write("mathx.yaml",
+                     "- func: mish(Tensor self) -> Tensor\n  tags: pointwise\n"
+                     "  dispatch:\n    CompositeExplicit: mish\n");
+  }
+  int check(const std::string& formula) {
+    const auto derivatives =
+        write("formulas.yaml", "- name: mish(Tensor self) -> Tensor\n  self: " + formula + "\n");
+    return run(
+        {"check", "--namespace", "mathx", "--oploom", prefix(), schemas_, derivatives});
+  }
+  std::string prefix() const { return (folder_ / "prefix").string(); }
+  std::string schemas_;
+};
+
+TEST_F(PackageCommandLine, FormulasKnowTheOperatorsOfOploomAndTheirOwn) {
+  EXPECT_EQ(check("handle_r_to_c(grad * self.exp() * exp(self) * mish(self))"), 0) << err_.str();
+  EXPECT_EQ(check("grad * exq(self)"), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("formulas.yaml:2:16: error: the formula calls the function "
+                                    "'exq', which is no operator and no helper (did you mean "
+                                    "'exp'?)"));
+}
+
+TEST_F(PackageCommandLine, OwnHelpersAreKnownBesideOploomsOwn) {
+  EXPECT_EQ(check("mish_backward(grad, self)"), 1);
+  const auto helpers = write("formulas.h", "Tensor mish_backward(Tensor grad, Tensor self);\n");
+  EXPECT_EQ(run({"check", "--namespace", "mathx", "--oploom", prefix(), "--helpers",
+                 helpers, schemas_, (folder_ / "formulas.yaml").string()}),
+            0)
+      << err_.str();
+  EXPECT_EQ(check("handle_r_to_c(grad)"), 0) << err_.str();
+}
+
+TEST_F(PackageCommandLine, TheModelSaysWhosePackageItIs) {
+  const auto more = write("more.yaml", "- func: wish(Tensor self) -> Tensor\n");
+  EXPECT_EQ(run({"model", "--namespace", "mathx", "--oploom", prefix(), "--schemas",
+                 schemas_, "--schemas", more, "--python-module", "mx"}),
+            0)
+      << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("\"namespace\": \"mathx\""));
+  EXPECT_THAT(out_.str(), HasSubstr("\"python_module\": \"mx\""));
+  EXPECT_THAT(out_.str(), HasSubstr("[\"mathx.yaml\", \"more.yaml\"]"));
+  EXPECT_THAT(out_.str(), HasSubstr("\"name\": \"wish\""));
+  EXPECT_THAT(out_.str(), HasSubstr("\"family\": \"mathx\""));
+  EXPECT_THAT(out_.str(), testing::Not(HasSubstr("\"name\": \"exp\"")));
+  EXPECT_EQ(run({"model", operators_, derivatives_}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("\"namespace\": \"aten\""));
+}
+
+TEST_F(PackageCommandLine, MethodsAreRefused) {
+  const auto methods =
+      write("methods.yaml", "- func: mish(Tensor self) -> Tensor\n  variants: function, method\n");
+  EXPECT_EQ(run({"check", "--namespace", "mathx", "--oploom", prefix(), methods}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("methods.yaml:2:23: error: a package cannot add methods to "
+                                    "at::Tensor"));
+}
+
+TEST_F(PackageCommandLine, NamesThatAreNoNamespacesAreRefused) {
+  for (const std::string name : {"at", "9x", "my-ops", "class", ""}) {
+    EXPECT_EQ(run({"check", "--namespace", name, schemas_}), 2) << name;
+    EXPECT_THAT(err_.str(), HasSubstr("--namespace: "));
+  }
+}
+
+TEST_F(PackageCommandLine, AMissingOploomIsSaid) {
+  EXPECT_EQ(
+      run({"check", "--namespace", "mathx", "--oploom", (folder_ / "none").string(), schemas_}), 3);
+  EXPECT_THAT(err_.str(), HasSubstr("cannot find oploom's own operators"));
+}
+
 TEST_F(CommandLine, ModelGoesToStandardOutputOrAFile) {
   EXPECT_EQ(run({"model", operators_, derivatives_}), 0);
   const std::string model = out_.str();
-  EXPECT_THAT(model, StartsWith("{\n  \"version\": 1,\n"));
+  EXPECT_THAT(model, StartsWith("{\n  \"version\": 2,\n"));
   EXPECT_THAT(model, testing::Not(HasSubstr(folder_.string())));  // the same wherever the tree lies
   const auto path = (folder_ / "model.json").string();
   EXPECT_EQ(run({"model", operators_, derivatives_, "-o", path}), 0);
@@ -110,6 +192,156 @@ TEST_F(CommandLine, Help) {
   EXPECT_EQ(run({"--help"}), 0);
   EXPECT_THAT(out_.str(), StartsWith("usage: oploom COMMAND"));
   EXPECT_THAT(out_.str(), HasSubstr("Exit codes:"));
+  for (const char* command : {"check", "explain", "list", "new", "model", "generate"}) {
+    EXPECT_THAT(out_.str(), HasSubstr("  " + std::string(command) + " "));
+  }
+}
+
+TEST_F(CommandLine, EachCommandHasHelpOfItsOwn) {
+  for (const std::string command : {"check", "explain", "list", "new", "model", "generate"}) {
+    EXPECT_EQ(run({command, "--help"}), 0);
+    const std::string help = out_.str();
+    EXPECT_THAT(help, StartsWith("usage: oploom " + command + " [OPTIONS] "));
+    EXPECT_THAT(help, HasSubstr("Exit codes:"));
+    EXPECT_THAT(help, HasSubstr("  --tags FILE"));
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+  }
+  EXPECT_EQ(run({"check", "-h"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("  --syntax          only what can be told from the files"));
+}
+
+TEST_F(CommandLine, ListShowsOneLineForEachOperator) {
+  write("native_functions.yaml", R"(
+- func: zeta(Tensor self, Tensor other) -> Tensor
+  family: BinaryOps
+  variants: function, method
+  structured: True
+  autogen: zeta_, zeta.out
+  dispatch: {CPU: zeta_out}
+  test: {numpy: x, dtypes: floating, samples: [{self: [2], other: [2]}, {self: [], other: []}]}
+- func: abs(Tensor self) -> Tensor
+  family: UnaryOps
+- func: sign(Tensor self) -> Tensor
+  family: UnaryOps
+  dispatch: {CompositeExplicit: sign}
+  test: {none: because}
+)");
+  write("derivatives.yaml", R"(
+- name: zeta(Tensor self, Tensor other) -> Tensor
+  self: grad
+- name: sign(Tensor self) -> Tensor
+  output_differentiability: [False]
+)");
+  EXPECT_EQ(run({"list", operators_, derivatives_}), 0);
+  EXPECT_EQ(
+      out_.str(),
+      "operator  family     forms                           devices    dtypes tested  derivative  "
+      "tests\n"
+      "abs       UnaryOps   function                        all        -              composite   "
+      "none\n"
+      "sign      UnaryOps   function                        all        -              no          "
+      "by others\n"
+      "zeta      BinaryOps  function, method, inplace, out  CPU, Meta  floating       formula     "
+      "2 "
+      "samples\n"
+      "\n"
+      "3 operators: 1 with derivatives, 1 differentiable through what they call, 1 not "
+      "differentiable by nature, 0 without a derivative; 1 without a test record\n");
+  EXPECT_EQ(run({"list", "--family", "BinaryOps", operators_, derivatives_}), 0);
+  EXPECT_THAT(out_.str(), testing::Not(HasSubstr("\nabs ")));
+  EXPECT_EQ(run({"list", "--untested", operators_, derivatives_}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("\nabs "));
+  EXPECT_THAT(out_.str(), testing::Not(HasSubstr("\nzeta ")));
+}
+
+TEST_F(CommandLine, ExplainTellsAllOfOneOperator) {
+  write("native_functions.yaml", R"(
+- func: scale(Tensor self, Tensor other, *, float eps=1e-05) -> Tensor
+  family: BinaryOps
+  variants: function, method
+  structured: True
+  autogen: scale_, scale.out
+  dispatch: {CPU: scale_out}
+  doc: Scales.
+  test: {numpy: self * other, dtypes: floating, samples: [{self: [2], other: [2]}]}
+)");
+  write("derivatives.yaml", R"(
+- name: scale(Tensor self, Tensor other, *, float eps=1e-05) -> Tensor
+  self: grad * other
+  other: sum_to(grad * result * self, other.sizes())
+)");
+  std::filesystem::create_directories(folder_ / "generated" / "ops");
+  std::filesystem::create_directories(folder_ / "generated" / "python" / "oploom");
+  write(
+      "generated/ops/scale.h",
+      "// The C++ API of scale.\n"
+      "\n"
+      "// scale(Tensor self, Tensor other, *, float\n"
+      "//     eps=1e-05) -> Tensor\n"
+      "inline Tensor scale(const Tensor& self, const Tensor& other,\n"
+      "                    double eps = 1e-05) {\n"
+      "  return {};\n"
+      "}\n"
+      "inline Tensor Tensor::scale(const Tensor& other, double eps) const { return {}; }\n"
+      "\n"
+      "// scale.out(Tensor self, Tensor other, *, float eps=1e-05, Tensor(a!) out) -> Tensor(a!)\n"
+      "inline Tensor& scale_out(Tensor& out) { return out; }\n");
+  write("generated/python/oploom/_C.pyi",
+        "class Tensor:\n"
+        "    def scale(self, other: Tensor, *, eps: float = ...) -> Tensor: ...\n"
+        "def scale(input: Tensor, other: Tensor, *, eps: float = ...) -> Tensor: ...\n");
+  EXPECT_EQ(run({"explain", "scale", operators_, derivatives_}), 0);
+  const std::string text = out_.str();
+  for (const char* line : {
+           "scale(Tensor self, Tensor other, *, float eps=1e-05) -> Tensor\n",
+           ":2, family BinaryOps, functional, function, method\n",
+           "\n  Scales.\n",
+           "\n  scale_(Tensor(a!) self, Tensor other, *, float eps=1e-05) -> Tensor(a!)\n",
+           "\n  Tensor scale(const Tensor& self, const Tensor& other, double eps = 1e-05)\n",
+           "\n  Tensor Tensor::scale(const Tensor& other, double eps) const\n",
+           "\n  Tensor.scale(self, other: Tensor, *, eps: float = ...) -> Tensor\n",
+           "\n  oploom.scale(input: Tensor, other: Tensor, *, eps: float = ...) -> Tensor\n",
+           "\n  CPU               at::meta::structured_scale, then "
+           "at::native::structured_scale_out\n",
+           "\n  Autograd          records ScaleBackward0\n",
+           "\n  self              grad * other\n",
+           "\n  saves other       Tensor other, for the gradient of self\n",
+           "\n  saves other_sizes  other.sizes().vec(), for the gradient of other\n",
+           "\n  saves result      the result result, for the gradient of other\n",
+           "\n  samples           1 item\n",
+           "/generated/ops/scale.h:3\n",
+           "/generated/python/oploom/_C.pyi:3\n",
+       }) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  EXPECT_THAT(text, testing::Not(HasSubstr("scale_out(Tensor& out)")));  // another form's
+  EXPECT_EQ(run({"explain", "scale_", operators_, derivatives_}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("made by autogen of scale\n"));
+  EXPECT_THAT(out_.str(), HasSubstr("a copy: the operator overwrites it"));
+  EXPECT_EQ(run({"explain", "scal", operators_, derivatives_}), 2);
+  EXPECT_EQ(err_.str(), "oploom: there is no operator 'scal' (did you mean 'scale'?)\n");
+  EXPECT_EQ(run({"explain"}), 2);
+}
+
+// What `new` makes of a good name is tried in test_new.py, with a back end.
+TEST_F(CommandLine, NewRefusesWhatItCannotStart) {
+  auto refusal = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "new");
+    words.insert(words.end(), {operators_, derivatives_});
+    EXPECT_EQ(run(words), 2);
+    return err_.str();
+  };
+  EXPECT_THAT(refusal({"abs", "--family", "F"}), HasSubstr("'abs' exists: "));
+  EXPECT_THAT(refusal({"f"}), HasSubstr("--family is needed"));
+  EXPECT_THAT(refusal({"f", "--family", "F", "--schema", "f(tensor self) -> Tensor"}),
+              HasSubstr("unknown type 'tensor' (did you mean 'Tensor'?)"));
+  EXPECT_THAT(refusal({"f", "--family", "F", "--schema", "g(Tensor self) -> Tensor"}),
+              HasSubstr("the schema is of 'g', not of 'f'"));
+  EXPECT_THAT(refusal({"f_", "--family", "F", "--schema", "f_(Tensor(a!) self) -> Tensor(a!)"}),
+              HasSubstr("give the functional form"));
+  EXPECT_THAT(refusal({"f", "--kernel", "--family", "F", "--schema", "f(int n) -> Tensor"}),
+              HasSubstr("--kernel is for operators of tensors"));
 }
 
 }  // namespace

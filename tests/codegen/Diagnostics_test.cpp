@@ -70,13 +70,15 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
+std::string one_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 std::string rendered(Case test) {
   auto text = [&](const std::string& part) {
     const std::string* found = test.part(part);
     return found ? *found : std::string();
   };
   Frontend frontend(text("native_functions.yaml"), text("derivatives.yaml"), text("tags.yaml"),
-                    text("helpers.h"));
+                    text("helpers.h"), /*syntax_only=*/false, one_line(text("namespace")));
   return frontend.diagnostics.render();
 }
 

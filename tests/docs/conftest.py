@@ -28,5 +28,5 @@ def site(model, tmp_path_factory) -> Path:
     """The folder of the reference."""
     folder = tmp_path_factory.mktemp("docs")
     sources = {name: (TREE / name).read_text() for name in SOURCES}
-    docs.write(folder, docs.render(model, environment(), sources))
+    docs.write(folder, docs.render(model, environment(model.package), sources))
     return folder

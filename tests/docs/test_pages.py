@@ -9,7 +9,7 @@ import pytest
 from codegen.backend import docs
 from codegen.backend.__main__ import TREE, environment
 from tests.docs.conftest import SOURCES
-from tests.ops.samples import GROUPS
+from oploom.testing.samples import GROUPS
 
 VOID = {"meta", "link", "input", "br", "mspace", "hr", "img"}
 OPTIONAL_END = {"li", "p"}
@@ -131,6 +131,6 @@ def test_stale_pages_are_removed(tmp_path):
 def test_is_made_quickly_and_always_the_same(model):
     sources = {name: (TREE / name).read_text() for name in SOURCES}
     start = time.process_time()
-    first = docs.render(model, environment(), sources)
+    first = docs.render(model, environment(model.package), sources)
     assert time.process_time() - start < 3
-    assert docs.render(model, environment(), sources) == first
+    assert docs.render(model, environment(model.package), sources) == first

@@ -225,6 +225,19 @@ auto written(T& argument) {
   }
 }
 
+// Whether what an operator returns are tensors that it writes to.
+template <class R>
+constexpr bool returns_written = std::is_same_v<R, Tensor&>;
+template <class... Rs>
+constexpr bool returns_written<std::tuple<Rs...>> =
+    sizeof...(Rs) > 0 && (std::is_same_v<Rs, Tensor&> && ...);
+
+// The last elements of a tuple.
+template <class Tail, class All, size_t... I>
+Tail tail(const All& all, std::index_sequence<I...>) {
+  return Tail(std::get<std::tuple_size_v<All> - sizeof...(I) + I>(all)...);
+}
+
 }  // namespace detail
 
 // An absent optional has no value to initialise; GCC 12 sees the copy of it and warns.
@@ -249,9 +262,13 @@ struct SignatureBoxing<R(Args...)> {
     if constexpr (std::is_void_v<R>) {
       return;
     } else if constexpr (std::is_same_v<R, Tensor&>) {
-      return std::get<0>(std::tuple_cat(detail::written(args)...));
-    } else if constexpr ((detail::is_written<Args> || ...)) {
-      return R(std::tuple_cat(detail::written(args)...));
+      // The self of an in-place operator comes first, an out argument last.
+      const auto written = std::tuple_cat(detail::written(args)...);
+      constexpr bool inplace = detail::is_written<std::tuple_element_t<0, std::tuple<Args...>>>;
+      return std::get<inplace ? 0 : std::tuple_size_v<decltype(written)> - 1>(written);
+    } else if constexpr (detail::returns_written<R>) {
+      return detail::tail<R>(std::tuple_cat(detail::written(args)...),
+                             std::make_index_sequence<std::tuple_size_v<R>>());
     } else {
       return detail::Results<R>::pop(stack);
     }

@@ -28,8 +28,8 @@ const std::map<std::string, std::string, std::less<>> kBinary = {
 
 class Builder {
  public:
-  Builder(Graph& graph, const Scope& scope, FormulaError& error)
-      : graph_(graph), scope_(scope), error_(error) {}
+  Builder(Graph& graph, const Scope& scope, FormulaError& error, bool methods = false)
+      : graph_(graph), scope_(scope), error_(error), methods_(methods) {}
 
   const Node* build(const Expr& expr) {
     switch (expr.kind) {
@@ -71,15 +71,16 @@ class Builder {
   }
 
   const Node* number(const Expr& expr) {
-    char* end = nullptr;
-    const double value = std::strtod(expr.text.c_str(), &end);
     // A suffix, as in 1.0f, says nothing here.
-    if (end == expr.text.c_str()) fail(expr, "'" + expr.text + "' is no number");
+    const double value = std::strtod(expr.text.c_str(), nullptr);
     return graph_.constant(value);
   }
 
   const Node* name(const Expr& expr) {
-    if (const auto found = scope_.find(expr.text); found != scope_.end()) return found->second;
+    if (const auto found = scope_.find(expr.text); found != scope_.end()) {
+      if (found->second) return found->second;
+      fail(expr, "the argument '" + expr.text + "' is neither a tensor nor a number");
+    }
     if (const auto found = kConstants.find(expr.text); found != kConstants.end()) {
       return graph_.constant(found->second);
     }
@@ -132,7 +133,11 @@ class Builder {
 
   const Node* call(const Expr& expr) {
     const Expr& callee = expr.children[0];
-    if (callee.kind != Expr::Kind::name) {
+    const bool method = callee.kind == Expr::Kind::member;
+    if (method && !methods_) {
+      fail(callee, "expressions have functions, no methods: write '" + callee.text + "(...)'");
+    }
+    if (callee.kind != Expr::Kind::name && !method) {
       fail(callee, "expressions call functions by their names");
     }
     const Function* function = find_function(callee.text);
@@ -141,13 +146,14 @@ class Builder {
                        did_you_mean(c10::closest_name(callee.text, function_names())));
     }
     const std::size_t wanted = function->parameters.size();
-    const std::size_t found = expr.children.size() - 1;
+    const std::size_t found = expr.children.size() - 1 + (method ? 1 : 0);
     if (found != wanted) {
       fail(expr, "'" + callee.text + "' takes " + std::to_string(wanted) +
                      (wanted == 1 ? " argument, not " : " arguments, not ") +
                      std::to_string(found));
     }
     std::vector<const Node*> arguments;
+    if (method) arguments.push_back(numeric(callee.children[0]));
     for (std::size_t i = 1; i < expr.children.size(); ++i) {
       arguments.push_back(numeric(expr.children[i]));
     }
@@ -157,6 +163,7 @@ class Builder {
   Graph& graph_;
   const Scope& scope_;
   FormulaError& error_;
+  bool methods_;
 };
 
 class Differentiator {
@@ -279,6 +286,15 @@ const Node* build_expression(Graph& graph, const Expr& tree, const Scope& scope,
                              FormulaError& error) {
   try {
     return Builder(graph, scope, error).build(tree);
+  } catch (const Failure&) {
+    return nullptr;
+  }
+}
+
+const Node* build_formula(Graph& graph, const Expr& tree, const Scope& scope) {
+  FormulaError error;
+  try {
+    return Builder(graph, scope, error, /*methods=*/true).build(tree);
   } catch (const Failure&) {
     return nullptr;
   }

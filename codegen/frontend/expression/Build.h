@@ -11,13 +11,17 @@
 
 namespace oploom::frontend {
 
-// Names that an expression may use, and what they stand for.
+// Names that an expression may use, and what they stand for; null for an argument that exists but
+// has no value in an expression, a string for one.
 using Scope = std::map<std::string, const Node*, std::less<>>;
 
 // Null after a mistake, which is put into `error`: an unknown name, a wrong number of arguments, a
 // number where a condition is needed.
 const Node* build_expression(Graph& graph, const Expr& tree, const Scope& scope,
                              FormulaError& error);
+// The same of a formula of derivatives.yaml, which may call functions as methods, `self.cos()`. Null
+// for formulas that are more than an expression of elements.
+const Node* build_formula(Graph& graph, const Expr& tree, const Scope& scope);
 
 // The derivative of `root` with respect to a leaf. Null if a function on the way has none; its name
 // is put into `obstacle`.

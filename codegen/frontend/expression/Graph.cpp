@@ -56,15 +56,15 @@ std::string number_text(double value) {
   return buffer;
 }
 
-double apply(const Node& node, const double* arguments) {
-  if (node.name == "select") return arguments[0] != 0 ? arguments[1] : arguments[2];
-  if (const Operation* operation = find_operation(node.name)) return operation->evaluate(arguments);
-  const Function* function = find_function(node.name);
-  if (!function) throw std::logic_error("no operation '" + node.name + "'");
+}  // namespace
+
+double apply_operation(std::string_view name, const double* arguments) {
+  if (name == "select") return arguments[0] != 0 ? arguments[1] : arguments[2];
+  if (const Operation* operation = find_operation(name)) return operation->evaluate(arguments);
+  const Function* function = find_function(name);
+  if (!function) throw std::logic_error("no operation '" + std::string(name) + "'");
   return function->evaluate(arguments);
 }
-
-}  // namespace
 
 const Node* Graph::intern(Node node) {
   std::string key = std::to_string(static_cast<int>(node.kind));
@@ -122,7 +122,7 @@ const Node* Graph::call(const std::string& operation, std::vector<const Node*> a
   } else if (const Function* function = find_function(operation)) {
     node.truth = function->has(Function::truth);
   }
-  if (constants && !node.truth) return constant(apply(node, values.data()));
+  if (constants && !node.truth) return constant(apply_operation(operation, values.data()));
   node.arguments = std::move(arguments);
   return intern(std::move(node));
 }
@@ -268,7 +268,7 @@ double evaluate(const Node* root, const std::map<std::string, double>& arguments
       case Node::Kind::call: {
         std::vector<double> operands;
         for (const Node* argument : node->arguments) operands.push_back(values.at(argument));
-        values[node] = apply(*node, operands.data());
+        values[node] = apply_operation(node->name, operands.data());
       }
     }
   }

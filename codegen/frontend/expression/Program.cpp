@@ -1,5 +1,7 @@
 #include <codegen/frontend/expression/Program.h>
 
+#include <cstdlib>
+
 namespace oploom::frontend {
 
 Program linearize(const std::vector<const Node*>& roots) {
@@ -22,6 +24,19 @@ Program linearize(const std::vector<const Node*>& roots) {
   }
   for (const Node* root : roots) program.outputs.push_back(names.at(root));
   return program;
+}
+
+double operand(const Values& values, const std::string& name) {
+  const auto found = values.find(name);
+  return found != values.end() ? found->second : std::strtod(name.c_str(), nullptr);
+}
+
+void carry_out(const Program& program, Values& values) {
+  for (const Instruction& instruction : program.instructions) {
+    std::vector<double> arguments;
+    for (const auto& name : instruction.arguments) arguments.push_back(operand(values, name));
+    values[instruction.name] = apply_operation(instruction.operation, arguments.data());
+  }
 }
 
 }  // namespace oploom::frontend

@@ -3,6 +3,7 @@
 
 #include <codegen/frontend/expression/Graph.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,13 @@ struct Program {
   std::vector<Instruction> instructions;
   std::vector<std::string> outputs;  // names or numbers
 };
+
+// The values of all instructions and arguments, by name.
+using Values = std::map<std::string, double, std::less<>>;
+// Carries the program out for one element; `values` holds the arguments before, everything after.
+void carry_out(const Program& program, Values& values);
+// The value of an operand: looked up, or read as a number.
+double operand(const Values& values, const std::string& name);
 
 Program linearize(const std::vector<const Node*>& roots);
 

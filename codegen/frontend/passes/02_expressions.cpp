@@ -123,6 +123,8 @@ class Expander {
         scope.emplace(argument.name, graph.input(argument.name));
       } else if (is_number(argument.type) || is_flag(argument.type)) {
         scope.emplace(argument.name, graph.scalar(argument.name, is_flag(argument.type)));
+      } else {
+        scope.emplace(argument.name, nullptr);
       }
     }
     return scope;
@@ -266,7 +268,9 @@ class Expander {
     FunctionSchema schema;
     schema.name = op.schema.name + "_backward";
     schema.overload_name = op.schema.overload_name;
-    std::string call = schema.name + "(grad";
+    // oploom may have an operator of the same name as a package, and then one of this.
+    const bool package = model_.name_space != kTreeNamespace;
+    std::string call = (package ? model_.name_space + "::" : "") + schema.name + "(grad";
     const auto used = [&](const std::string& name) {
       for (const Node* item : in_order(gradients)) {
         if (item->kind != Node::Kind::constant && item->kind != Node::Kind::call &&

@@ -1,4 +1,5 @@
-// Pass 03: makes the operators that `autogen` lists: in-place, out and Scalar forms.
+// Pass 03: makes the operators that `autogen` lists: in-place, out and Scalar forms of functional
+// operators, functional and out forms of operators that write to their arguments.
 #include <c10/util/Suggest.h>
 #include <codegen/frontend/passes/Passes.h>
 
@@ -28,9 +29,36 @@ int scalar_argument(const FunctionSchema& schema) {
   return found;
 }
 
+// `add_` and `__iadd__`: the first argument is written to and is the result.
+bool is_inplace_like(const FunctionSchema& schema) {
+  if (schema.kind() == SchemaKind::inplace) return true;
+  return schema.is_dunder() && schema.name.starts_with("__i") && !schema.arguments.empty() &&
+         schema.arguments[0].alias && schema.arguments[0].alias->is_write;
+}
+
+// The base name of the functional form of an operator that writes to its arguments:
+// `uniform_` -> `uniform`, `__ilshift__` -> `__lshift__`, `rrelu_with_noise` ->
+// `rrelu_with_noise_functional`.
+std::string functional_name(const FunctionSchema& schema) {
+  if (!is_inplace_like(schema)) return schema.name + "_functional";
+  return schema.is_dunder() ? "__" + schema.name.substr(3) : schema.root();
+}
+
+// The first letter that names no alias set yet.
+std::string fresh_alias_set(const FunctionSchema& schema) {
+  std::string set = "a";
+  auto taken = [&](const SchemaArgument& argument) {
+    return argument.alias && std::find(argument.alias->before.begin(), argument.alias->before.end(),
+                                       set) != argument.alias->before.end();
+  };
+  while (std::any_of(schema.arguments.begin(), schema.arguments.end(), taken)) ++set[0];
+  return set;
+}
+
 class Completer {
  public:
-  Completer(Model& model, Diagnostics& diagnostics) : model_(model), diagnostics_(diagnostics) {}
+  Completer(Model& model, const PassOptions& options, Diagnostics& diagnostics)
+      : model_(model), options_(options), diagnostics_(diagnostics) {}
 
   void run() {
     std::vector<std::unique_ptr<Operator>> all;
@@ -41,6 +69,9 @@ class Completer {
         if (auto made = make(*base, name)) {
           const auto [first, fresh] = model_.by_name.emplace(made->name(), made.get());
           if (!fresh) {
+            // Two entries may list one form: `lerp` and `lerp_` both make `lerp.out`.
+            const Operator& other = *first->second;
+            if (other.autogen_from && to_string(other.schema) == to_string(made->schema)) continue;
             diagnostics_
                 .error(name.where, "autogen would make '" + made->name() + "', which exists")
                 .note(first->second->schema_where, "it is here");
@@ -100,13 +131,36 @@ class Completer {
     return target;
   }
 
+  // The forms of an operator that writes to its arguments.
+  std::optional<Target> parse_of_writing(const Operator& base, const Spelled& name) {
+    const FunctionSchema& schema = base.schema;
+    const std::string functional = functional_name(schema);
+    const std::string out = is_inplace_like(schema) ? functional : schema.name;
+    Target target;
+    const std::size_t dot = name.text.find('.');
+    target.base = name.text.substr(0, dot);
+    target.overload = dot == std::string::npos ? "" : name.text.substr(dot + 1);
+    if (target.base == functional && target.overload == schema.overload_name) return target;
+    target.out = true;
+    if (target.base == out && target.overload.ends_with("out")) return target;
+    const std::string overload = schema.overload_name;
+    const std::string functional_form = functional + (overload.empty() ? "" : "." + overload);
+    const std::string out_form = out + (overload.empty() ? ".out" : "." + overload + "_out");
+    diagnostics_
+        .error(name.where, "'" + base.name() + "' writes to its arguments, so autogen makes '" +
+                               functional_form + "' and '" + out_form + "' of it")
+        .suggest(c10::closest_name(name.text, std::vector<std::string>{functional_form, out_form}));
+    return std::nullopt;
+  }
+
   std::unique_ptr<Operator> make(const Operator& base, const Spelled& name) {
-    if (base.kind != SchemaKind::functional) {
-      diagnostics_.error(name.where, "autogen makes forms of functional operators, and '" +
-                                         base.name() + "' is not one");
+    if (base.kind == SchemaKind::out) {
+      diagnostics_.error(name.where, "autogen makes no forms of an out form, and '" + base.name() +
+                                         "' is one: list them at the functional form");
       return nullptr;
     }
-    const auto target = parse(base, name);
+    const bool writes = base.kind != SchemaKind::functional;
+    const auto target = writes ? parse_of_writing(base, name) : parse(base, name);
     if (!target) return nullptr;
 
     auto op = std::make_unique<Operator>();
@@ -119,13 +173,71 @@ class Completer {
     op->tags = base.tags;
     op->python_module = base.python_module;
     op->autogen_from = &base;
+    if (writes && !check_writing(base, name)) return nullptr;
     if (target->scalar && !make_scalar(base, name, *op)) return nullptr;
     if (target->inplace && !make_inplace(base, name, *op)) return nullptr;
-    if (target->out && !make_out(base, name, *op)) return nullptr;
-    op->variants = variants(base, *target);
+    if (writes && !target->out) make_functional(base, *op);
+    if (writes && target->out && is_inplace_like(base.schema)) {
+      make_out_of_inplace(*op);
+    } else if (target->out && !make_out(base, name, *op)) {
+      return nullptr;
+    }
+    op->variants = writes ? std::vector<std::string>{"function"} : variants(base, *target);
     op->kind = op->schema.kind();
     op->doc = documentation(base, *target);
     return op;
+  }
+
+  // A back end copies what the operator writes to, which it can do with tensors.
+  bool check_writing(const Operator& base, const Spelled& name) {
+    if (options_.syntax_only) return true;
+    for (const auto& argument : base.schema.arguments) {
+      if (!argument.alias || !argument.alias->is_write || argument.type.is_plain_tensor()) continue;
+      diagnostics_
+          .error(name.where, "'" + base.name() + "' writes to '" + to_string(argument.type) + " " +
+                                 argument.name +
+                                 "': autogen makes forms of operators that write to single tensors")
+          .note(base.schema_where, "its schema is here");
+      return false;
+    }
+    return true;
+  }
+
+  // What was written to is left alone, and its new value is a result.
+  static void make_functional(const Operator& base, Operator& op) {
+    auto& schema = op.schema;
+    const bool returns_self = is_inplace_like(base.schema) && !schema.returns.empty();
+    std::vector<SchemaReturn> returns;
+    for (auto value : schema.returns) {
+      value.alias.reset();
+      returns.push_back(std::move(value));
+    }
+    if (returns_self) {
+      returns.resize(1);
+      returns[0].name.reset();
+    }
+    for (std::size_t i = 0; i < schema.arguments.size(); ++i) {
+      auto& argument = schema.arguments[i];
+      if (!argument.alias || !argument.alias->is_write) continue;
+      argument.alias.reset();
+      if (i == 0 && returns_self) continue;
+      returns.push_back({argument.name + "_out", argument.type, std::nullopt, {}});
+    }
+    schema.returns = std::move(returns);
+    schema.returns_in_parentheses = schema.returns.size() != 1;
+  }
+
+  // `uniform.out(Tensor self, ..., *, Tensor(a!) out)`: out takes the place of self.
+  static void make_out_of_inplace(Operator& op) {
+    auto& schema = op.schema;
+    SchemaArgument out;
+    out.name = "out";
+    out.type = schema.arguments[0].type;
+    out.alias = schema.arguments[0].alias;
+    out.kwarg_only = true;
+    out.is_out = true;
+    schema.arguments[0].alias.reset();
+    schema.arguments.push_back(std::move(out));
   }
 
   bool make_scalar(const Operator& base, const Spelled& name, Operator& op) {
@@ -166,8 +278,13 @@ class Completer {
 
   bool make_out(const Operator& base, const Spelled& name, Operator& op) {
     auto& schema = op.schema;
+    // PyTorch's files have out forms of operators that return lists; the back ends have not.
+    auto fits = [&](const SchemaReturn& value) {
+      if (value.alias) return false;
+      return value.type.is_plain_tensor() || (options_.syntax_only && value.type.is_tensor_like());
+    };
     for (const auto& value : schema.returns) {
-      if (value.type.is_plain_tensor() && !value.alias) continue;
+      if (fits(value)) continue;
       diagnostics_
           .error(name.where,
                  "'" + base.name() + "' can have no out form: its results are not new tensors")
@@ -189,7 +306,7 @@ class Completer {
       if (count == 1) out.name = "out";
       if (schema.find_argument(out.name)) out.name += "_out";
       out.type = value.type;
-      out.alias = AliasInfo{{std::string(1, static_cast<char>('a' + i))}, {}, true};
+      out.alias = AliasInfo{{fresh_alias_set(schema)}, {}, true};
       out.kwarg_only = true;
       out.is_out = true;
       value.alias = out.alias;
@@ -197,6 +314,10 @@ class Completer {
       schema.arguments.push_back(std::move(out));
     }
     if (count == 1) schema.returns_in_parentheses = false;
+    if (count == 1 && schema.returns[0].type.list) {  // as PyTorch has them
+      schema.returns.clear();
+      schema.returns_in_parentheses = true;
+    }
     return true;
   }
 
@@ -217,17 +338,21 @@ class Completer {
   static std::string documentation(const Operator& base, const Target& target) {
     if (target.inplace) return "Writes the result of ``" + base.schema.name + "`` into ``self``.\n";
     if (target.out) return "Writes the result of ``" + base.schema.name + "`` into ``out``.\n";
+    if (base.kind != SchemaKind::functional) {
+      return "Like ``" + base.schema.name + "``, but returns new tensors and writes to none.\n";
+    }
     return base.doc;
   }
 
   Model& model_;
+  const PassOptions& options_;
   Diagnostics& diagnostics_;
 };
 
 }  // namespace
 
 void complete(Model& model, const PassOptions& options, Diagnostics& diagnostics) {
-  if (!options.syntax_only) Completer(model, diagnostics).run();
+  Completer(model, options, diagnostics).run();
 }
 
 }  // namespace oploom::frontend

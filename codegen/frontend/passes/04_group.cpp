@@ -21,6 +21,71 @@ std::string signature(const FunctionSchema& schema, bool without_options) {
   return text;
 }
 
+// The functional operator that an in-place or out operator belongs to by its name.
+const Operator* namesake(const Model& model, const Operator& op) {
+  std::string overload = op.schema.overload_name;
+  if (op.kind == SchemaKind::out) {
+    if (!overload.ends_with("out")) return nullptr;
+    overload.resize(overload.size() - (overload.ends_with("_out") ? 4 : 3));
+  }
+  const Operator* found = model.find(op.schema.root() + (overload.empty() ? "" : "." + overload));
+  return found && found->kind == SchemaKind::functional ? found : nullptr;
+}
+
+// One operator in two forms takes the same arguments; says where the second one departs.
+void report_different_arguments(const Operator& op, const Operator& functional,
+                                Diagnostics& diagnostics) {
+  const auto& mine = op.schema.arguments;
+  const auto& theirs = functional.schema.arguments;
+  std::string what;
+  const SchemaArgument* place = nullptr;
+  for (std::size_t i = 0; i < theirs.size() && what.empty(); ++i) {
+    const SchemaArgument& wanted = theirs[i];
+    if (op.kind == SchemaKind::out && is_tensor_option(wanted)) continue;
+    if (op.kind == SchemaKind::inplace && i == 0) continue;  // 'self' there, whatever it is here
+    const auto* same = op.schema.find_argument(wanted.name);
+    const std::string text = "'" + to_string(wanted.type) + " " + wanted.name + "'";
+    if (!same || same->is_out) {
+      what = "it lacks " + text;
+    } else if (same->type != wanted.type) {
+      what = "it has '" + to_string(same->type) + " " + same->name + "' for " + text;
+      place = same;
+    }
+  }
+  for (const auto& argument : mine) {
+    if (!what.empty()) break;
+    if (op.kind == SchemaKind::inplace && &argument == &mine[0]) continue;
+    if (argument.is_out || functional.schema.find_argument(argument.name)) continue;
+    what = "it has '" + to_string(argument.type) + " " + argument.name + "' in addition";
+    place = &argument;
+  }
+  if (what.empty() && op.kind == SchemaKind::inplace) return;  // `dropout_(self)`, `dropout(input)`
+  if (what.empty()) what = "they come in another order";
+  Location where = op.schema_where;
+  if (place && op.func) {
+    const std::size_t begin = place->type_span.offset;
+    where = op.func->locate(begin, place->name_span.offset + place->name_span.length - begin);
+  }
+  diagnostics
+      .error(where, "'" + op.name() + "' takes other arguments than its functional form '" +
+                        functional.name() + "': " + what)
+      .note(functional.schema_where, "the functional form is here");
+}
+
+void report_different_defaults(const Operator& op, Diagnostics& diagnostics) {
+  for (const auto& argument : op.schema.arguments) {
+    const auto* other = op.functional->schema.find_argument(argument.name);
+    if (!op.func || !other || !argument.default_value || !other->default_value) continue;
+    if (*argument.default_value == *other->default_value) continue;
+    diagnostics
+        .error(op.func->locate(argument.default_span.offset, argument.default_span.length),
+               "the default of '" + argument.name + "' is " + *argument.default_value +
+                   ", but in the functional form '" + op.functional->name() + "' it is " +
+                   *other->default_value)
+        .note(op.functional->schema_where, "the functional form is here");
+  }
+}
+
 }  // namespace
 
 void group_variants(Model& model, const PassOptions& options, Diagnostics& diagnostics) {
@@ -39,8 +104,22 @@ void group_variants(Model& model, const PassOptions& options, Diagnostics& diagn
     if (found != functional.end()) op->functional = found->second;
     if (op->family.empty() && op->functional) op->family = op->functional->family;
   }
+  if (model.name_space != kTreeNamespace) {
+    // A package need not sort its operators into families: what is in none forms one.
+    for (const auto& op : model.operators) {
+      if (op->family.empty()) op->family = {model.name_space, op->where};
+    }
+  }
   if (options.syntax_only) return;
 
+  for (const auto& op : model.operators) {
+    if (op->kind != SchemaKind::inplace && op->kind != SchemaKind::out) continue;
+    if (op->functional) {
+      report_different_defaults(*op, diagnostics);
+    } else if (const Operator* functional = namesake(model, *op)) {
+      report_different_arguments(*op, *functional, diagnostics);
+    }
+  }
   for (const auto& op : model.operators) {
     if (op->autogen_from) {
       if (op->scalar_overload_of.empty()) continue;

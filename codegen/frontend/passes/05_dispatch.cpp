@@ -1,6 +1,8 @@
 // Pass 05: composite kinds, and kernels' names where none are written.
 #include <codegen/frontend/passes/Passes.h>
 
+#include <set>
+
 namespace oploom::frontend {
 
 namespace {
@@ -11,7 +13,9 @@ std::string default_kernel(const Operator& op) {
   return op.kind == SchemaKind::out ? op.schema.name + "_out" : op.schema.name;
 }
 
-std::string composite_kind(const std::string& key) {
+}  // namespace
+
+std::string composite_kind(std::string_view key) {
   if (key == "CompositeImplicit" || key == "CompositeImplicitAutograd") return "implicit";
   if (key == "CompositeExplicit" || key == "CompositeExplicitAutograd" ||
       key == "CompositeExplicitAutogradNonFunctional") {
@@ -19,8 +23,6 @@ std::string composite_kind(const std::string& key) {
   }
   return "";
 }
-
-}  // namespace
 
 void expand_dispatch(Model& model, const PassOptions& options, Diagnostics& diagnostics) {
   for (const auto& op : model.operators) {
@@ -60,14 +62,19 @@ void expand_dispatch(Model& model, const PassOptions& options, Diagnostics& diag
     }
     op->dispatch = std::move(kernels);
   }
-  // Forms made by autogen of operators that are not structured compute the functional form and copy
-  // its result. In-place forms of composite operators get their gradient from what they call.
+  // Forms made by autogen of operators that are not structured call the operator that they are made
+  // from and copy. In-place forms of composite operators get their gradient from what they call,
+  // and so do functional forms of operators that write, unless derivatives.yaml has one for them.
+  std::set<std::string> with_derivative;
+  for (const auto& entry : model.derivatives) with_derivative.insert(entry->schema.full_name());
   for (const auto& op : model.operators) {
     if (!op->autogen_from || !op->scalar_overload_of.empty()) continue;
     if (op->autogen_from->structured) continue;
-    op->composite = op->kind == SchemaKind::inplace && op->autogen_from->composite == "implicit"
-                        ? "implicit"
-                        : "explicit";
+    const bool calls_what_has_a_gradient =
+        op->kind == SchemaKind::functional ||
+        (op->kind == SchemaKind::inplace && op->autogen_from->composite == "implicit");
+    op->composite = calls_what_has_a_gradient && !with_derivative.contains(op->name()) ? "implicit"
+                                                                                       : "explicit";
   }
 }
 

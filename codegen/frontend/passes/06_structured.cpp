@@ -60,9 +60,14 @@ void plan_structured(Model& model, const PassOptions& options, Diagnostics& diag
     if (op->structured) {
       check_base(*op, options, diagnostics);
       if (op->functional) adopt(*op, *op, op->functional->schema);
-    } else if (!op->structured_inherits.empty()) {
+      continue;
+    }
+    if (!op->structured_inherits.empty()) {
       diagnostics.error(op->structured_inherits.where,
                         "'structured_inherits' without 'structured: True'");
+    }
+    if (!op->precomputed.empty()) {
+      diagnostics.error(op->precomputed_where, "'precomputed' without 'structured: True'");
     }
   }
   for (const auto& op : model.operators) {
@@ -88,6 +93,14 @@ void plan_structured(Model& model, const PassOptions& options, Diagnostics& diag
     if (!base->structured) {
       diagnostics.error(op->structured_delegate.where, "'" + base->name() + "' is not structured")
           .note(base->schema_where, "it is here");
+      continue;
+    }
+    if (op->functional != base->functional) {
+      diagnostics
+          .error(op->structured_delegate.where,
+                 "'" + op->name() + "' and '" + base->name() +
+                     "' are no forms of one operator: their arguments differ")
+          .note(base->schema_where, "'" + base->name() + "' is here");
       continue;
     }
     adopt(*op, *base, op->functional ? op->functional->schema : op->schema);

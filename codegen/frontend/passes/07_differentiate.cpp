@@ -36,6 +36,25 @@ std::string comparable(const FunctionSchema& schema) {
   return to_string(copy);
 }
 
+// The first argument of the derivative's schema that is not the operator's, else the returns.
+Location first_difference(const DerivativeEntry& entry, const FunctionSchema& wanted) {
+  auto plain = [](SchemaArgument argument) {
+    argument.default_value.reset();
+    return argument;
+  };
+  const auto& mine = entry.schema.arguments;
+  const std::size_t common = std::min(mine.size(), wanted.arguments.size());
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    if (i < common && plain(mine[i]) == plain(wanted.arguments[i])) continue;
+    const std::size_t begin = mine[i].type_span.offset;
+    const std::size_t end = mine[i].name_span.offset + mine[i].name_span.length;
+    return entry.name_node->locate(begin, end - begin);
+  }
+  if (mine.size() < wanted.arguments.size()) return entry.where;
+  return entry.name_node->locate(entry.schema.returns_span.offset,
+                                 entry.schema.returns_span.length);
+}
+
 class Differentiator {
  public:
   Differentiator(Model& model, const PassOptions& options, Diagnostics& diagnostics)
@@ -58,6 +77,9 @@ class Differentiator {
 
  private:
   void bind(const DerivativeEntry& entry) {
+    if (!options_.syntax_only) {
+      for (const auto& [where, message] : entry.refused) diagnostics_.error(where, message);
+    }
     Operator* op = model_.find(entry.schema.full_name());
     if (!op) {
       diagnostics_
@@ -66,7 +88,7 @@ class Differentiator {
           .suggest(c10::closest_name(entry.schema.full_name(), names_));
     } else if (comparable(op->schema) != comparable(entry.schema)) {
       diagnostics_
-          .error(entry.where,
+          .error(first_difference(entry, op->schema),
                  "the schema differs from the operator's, which is '" + to_string(op->schema) + "'")
           .note(op->schema_where, "the operator is here");
       return;

@@ -1,5 +1,6 @@
 // Pass 08: what must hold between the finished operators: names in C++, overloads, test records.
 #include <c10/util/Suggest.h>
+#include <codegen/frontend/Load.h>
 #include <codegen/frontend/passes/Passes.h>
 
 #include <algorithm>
@@ -8,22 +9,6 @@
 namespace oploom::frontend {
 
 namespace {
-
-// Words that cannot name an argument of the generated functions.
-bool is_cpp_keyword(std::string_view name) {
-  static const std::set<std::string_view> keywords = {
-      "alignas",   "alignof",  "and",      "asm",      "auto",     "bool",     "break",
-      "case",      "catch",    "char",     "class",    "compl",    "concept",  "const",
-      "continue",  "default",  "delete",   "do",       "double",   "else",     "enum",
-      "explicit",  "export",   "extern",   "false",    "float",    "for",      "friend",
-      "goto",      "if",       "inline",   "int",      "long",     "mutable",  "namespace",
-      "new",       "noexcept", "not",      "nullptr",  "operator", "or",       "private",
-      "protected", "public",   "register", "requires", "return",   "short",    "signed",
-      "sizeof",    "static",   "struct",   "switch",   "template", "this",     "throw",
-      "true",      "try",      "typedef",  "typename", "union",    "unsigned", "using",
-      "virtual",   "void",     "volatile", "while",    "xor"};
-  return keywords.contains(name);
-}
 
 bool is_identifier(std::string_view text) {
   // `native::name` and `ns::native::name` are allowed for kernels outside at::native.

@@ -1,9 +1,10 @@
-// Pass 09: every function and method that a formula calls exists: as an operator, or as a helper
-// that one of the helper headers declares.
+// Pass 09: every function and method that a formula calls exists, as an operator or as a helper
+// that one of the helper headers declares, and takes that many arguments; a formula gives a tensor.
 #include <c10/util/Suggest.h>
 #include <codegen/frontend/passes/Passes.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace oploom::frontend {
@@ -21,6 +22,8 @@ class HelperCheck {
     }
     functions_.insert(model.helpers.begin(), model.helpers.end());
     methods_.insert(model.helpers.begin(), model.helpers.end());
+    functions_.insert(model.core_functions.begin(), model.core_functions.end());
+    methods_.insert(model.core_methods.begin(), model.core_methods.end());
     for (const auto& op : model.operators) {
       const auto& variants = op->variants;
       if (std::find(variants.begin(), variants.end(), "function") != variants.end()) {
@@ -35,7 +38,9 @@ class HelperCheck {
   void run() {
     for (const auto& entry : model_.derivatives) {
       for (const auto& formula : entry->gradients) {
-        if (formula.tree) check(formula);
+        if (!formula.tree) continue;
+        check(formula);
+        check_result(entry->schema, formula);
       }
     }
   }
@@ -48,13 +53,133 @@ class HelperCheck {
       if (callee.kind == Expr::Kind::name && callee.text.find("::") == std::string::npos) {
         if (!functions_.contains(callee.text)) {
           report(formula, callee.text, callee.offset, "function", functions_, methods_);
+        } else {
+          check_arity(formula, node, callee.text, /*method=*/false);
         }
       } else if (callee.kind == Expr::Kind::member && !methods_.contains(callee.text)) {
         const std::size_t end = callee.offset + callee.length - callee.template_arguments.size();
         report(formula, callee.text, end - callee.text.size(), "method", methods_, functions_);
+      } else if (callee.kind == Expr::Kind::member) {
+        check_arity(formula, node, callee.text, /*method=*/true);
       }
       return true;
     });
+  }
+
+  // The forms of an operator that a call in a formula may mean.
+  std::vector<const Operator*> overloads(const std::string& name, bool method) const {
+    std::vector<const Operator*> found;
+    for (const auto& op : model_.operators) {
+      const auto& variants = op->variants;
+      const char* variant = method ? "method" : "function";
+      if (op->schema.name == name && op->kind != SchemaKind::out &&
+          std::find(variants.begin(), variants.end(), variant) != variants.end()) {
+        found.push_back(op.get());
+      }
+    }
+    return found;
+  }
+
+  void check_arity(const GradientFormula& formula, const Expr& call, const std::string& name,
+                   bool method) {
+    if (model_.helpers.contains(name)) return;  // its parameters are not known here
+    const auto candidates = overloads(name, method);
+    if (candidates.empty()) return;
+    const std::size_t given = call.children.size() - 1 + (method ? 1 : 0);
+    std::size_t least = std::numeric_limits<std::size_t>::max(), most = 0;
+    for (const Operator* op : candidates) {
+      const auto& arguments = op->schema.arguments;
+      std::size_t needed = 0;
+      for (const auto& argument : arguments) needed += !argument.default_value;
+      // In C++ one TensorOptions stands for dtype, layout, device and pin_memory.
+      const std::size_t fewer = op->schema.has_tensor_options() ? 3 : 0;
+      least = std::min(least, needed > fewer ? needed - fewer : needed);
+      most = std::max(most, arguments.size());
+      if (given >= needed - std::min(needed, fewer) && given <= arguments.size()) return;
+    }
+    const std::size_t own = method ? 1 : 0;
+    const std::size_t wanted = given > most ? most - own : least - own;
+    diagnostics_
+        .error(formula.node->locate(call.offset, call.length),
+               "'" + name + "' takes " + (given > most ? "at most " : "at least ") +
+                   std::to_string(wanted) + (wanted == 1 ? " argument" : " arguments") +
+                   " here, not " + std::to_string(given - own))
+        .note(candidates[0]->schema_where, "it is '" + to_string(candidates[0]->schema) + "'");
+  }
+
+  // ---- What a formula gives ----
+
+  enum class Gives { unknown, tensor, number, shape };
+
+  Gives of_operators(const std::vector<const Operator*>& candidates) const {
+    Gives gives = Gives::unknown;
+    for (const Operator* op : candidates) {
+      const auto& returns = op->schema.returns;
+      if (returns.size() != 1 || returns[0].type.list) return Gives::unknown;
+      const Gives one = returns[0].type.is_tensor_like() ? Gives::tensor : Gives::number;
+      if (gives != Gives::unknown && gives != one) return Gives::unknown;
+      gives = one;
+    }
+    return gives;
+  }
+
+  Gives infer(const FunctionSchema& schema, const Expr& expr) const {
+    static const std::set<std::string, std::less<>> shapes = {"sizes", "strides", "sym_sizes",
+                                                              "sym_strides", "options"};
+    static const std::set<std::string, std::less<>> numbers = {
+        "size", "numel", "dim", "scalar_type", "is_complex", "sym_size", "sym_numel"};
+    switch (expr.kind) {
+      case Expr::Kind::number:
+        return Gives::number;
+      case Expr::Kind::name: {
+        if (expr.text == "grad" || expr.text == "result") return Gives::tensor;
+        const auto* argument = schema.find_argument(expr.text);
+        if (!argument || argument->type.list || argument->type.optional) return Gives::unknown;
+        return argument->type.is_tensor_like() ? Gives::tensor : Gives::number;
+      }
+      case Expr::Kind::paren:
+      case Expr::Kind::unary:
+        return infer(schema, expr.children[0]);
+      case Expr::Kind::ternary: {
+        const Gives then = infer(schema, expr.children[1]);
+        return then == infer(schema, expr.children[2]) ? then : Gives::unknown;
+      }
+      case Expr::Kind::binary: {
+        const Gives left = infer(schema, expr.children[0]);
+        const Gives right = infer(schema, expr.children[1]);
+        if (left == Gives::tensor || right == Gives::tensor) return Gives::tensor;
+        return left == right ? left : Gives::unknown;
+      }
+      case Expr::Kind::call: {
+        const Expr& callee = expr.children[0];
+        if (callee.kind != Expr::Kind::name && callee.kind != Expr::Kind::member) {
+          return Gives::unknown;
+        }
+        const bool method = callee.kind == Expr::Kind::member;
+        if (method && shapes.contains(callee.text)) {
+          return expr.children.size() == 1 ? Gives::shape : Gives::number;
+        }
+        if (method && numbers.contains(callee.text)) return Gives::number;
+        if (model_.helpers.contains(callee.text)) return Gives::unknown;
+        return of_operators(overloads(callee.text, method));
+      }
+      default:
+        return Gives::unknown;
+    }
+  }
+
+  // A gradient is a tensor of its argument's shape, which the engine reduces a broadcast one to.
+  void check_result(const FunctionSchema& schema, const GradientFormula& formula) {
+    if (formula.names.size() != 1) return;
+    const auto* argument = schema.find_argument(formula.names[0].text);
+    if (!argument || argument->type.list) return;
+    const Gives gives = infer(schema, *formula.tree);
+    if (gives != Gives::number && gives != Gives::shape) return;
+    diagnostics_.error(formula.node->locate(formula.tree->offset, formula.tree->length),
+                       "the formula gives " +
+                           std::string(gives == Gives::number ? "a number" : "a shape") +
+                           ", and the gradient of '" + formula.names[0].text +
+                           "' is a tensor: is a factor 'grad' missing?");
   }
 
   void report(const GradientFormula& formula, const std::string& name, std::size_t offset,

@@ -20,6 +20,8 @@ void expand_expressions(Model& model, const PassOptions& options, Diagnostics& d
 void complete(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 // 04: finds the functional sibling of every in-place and out operator.
 void group_variants(Model& model, const PassOptions& options, Diagnostics& diagnostics);
+// "implicit" or "explicit" for the dispatch keys of composite kernels, "" for all others.
+std::string composite_kind(std::string_view key);
 // 05: composite kinds and the default kernel names.
 void expand_dispatch(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 // 06: which structured kernel each operator of a group uses.
@@ -30,8 +32,11 @@ void differentiate(Model& model, const PassOptions& options, Diagnostics& diagno
 // 08: what must hold between finished operators.
 void verify(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 
-// 09: the functions that formulas call.
+// 09: the functions that formulas call, and what formulas give.
 void check_helpers(Model& model, const PassOptions& options, Diagnostics& diagnostics);
+
+// 10: the derivatives of expressions, against differences.
+void prove_derivatives(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 
 // All of them.
 void run_passes(Model& model, const PassOptions& options, Diagnostics& diagnostics);

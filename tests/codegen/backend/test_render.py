@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from codegen.backend.__main__ import MODULES, TREE, render
+from codegen.backend.__main__ import MODULES, TREE, Unexpected, as_expected, render
 from codegen.backend.model import ModelError, read_model
 
 OURS = tuple(m for m in ("ops", "native", "dispatch", "cmake") if m in MODULES)
@@ -88,8 +88,8 @@ def test_list_of_tensors_reaches_its_composite_kernel_when_empty(outputs):
 
 
 def test_another_version_is_refused(model_json):
-    model_json["version"] = 2
-    with pytest.raises(ModelError, match="version 2"):
+    model_json["version"] = 1
+    with pytest.raises(ModelError, match="version 1"):
         read_model(model_json)
 
 
@@ -111,3 +111,50 @@ def test_check_names_the_stale_file_and_the_cure(tmp_path, model_json):
     result = subprocess.run([*command, "--check"], cwd=TREE, capture_output=True, text=True)
     assert result.returncode == 1
     assert "generated/ops/add.h: differs" in result.stdout and "tools/regenerate" in result.stdout
+
+
+@pytest.fixture
+def package(model_json):
+    """The same operators as a package outside the tree."""
+    model_json |= {"namespace": "mathx", "python_module": "mx", "schema_files": ["ops.yaml"],
+                   "derivative_files": [], "helper_headers": ["formulas.h"]}
+    return render(read_model(model_json))
+
+
+def test_a_package_has_its_own_folder_namespace_and_umbrella(package):
+    assert all(path.startswith("mathx/") for path in package)
+    assert "namespace mathx {" in package["mathx/ops/add.h"]
+    assert "#include <mathx/namespace.h>" in package["mathx/ops/add.h"]
+    assert "#include <mathx/ops/add.h>" in package["mathx/ops.h"]
+    for path, text in package.items():
+        assert "at::inline oploom_v1" not in text or path == "mathx/namespace.h", path
+        assert "tools/regenerate" not in text and "native_functions.yaml" not in text, path
+
+
+def test_a_package_makes_nothing_that_is_oploom_s(package):
+    assert not [p for p in package if p.endswith(("CMakeLists.txt", ".cmake", "Tensor.h",
+                                                  "TensorOperators.h", "NumberSlots.cpp"))]
+
+
+def test_a_package_registers_itself_and_names_its_module(package):
+    assert 'registration("mathx", builtin_operators())' in package["mathx/dispatch/Operators.cpp"]
+    assert 'create_package_module("mx._C"' in package["mathx/python/Module.cpp"]
+    assert 'add_package("mathx", _C)' in package["mathx/python/mx/__init__.py"]
+    tests = [t for p, t in package.items() if p.startswith("mathx/tests/")]
+    assert tests and all("module='mx'" in t for t in tests)
+
+
+def test_formulas_of_a_package_see_oploom_and_its_helpers(package):
+    for path, text in package.items():
+        if path.startswith("mathx/autograd/") and path.endswith(".cpp"):
+            assert "#include <generated/ops/Functions.h>" in text, path
+            assert "#include <formulas.h>" in text, path
+
+
+def test_what_a_build_expects_is_there_and_what_it_does_not_know_is_refused():
+    made = {"mathx/ops.h": "text"}
+    both = as_expected(made, ["mathx/ops.h", "mathx/cpu/X.cpp", "mathx/tests/test_X.py"])
+    assert both["mathx/ops.h"] == "text"
+    assert both["mathx/cpu/X.cpp"].startswith("//") and both["mathx/tests/test_X.py"].startswith("#")
+    with pytest.raises(Unexpected, match="does not know of mathx/ops.h"):
+        as_expected(made, ["mathx/other.h"])

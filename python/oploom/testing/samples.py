@@ -1,6 +1,6 @@
 """Makes the arguments of an operator from the samples in its record.
 
-A record is the `test` block of an operator in native_functions.yaml. In a sample, the value of a
+A record is the `test` block of an operator in its YAML entry. In a sample, the value of a
 Tensor argument is a shape, `[3, 4]`, or a description,
 `{shape: [5], dtype: int64, low: 0, high: 4}` or `{values: [[1, 2], [3, 4]], dtype: int64}`; the value
 of any other argument is the value itself.
@@ -8,8 +8,9 @@ of any other argument is the value itself.
 
 from __future__ import annotations
 
+import importlib
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
 import numpy as np
@@ -56,6 +57,7 @@ class Operator:
     parameters: tuple[Parameter, ...]
     record: Optional[dict[str, Any]]
     method_only: bool = False
+    module: Optional[str] = None  # the Python module of a package; None for oploom's own
     python_module: Optional[str] = None
     pointwise: bool = False
     random: bool = False
@@ -101,11 +103,22 @@ class Operator:
 
     def function(self):
         """The Python function of this operator."""
+        if self.module is not None:
+            place = importlib.import_module(self.module)
+            if self.python_module is not None:
+                place = getattr(place, self.python_module)
+            return getattr(place, self.base)
         for place in (oploom, oploom._C, oploom._C._nn, oploom.Tensor):
             found = getattr(place, self.base, None)
             if found is not None and not (self.method_only and place is not oploom.Tensor):
                 return found if callable(found) else found.__get__  # an attribute, such as mT
         raise AttributeError(f"{self.base} is not in the Python API")
+
+    def inplace_function(self):
+        """The Python function of the form that changes self."""
+        if self.module is None and hasattr(oploom.Tensor, self.base + "_"):
+            return getattr(oploom.Tensor, self.base + "_")
+        return replace(self, base=self.base + "_").function()
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The tests that every operator gets. generated/tests has one subclass for each operator.
+"""The tests that every operator gets. Generated files have one subclass for each operator.
 
 An operator's record names the tests that it leaves out, each with the reason:
 `skip: {gradgradcheck: "..."}`; they are counted as skipped.
@@ -11,11 +11,11 @@ import builtins
 import numpy as np
 import oploom
 import pytest
-import scipy.special
+import scipy.special  # type: ignore[import-untyped]
 from oploom.autograd import gradcheck, gradgradcheck
 
-from tests.ops import capability
-from tests.ops.samples import Operator, make_call, to_numpy, widen, wide_name
+from oploom.testing import capability
+from oploom.testing.samples import Operator, make_call, to_numpy, widen, wide_name
 
 # Relative and absolute error allowed against a reference in float64.
 TOLERANCE = {
@@ -84,7 +84,7 @@ class OperatorTests:
 
     def skip_if_told(self, test):
         record = self.op.record
-        assert record is not None, f"{self.op.name} has no test record in native_functions.yaml"
+        assert record is not None, f"{self.op.name} has no test record in its YAML entry"
         if "none" in record:
             pytest.skip(f"{self.op.name}: {record['none']}")
         if reason := (record.get("skip") or {}).get(test):
@@ -92,7 +92,7 @@ class OperatorTests:
 
     def calls(self, dtype):
         samples = self.op.samples()
-        assert samples, f"{self.op.name} has no samples in native_functions.yaml"
+        assert samples, f"{self.op.name} has no samples in its YAML entry"
         return [make_call(self.op, s, dtype, i) for i, s in enumerate(samples)]
 
     def differentiable_dtype(self):
@@ -206,7 +206,7 @@ class OperatorTests:
 
     def test_inplace(self, dtype):
         self.skip_if_told("inplace")
-        function = getattr(oploom.Tensor, self.op.base + "_")
+        function = self.op.inplace_function()
         for call in self.calls(dtype):
             target = call.tensors["self"]
             expected = outputs(call.run())[0]
@@ -236,7 +236,7 @@ class OperatorTests:
     def test_capability(self, dtype):
         """The best instruction set of this machine gives what the DEFAULT kernels give."""
         self.skip_if_told("capability")
-        expected = capability.default_results(self.op, dtype)
+        expected = capability.default_results(type(self), dtype)
         tol = min(tolerance(self.op, oploom.float32, dtype), 1e-5)
         if dtype in ("float16", "bfloat16"):
             tol = TOLERANCE[dtype]

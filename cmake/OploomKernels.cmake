@@ -1,0 +1,48 @@
+# How code that works with oploom's kernels is compiled: shared by the tree and by packages of operators
+# outside of it, which find this file beside oploom-config.cmake.
+
+# oploom_code_options(<target>): the language, hidden symbols, and arithmetic that gives the same result
+# with every instruction set.
+function(oploom_code_options target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF
+    POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_options(${target} PRIVATE -fno-math-errno -fno-trapping-math -ffp-contract=off)
+endfunction()
+
+# oploom_kernel_copies(<variable> <folder> <isa> <root> <file>...): writes a source to <folder> for each
+# kernel file, to be compiled for one instruction set. <root> is the folder on the include path that the
+# files are in.
+function(oploom_kernel_copies variable folder isa root)
+  set(copies "")
+  foreach(source IN LISTS ARGN)
+    get_filename_component(stem ${source} NAME_WE)
+    get_filename_component(path ${source} ABSOLUTE)
+    file(RELATIVE_PATH relative ${root} ${path})
+    set(copy ${folder}/${stem}.${isa}.cpp)
+    file(CONFIGURE OUTPUT ${copy} CONTENT "#include <${relative}>\n" @ONLY)
+    list(APPEND copies ${copy})
+  endforeach()
+  set(${variable} ${copies} PARENT_SCOPE)
+endfunction()
+
+# oploom_kernel_options(<target> <isa>): compiles for one instruction set.
+function(oploom_kernel_options target isa)
+  set(DEFAULT_FLAGS "")
+  set(AVX2_FLAGS $<$<CONFIG:Release>:-O3> -mavx2 -mfma -mf16c)
+  set(AVX512_FLAGS $<$<CONFIG:Release>:-O3> -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx2 -mfma -mf16c)
+  find_path(SLEEF_INCLUDE_DIR sleef.h REQUIRED DOC "SLEEF's header (Debian: libsleef-dev)")
+  target_include_directories(${target} SYSTEM PRIVATE ${SLEEF_INCLUDE_DIR})
+  # Vectors as arguments of inlined functions need no stable calling convention. Loops over strided
+  # rows gain nothing from a second copy for stride 1: kernels test for it themselves.
+  target_compile_options(${target} PRIVATE ${${isa}_FLAGS} -Wno-psabi
+    $<$<CXX_COMPILER_ID:GNU>:-fno-version-loops-for-strides>)
+  if(isa STREQUAL "AVX512" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC's own header of intrinsics (PR105593).
+    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-uninitialized)
+  endif()
+  target_compile_definitions(${target} PRIVATE CPU_CAPABILITY=${isa} CPU_CAPABILITY_${isa})
+endfunction()

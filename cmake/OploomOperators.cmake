@@ -1,0 +1,257 @@
+# oploom_add_operators(): operators of a project of its own, made as those of oploom are.
+#
+#   find_package(oploom CONFIG REQUIRED)          # or add_subdirectory(oploom)
+#   oploom_add_operators(mathx
+#     NAMESPACE mathx                 # C++ namespace and folder of headers: mathx::mish, <mathx/ops.h>
+#     SCHEMAS operators.yaml          # entries as in oploom's native_functions.yaml
+#     DERIVATIVES derivatives.yaml    # as in its derivatives.yaml
+#     SOURCES operators.cpp           # shape functions and bodies: namespaces mathx::meta, mathx::native
+#     CPU_KERNELS kernels.cpp         # compiled once for each instruction set
+#     HELPERS formulas.h              # functions of namespace mathx::autograd that formulas call
+#     PYTHON_MODULE mathx)            # its name; the namespace unless given. NO_PYTHON: none
+#
+# makes the shared library <target>, to be linked as any other; with Python, the package <module> in
+# <build>/python; and the test <target>.operators, which runs the generated tests of all operators.
+#
+# Set Python3_EXECUTABLE for another Python than CMake finds, OPLOOM_PYTHON for another one that the code
+# generator shall run in.
+
+# The entries under a key in YAML files that are written one key a line, as a list without duplicates.
+function(_oploom_scan variable key pattern)
+  set(found "")
+  foreach(file IN LISTS ARGN)
+    file(STRINGS ${file} lines REGEX "^[ -]*${key}:[ ]*[\"']?${pattern}")
+    foreach(line IN LISTS lines)
+      string(REGEX REPLACE "^[ -]*${key}:[ ]*[\"']?(${pattern}).*" "\\1" name "${line}")
+      list(APPEND found ${name})
+    endforeach()
+  endforeach()
+  list(REMOVE_DUPLICATES found)
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
+# The operators that are expressions, each of which brings a gradient operator.
+function(_oploom_expression_operators variable)
+  set(found "")
+  foreach(file IN LISTS ARGN)
+    file(STRINGS ${file} lines REGEX "^[ -]*(func|expr):")
+    foreach(line IN LISTS lines)
+      if(line MATCHES "func:[ ]*[\"']?([A-Za-z0-9_]+)")
+        set(operator ${CMAKE_MATCH_1})
+      else()
+        list(APPEND found ${operator})
+      endif()
+    endforeach()
+  endforeach()
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
+# The first Python there is that can run the statement; "" where there is none.
+function(_oploom_python_for variable statement)
+  get_property(root GLOBAL PROPERTY OPLOOM_ROOT)
+  foreach(python IN ITEMS ${OPLOOM_PYTHON} $ENV{OPLOOM_PYTHON} ${Python3_EXECUTABLE}
+      ${root}/.venv/bin/python)
+    execute_process(COMMAND ${python} -c ${statement} RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+    if(status EQUAL 0)
+      set(${variable} ${python} PARENT_SCOPE)
+      return()
+    endif()
+    if(DEFINED OPLOOM_PYTHON)
+      break()  # named on the command line: that one or none
+    endif()
+  endforeach()
+  set(${variable} "" PARENT_SCOPE)
+endfunction()
+
+function(oploom_add_operators target)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "NO_PYTHON" "NAMESPACE;PYTHON_MODULE"
+    "SCHEMAS;DERIVATIVES;SOURCES;CPU_KERNELS;HELPERS")
+  if(ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "oploom_add_operators(${target}): unknown argument '${ARG_UNPARSED_ARGUMENTS}'; "
+      "there are NAMESPACE, SCHEMAS, DERIVATIVES, SOURCES, CPU_KERNELS, HELPERS, PYTHON_MODULE and "
+      "NO_PYTHON")
+  endif()
+  foreach(needed IN ITEMS NAMESPACE SCHEMAS)
+    if(NOT ARG_${needed})
+      message(FATAL_ERROR "oploom_add_operators(${target}): ${needed} is missing")
+    endif()
+  endforeach()
+  set(namespace ${ARG_NAMESPACE})
+  if(NOT ARG_PYTHON_MODULE)
+    set(ARG_PYTHON_MODULE ${namespace})
+  endif()
+  foreach(list IN ITEMS SCHEMAS DERIVATIVES HELPERS CPU_KERNELS SOURCES)
+    set(${list}_paths "")
+    foreach(file IN LISTS ARG_${list})
+      get_filename_component(path ${file} ABSOLUTE)
+      list(APPEND ${list}_paths ${path})
+    endforeach()
+  endforeach()
+  foreach(path IN LISTS SCHEMAS_paths DERIVATIVES_paths HELPERS_paths CPU_KERNELS_paths)
+    if(NOT EXISTS ${path})
+      message(FATAL_ERROR "oploom_add_operators(${target}): there is no file ${path}")
+    endif()
+  endforeach()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${SCHEMAS_paths})
+
+  # ---- Python: one that the generator runs in, and the one that the module is made for ----
+  get_property(python_version GLOBAL PROPERTY OPLOOM_PYTHON_VERSION)
+  if(NOT TARGET oploom::python)
+    set(ARG_NO_PYTHON ON)
+  endif()
+  if(ARG_NO_PYTHON)
+    find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  else()
+    find_package(Python3 ${python_version} EXACT REQUIRED COMPONENTS Interpreter Development.Module)
+  endif()
+  _oploom_python_for(python "import jinja2")
+  if(NOT python)
+    set(tried ${Python3_EXECUTABLE})
+    if(DEFINED OPLOOM_PYTHON)
+      set(tried ${OPLOOM_PYTHON})
+    endif()
+    message(FATAL_ERROR
+      "oploom_add_operators(${target}): the code generator needs Python with the package jinja2, which "
+      "${tried} cannot import. Install it (apt install python3-jinja2, or pip install jinja2), or name "
+      "another Python with -DOPLOOM_PYTHON=<path>.")
+  endif()
+
+  # ---- What the generator writes ----
+  set(root ${CMAKE_CURRENT_BINARY_DIR}/${target}.oploom)
+  set(include ${root}/include)
+  _oploom_scan(families family "[A-Za-z0-9_]+" ${SCHEMAS_paths})
+  list(APPEND families ${namespace})
+  list(REMOVE_DUPLICATES families)
+  _oploom_scan(bases func "[A-Za-z0-9_]+" ${SCHEMAS_paths})
+  list(TRANSFORM bases REPLACE "([^_])_$" "\\1" OUTPUT_VARIABLE operators)
+  _oploom_expression_operators(gradients ${SCHEMAS_paths})
+  list(TRANSFORM gradients APPEND _backward)
+  list(APPEND operators ${gradients})
+  list(REMOVE_DUPLICATES operators)
+  set(headers namespace.h ops.h)
+  set(sources dispatch/Operators.cpp)
+  set(python_sources python/Families.cpp python/Module.cpp)
+  set(others "")
+  foreach(file IN ITEMS __init__.py _C.pyi py.typed)
+    list(APPEND others python/${ARG_PYTHON_MODULE}/${file})
+  endforeach()
+  foreach(operator IN LISTS operators)
+    list(APPEND headers ops/${operator}.h native/${operator}.h)
+  endforeach()
+  foreach(family IN LISTS families)
+    list(APPEND headers autograd/${family}.h autograd/${family}Kernels.h)
+    list(APPEND sources autograd/${family}.cpp dispatch/${family}.cpp)
+    list(APPEND python_sources python/${family}.cpp)
+    list(APPEND others tests/test_${family}.py)
+  endforeach()
+  set(expression_kernels "")
+  if(gradients)
+    foreach(family IN LISTS families)
+      list(APPEND headers stubs/${family}.h)
+      list(APPEND expression_kernels cpu/${family}.cpp)
+    endforeach()
+  endif()
+  set(outputs ${headers} ${sources} ${expression_kernels} ${python_sources} ${others})
+  list(TRANSFORM outputs PREPEND ${namespace}/ OUTPUT_VARIABLE expected)
+  list(JOIN expected "\n" expected)
+  file(CONFIGURE OUTPUT ${root}/outputs.txt CONTENT "@expected@\n" @ONLY)
+  foreach(list IN ITEMS outputs sources expression_kernels python_sources)
+    list(TRANSFORM ${list} PREPEND ${include}/${namespace}/)
+  endforeach()
+
+  # ---- The rule that runs it ----
+  get_property(oploom_root GLOBAL PROPERTY OPLOOM_ROOT)
+  get_property(data_dir GLOBAL PROPERTY OPLOOM_DATA_DIR)
+  file(GLOB generator ${data_dir}/codegen/backend/*.py ${data_dir}/codegen/templates/*.j2)
+  set(options --namespace ${namespace} --python-module ${ARG_PYTHON_MODULE} --oploom ${oploom_root})
+  foreach(pair IN ITEMS SCHEMAS:--schemas DERIVATIVES:--derivatives HELPERS:--helpers)
+    string(REGEX MATCH "([A-Z]+):(.*)" _ ${pair})
+    foreach(file IN LISTS ARG_${CMAKE_MATCH_1})
+      list(APPEND options ${CMAKE_MATCH_2} ${file})
+    endforeach()
+  endforeach()
+  # Files are named as the project names them, so that diagnostics do.
+  add_custom_command(OUTPUT ${outputs}
+    COMMAND ${CMAKE_COMMAND} -E env OPLOOM_PYTHON=${python} $<TARGET_FILE:oploom::cli> generate ${options}
+      --expect ${root}/outputs.txt --out ${include}/${namespace}
+    DEPENDS oploom::cli ${generator} ${data_dir}/native_functions.yaml ${root}/outputs.txt
+      ${SCHEMAS_paths} ${DERIVATIVES_paths} ${HELPERS_paths}
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+    COMMENT "Generating the operators of ${namespace}"
+    VERBATIM)
+  set(generated ${target}_generated)
+  add_custom_target(${generated} DEPENDS ${outputs})
+
+  # ---- The library ----
+  get_target_property(capabilities oploom::oploom OPLOOM_CPU_CAPABILITIES)
+  set(stub_definitions ${capabilities})
+  list(TRANSFORM stub_definitions PREPEND OPLOOM_KERNELS_FOR_)
+  set(kernels "")
+  foreach(isa IN LISTS capabilities)
+    if(CPU_KERNELS_paths OR expression_kernels)
+      string(TOLOWER ${isa} suffix)
+      set(objects ${target}_cpu_${suffix})
+      oploom_kernel_copies(written ${root}/kernels ${isa} ${CMAKE_CURRENT_SOURCE_DIR}
+        ${CPU_KERNELS_paths})
+      oploom_kernel_copies(made ${root}/expressions ${isa} ${include} ${expression_kernels})
+      add_library(${objects} OBJECT ${written} ${made})
+      _oploom_package_options(${objects})
+      oploom_kernel_options(${objects} ${isa})
+      list(APPEND kernels $<TARGET_OBJECTS:${objects}>)
+    endif()
+  endforeach()
+  add_library(${target} SHARED ${sources} ${SOURCES_paths})
+  _oploom_package_options(${target})
+  # Behind the other objects, simplest instruction set first, as in oploom's own library: of an inline
+  # function that several hold, the linker keeps the first copy.
+  target_link_libraries(${target} PRIVATE ${kernels})
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${include}>)
+  if(kernels)
+    find_library(SLEEF_LIBRARY sleef REQUIRED)
+    target_link_libraries(${target} PRIVATE ${SLEEF_LIBRARY})
+  endif()
+  # A kernel that is declared and not written is an error here, not in the program that calls it. Once
+  # loaded, the library stays: graphs and operator tables lead to its code.
+  target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-z,nodelete)
+
+  # ---- The Python package and the tests ----
+  if(ARG_NO_PYTHON)
+    return()
+  endif()
+  set(package ${PROJECT_BINARY_DIR}/python/${ARG_PYTHON_MODULE})
+  file(MAKE_DIRECTORY ${package})
+  foreach(file IN ITEMS __init__.py _C.pyi py.typed)
+    file(CREATE_LINK ${include}/${namespace}/python/${ARG_PYTHON_MODULE}/${file} ${package}/${file}
+      SYMBOLIC)
+  endforeach()
+  add_library(${target}_python MODULE ${python_sources})
+  _oploom_package_options(${target}_python)
+  target_link_libraries(${target}_python PRIVATE ${target} oploom::python Python3::Module)
+  # CPython's tables leave most of their fields out.
+  target_compile_options(${target}_python PRIVATE -Wno-missing-field-initializers)
+  set_target_properties(${target}_python PROPERTIES
+    PREFIX "" OUTPUT_NAME _C SUFFIX .so LIBRARY_OUTPUT_DIRECTORY ${package})
+
+  # Where no Python can run the tests, that is what the test says.
+  get_property(oploom_python_path GLOBAL PROPERTY OPLOOM_PYTHON_PATH)
+  string(REPLACE "." ", " version ${python_version})
+  _oploom_python_for(tester
+    "import numpy, pytest, scipy, sys; assert sys.version_info[:2] == (${version})")
+  if(NOT tester)
+    set(tester ${Python3_EXECUTABLE})
+  endif()
+  add_test(NAME ${target}.operators
+    COMMAND ${tester} -m pytest -q -p no:cacheprovider --import-mode=importlib
+      --rootdir=${include}/${namespace} ${include}/${namespace}/tests)
+  set_tests_properties(${target}.operators PROPERTIES ENVIRONMENT
+    "PYTHONPATH=${PROJECT_BINARY_DIR}/python:${oploom_python_path};PYTHONDONTWRITEBYTECODE=1")
+endfunction()
+
+# What every target of a package needs. Sees the variables of oploom_add_operators().
+function(_oploom_package_options target)
+  oploom_code_options(${target})
+  target_link_libraries(${target} PUBLIC oploom::oploom)
+  target_compile_definitions(${target} PRIVATE ${stub_definitions})
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${include})
+  add_dependencies(${target} ${generated})
+endfunction()

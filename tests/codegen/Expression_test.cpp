@@ -1,0 +1,242 @@
+// Expressions: graphs, derivatives, the operators that the pass makes of them, and their proof.
+#include "Frontend.h"
+
+#include <codegen/frontend/expression/Build.h>
+#include <codegen/frontend/expression/Functions.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace oploom::frontend {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// An expression of x and y.
+struct Parsed {
+  explicit Parsed(std::string_view text) {
+    const Scope scope = {{"x", graph.input("x")}, {"y", graph.input("y")}, {"a", graph.scalar("a")}};
+    const auto tree = parse_formula(text, error);
+    if (tree) root = build_expression(graph, *tree, scope, error);
+  }
+  double at(double x, double y) const { return evaluate(root, {{"x", x}, {"y", y}, {"a", 2}}); }
+
+  Graph graph;
+  FormulaError error;
+  const Node* root = nullptr;
+};
+
+TEST(Graph, SharesEqualParts) {
+  Parsed parsed("exp(x) * exp(x) + (exp(x))");
+  ASSERT_NE(parsed.root, nullptr);
+  EXPECT_EQ(in_order({parsed.root}).size(), 4u);  // x, exp, mul, add
+}
+
+TEST(Graph, EvaluatesAsCppDoes) {
+  EXPECT_EQ(Parsed("x - y - 1").at(5, 2), 2);
+  EXPECT_EQ(Parsed("x / y / 2").at(8, 2), 2);
+  EXPECT_EQ(Parsed("-x * y + 3").at(2, 5), -7);
+  EXPECT_EQ(Parsed("x > y && !(y < 0) || x == 7 ? a : 1 / 2").at(3, 1), 2);
+  EXPECT_EQ(Parsed("x > y && !(y < 0) || x == 7 ? a : 1 / 2").at(1, 3), 0.5);
+  EXPECT_EQ(Parsed("x < y ? 1 : x > y ? 2 : 3").at(4, 4), 3);
+  EXPECT_DOUBLE_EQ(Parsed("sin(pi / 2) + exp(1) - e").at(0, 0), 1);
+}
+
+TEST(Graph, PrintsWhatReadsBackAsTheSame) {
+  for (const char* text :
+       {"x - (y - 1)", "(x + y) * a", "x / (y / 2)", "-(x * y)", "x < y && y < 1 ? x : -y",
+        "pow(x, 2) - 0.1", "!(x < y) || x == 1 ? 1e-300 : 3", "x - -2", "(x < 1 ? x : y) + 1"}) {
+    Parsed once(text);
+    ASSERT_NE(once.root, nullptr) << text;
+    Parsed twice(to_text(once.root));
+    ASSERT_NE(twice.root, nullptr) << to_text(once.root);
+    for (const double x : {-1.5, 0.25, 1., 3.}) EXPECT_EQ(once.at(x, 0.5), twice.at(x, 0.5)) << text;
+  }
+}
+
+// Where each function is smooth; x and y are taken from the open interval.
+struct Interval {
+  double low = 0.2, high = 0.9;
+};
+const std::map<std::string_view, Interval> kIntervals = {
+    {"acosh", {1.2, 4}}, {"erfcx", {-2, 4}}, {"lgamma", {0.3, 6}}, {"digamma", {0.3, 6}},
+    {"i0", {-3, 3}},     {"i1", {-3, 3}},    {"exp", {-3, 3}},
+};
+
+TEST(Functions, HaveDerivativesThatAgreeWithDifferences) {
+  for (const Function& function : functions()) {
+    if (function.partials.empty()) continue;
+    const auto found = kIntervals.find(function.name);
+    const Interval range = found == kIntervals.end() ? Interval{} : found->second;
+    const bool two = function.parameters.size() == 2;
+    // The order of polygamma is a whole number, and its derivative is with respect to x alone.
+    const bool ordered = function.parameters[0] == "n";
+    Graph graph;
+    const Node* x = ordered ? graph.constant(1) : graph.input("x");
+    const Node* y = graph.input("y");
+    const Node* root = graph.call(std::string(function.name),
+                                  two ? std::vector{x, y} : std::vector{x});
+    for (const Node* leaf : two ? std::vector{x, y} : std::vector{x}) {
+      if (leaf->kind == Node::Kind::constant) continue;
+      std::string obstacle;
+      const Node* slope = derivative(graph, root, leaf, obstacle);
+      ASSERT_NE(slope, nullptr) << function.name;
+      for (int i = 1; i < 8; ++i) {
+        std::map<std::string, double> at = {
+            {"x", range.low + (range.high - range.low) * i / 8.},
+            {"y", range.low + (range.high - range.low) * (7.3 - 0.9 * i) / 8.}};
+        const double exact = evaluate(slope, at);
+        const double h = 1e-5;
+        at[leaf->name] += h;
+        const double above = evaluate(root, at);
+        at[leaf->name] -= 2 * h;
+        const double below = evaluate(root, at);
+        EXPECT_NEAR(exact, (above - below) / (2 * h), 1e-6 * std::max(1., std::abs(exact)))
+            << function.name << " by " << leaf->name << " at " << at["x"] << ", " << at["y"];
+      }
+    }
+  }
+}
+
+TEST(Derivative, KeepsABranchWithoutGradientAtZero) {
+  Parsed parsed("x > 0 ? sqrt(x) : 0");
+  std::string obstacle;
+  const Node* slope = derivative(parsed.graph, parsed.root, parsed.graph.input("x"), obstacle);
+  EXPECT_EQ(evaluate(slope, {{"x", -1.}}), 0);
+  EXPECT_EQ(evaluate(slope, {{"x", 4.}}), 0.25);
+  // The factor must not reach the branch either.
+  const Node* product = parsed.graph.mul(parsed.graph.input("y"), slope);
+  EXPECT_EQ(evaluate(product, {{"x", -1.}, {"y", INFINITY}}), 0);
+}
+
+TEST(Derivative, NamesWhatHasNone) {
+  Parsed parsed("1 + nextafter(x, y)");
+  std::string obstacle;
+  EXPECT_EQ(derivative(parsed.graph, parsed.root, parsed.graph.input("x"), obstacle), nullptr);
+  EXPECT_EQ(obstacle, "nextafter");
+}
+
+// ---- Operators ----
+
+std::string entry(const std::string& schema, const std::string& expr, const std::string& more = "") {
+  return "- func: " + schema + "\n  family: Test\n  expr: '" + expr + "'\n" + more;
+}
+
+std::string formula_of(const Frontend& frontend, const std::string& name) {
+  const Operator* op = frontend.model.find(name);
+  return op && op->derivative ? op->derivative->inputs.at(0).text : "";
+}
+std::vector<std::string> saved_by(const Frontend& frontend, const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& saved : frontend.model.find(name)->derivative->saved) names.push_back(saved.name);
+  return names;
+}
+
+TEST(Expressions, GetAllFormsAndAGradient) {
+  const Frontend frontend(entry("mish(Tensor self) -> Tensor", "self * tanh(logaddexp(self, 0))"));
+  EXPECT_EQ(frontend.diagnostics.render(), "");
+  EXPECT_NE(frontend.model.find("mish_"), nullptr);
+  EXPECT_NE(frontend.model.find("mish.out"), nullptr);
+  ASSERT_NE(frontend.model.find("mish_backward"), nullptr);
+  EXPECT_EQ(to_string(frontend.model.find("mish_backward")->schema),
+            "mish_backward(Tensor grad_output, Tensor self) -> Tensor");
+  EXPECT_EQ(formula_of(frontend, "mish"), "mish_backward(grad, self)");
+}
+
+TEST(Expressions, SaveTheResultWhereThatIsCheaper) {
+  const Frontend result(entry("t(Tensor self) -> Tensor", "tanh(self)"));
+  EXPECT_THAT(saved_by(result, "t"), ElementsAre("result"));
+  const Frontend nothing(entry("l(Tensor self) -> Tensor", "3 * self + 1"));
+  EXPECT_THAT(saved_by(nothing, "l"), IsEmpty());
+  const Frontend input(entry("s(Tensor self) -> Tensor", "sin(self)"));
+  EXPECT_THAT(saved_by(input, "s"), ElementsAre("self"));
+}
+
+TEST(Expressions, ComputeTheGradientsOfAllInputsAtOnce) {
+  const Frontend frontend(
+      entry("f(Tensor self, Tensor other, *, Scalar alpha=2) -> Tensor", "self * exp(alpha * other)"));
+  EXPECT_EQ(frontend.diagnostics.render(), "");
+  const Operator* backward = frontend.model.find("f_backward");
+  ASSERT_NE(backward, nullptr);
+  EXPECT_EQ(backward->schema.returns.size(), 2u);
+  EXPECT_EQ(backward->expression->program.outputs.size(), 2u);
+  int exponentials = 0;
+  for (const auto& step : backward->expression->program.instructions) {
+    exponentials += step.operation == "exp";
+  }
+  EXPECT_LE(exponentials, 1);
+}
+
+TEST(Expressions, FindTheDtypes) {
+  const auto expression = [](const std::string& text) {
+    Frontend frontend(entry("f(Tensor self, Scalar a=1, float b=1.0) -> Tensor", text));
+    EXPECT_EQ(frontend.diagnostics.render(), "");
+    return *frontend.model.find("f")->expression;
+  };
+  using Promotion = Expression::Promotion;
+  EXPECT_EQ(expression("self * 2 + a").promotion, Promotion::same);
+  EXPECT_TRUE(expression("self * 2 + a").complex);
+  EXPECT_EQ(expression("self / 2").promotion, Promotion::to_float);
+  EXPECT_EQ(expression("self * b").promotion, Promotion::to_float);
+  EXPECT_EQ(expression("0.5 * self").promotion, Promotion::to_float);
+  EXPECT_EQ(expression("self < 0 ? a : self").promotion, Promotion::same);
+  EXPECT_FALSE(expression("self < 0 ? a : self").complex);
+  EXPECT_EQ(expression("self < 0").promotion, Promotion::truth);
+}
+
+TEST(Expressions, ConditionsHaveNoDerivative) {
+  const Frontend frontend(entry("f(Tensor self) -> Tensor", "self < 0"));
+  EXPECT_EQ(frontend.diagnostics.render(), "");
+  EXPECT_TRUE(frontend.model.find("f")->derivative->inputs.empty());
+  EXPECT_EQ(frontend.model.find("f_backward"), nullptr);
+}
+
+// ---- Proof ----
+
+// The diagnostics after the gradient of f has been changed behind the front end's back.
+std::string after_breaking(Frontend& frontend, const std::string& operation,
+                           const std::string& instead) {
+  for (auto& step : frontend.model.find("f_backward")->expression->program.instructions) {
+    if (step.operation == operation) step.operation = instead;
+  }
+  prove_derivatives(frontend.model, {}, frontend.diagnostics);
+  return frontend.diagnostics.render();
+}
+
+TEST(Proof, FindsAWrongDerivativeAndSaysWhere) {
+  Frontend frontend(entry("f(Tensor self) -> Tensor", "exp(self) * self"));
+  EXPECT_EQ(frontend.diagnostics.render(), "");
+  EXPECT_THAT(after_breaking(frontend, "add", "sub"),
+              HasSubstr("'f': the derivative with respect to 'self' is"));
+  EXPECT_THAT(frontend.diagnostics.render(), HasSubstr("by differences, at self = "));
+}
+
+TEST(Proof, LooksAtEachSideOfABranch) {
+  // No random point is likely to lie in the branch: only its edges are tried on purpose.
+  Frontend frontend(entry("f(Tensor self) -> Tensor",
+                          "self > 0.5 && self < 0.52 ? sin(self) : 2 * self"));
+  EXPECT_EQ(frontend.diagnostics.render(), "");
+  EXPECT_THAT(after_breaking(frontend, "cos", "sin"), HasSubstr("at self = 0.5"));
+}
+
+TEST(Proof, LeavesOutWhatIsNotSmooth) {
+  const Frontend frontend(
+      entry("f(Tensor self) -> Tensor", "abs(self) + floor(self) * self + maximum(self, 0.3)"));
+  EXPECT_EQ(frontend.diagnostics.render(), "");
+}
+
+TEST(Proof, WantsANumberAtASingularPoint) {
+  const std::string record = "  test: {none: a test, singular: {self: [0]}}\n";
+  const Frontend good(entry("f(Tensor self) -> Tensor", "self == 0 ? 0 : self * self", record));
+  EXPECT_EQ(good.diagnostics.render(), "");
+  const Frontend bad(entry("f(Tensor self) -> Tensor", "sqrt(self * self)", record));
+  EXPECT_THAT(bad.diagnostics.render(),
+              HasSubstr("the derivative with respect to 'self' is no number at self = 0"));
+}
+
+}  // namespace
+}  // namespace oploom::frontend

@@ -1,0 +1,37 @@
+# Takes the example package of operators through what its README tells a new user: a copy of the folder,
+# built against an installed oploom, used from C++ and from Python.
+# Variables: PREFIX (the installed copy), EXAMPLE (examples/custom_ops), PYTHON, GENERATOR_PYTHON (one
+# with jinja2), WORK (a scratch folder).
+include(${CMAKE_CURRENT_LIST_DIR}/step.cmake)
+file(REMOVE_RECURSE ${WORK})
+file(COPY ${EXAMPLE} DESTINATION ${WORK})
+
+# What the generator lacks is said when CMake runs, with the cure.
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK}/custom_ops -B ${WORK}/refused -G Ninja
+    -DCMAKE_PREFIX_PATH=${PREFIX} -DOPLOOM_PYTHON=/bin/false
+  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(status EQUAL 0 OR NOT output MATCHES "package jinja2" OR NOT output MATCHES "-DOPLOOM_PYTHON")
+  message(FATAL_ERROR "without jinja2 the configuration should have failed and said so:\n${output}")
+endif()
+
+# Unoptimised, which is quicker to build; this tree's own build has it optimised.
+step(${CMAKE_COMMAND} -S ${WORK}/custom_ops -B ${WORK}/build -G Ninja -DCMAKE_BUILD_TYPE=Debug
+  -DCMAKE_PREFIX_PATH=${PREFIX} -DPython3_EXECUTABLE=${PYTHON} -DOPLOOM_PYTHON=${GENERATOR_PYTHON})
+step(${CMAKE_COMMAND} --build ${WORK}/build)
+step(${WORK}/build/custom_ops)
+
+# From Python, with the installed package of oploom. The tests of the operators run in this tree's own
+# build, as custom_ops.operators.
+file(GLOB site_packages ${PREFIX}/lib/python3*/site-packages)
+step(${CMAKE_COMMAND} -E env PYTHONPATH=${WORK}/build/python:${site_packages}
+  ${PYTHON} ${WORK}/custom_ops/example.py)
+
+# A mistake in a formula is shown at its place, and what is meant.
+file(READ ${WORK}/custom_ops/derivatives.yaml text)
+string(REPLACE "result.exp()" "resul.exp()" text "${text}")
+file(WRITE ${WORK}/custom_ops/derivatives.yaml "${text}")
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK}/build
+  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(status EQUAL 0 OR NOT output MATCHES "derivatives.yaml:5:" OR NOT output MATCHES "did you mean 'result'")
+  message(FATAL_ERROR "a wrong name in a formula should have been reported:\n${output}")
+endif()
