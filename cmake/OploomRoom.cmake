@@ -5,6 +5,18 @@
 include(${CMAKE_CURRENT_LIST_DIR}/OploomKernels.cmake)
 set_property(GLOBAL PROPERTY OPLOOM_LIBRARY_ROOMS "")
 
+# Compiles and links a target with the sanitizers that OPLOOM_SANITIZE names. Pooled memory would hide
+# from them who frees what, so they come without it.
+function(_oploom_sanitize target)
+  if(OPLOOM_SANITIZE)
+    string(REPLACE ";" "," sanitizers "${OPLOOM_SANITIZE}")
+    target_compile_options(${target} PRIVATE
+      -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_compile_definitions(${target} PUBLIC OPLOOM_NO_POOL)
+    target_link_options(${target} PRIVATE -fsanitize=${sanitizers})
+  endif()
+endfunction()
+
 function(_oploom_common target)
   oploom_code_options(${target})
   target_compile_options(${target} PRIVATE
@@ -12,16 +24,12 @@ function(_oploom_common target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-restrict)  # false alarms of GCC 12 (PR105651)
   endif()
-  if(OPLOOM_SANITIZE)
-    target_compile_options(${target} PRIVATE
-      -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
-    target_compile_definitions(${target} PUBLIC OPLOOM_NO_POOL)
-  endif()
   if(OPLOOM_BUILD_FUZZERS)
     target_compile_options(${target} PRIVATE
       -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
       -fno-omit-frame-pointer)
   endif()
+  _oploom_sanitize(${target})
 endfunction()
 
 # oploom_room(<name> PATHS <folder>... [SOURCES <file>...] [DEPENDS <room>...] [NOT_IN_LIBRARY])
@@ -69,8 +77,5 @@ function(oploom_test name)
   add_executable(${name} ${ARG_SOURCES})
   _oploom_common(${name})
   target_link_libraries(${name} PRIVATE oploom GTest::gmock GTest::gtest_main ${ARG_LIBRARIES})
-  if(OPLOOM_SANITIZE)
-    target_link_options(${name} PRIVATE -fsanitize=address,undefined)
-  endif()
   gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
 endfunction()

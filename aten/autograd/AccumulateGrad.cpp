@@ -27,6 +27,7 @@ void AccumulateGrad::release_resources() {
 variable_list AccumulateGrad::apply(variable_list&& grads) {
   Tensor fresh = std::move(grads[0]);
   if (!fresh.defined() || !variable.requires_grad()) return {};
+  const std::lock_guard lock(mutex_);
   accumulate(variable, materialize_autograd_meta(variable)->grad_, std::move(fresh));
   return {};
 }
@@ -60,8 +61,8 @@ void AccumulateGrad::accumulate(const Tensor& variable, Tensor& grad, Tensor&& f
 }
 
 variable_list NotImplemented::apply(variable_list&& grads) {
-  const bool arrived = std::any_of(grads.begin(), grads.end(),
-                                   [](const Tensor& grad) { return grad.defined(); });
+  const bool arrived =
+      std::any_of(grads.begin(), grads.end(), [](const Tensor& grad) { return grad.defined(); });
   if (!arrived) return variable_list(num_outputs());
   not_implemented(operator_name_);
 }

@@ -4,10 +4,12 @@
 
 #include <aten/autograd/AutogradMeta.h>
 
+#include <mutex>
+
 namespace at::inline oploom_v1::autograd {
 
 // Adds the gradient to variable.grad(). The first gradient is taken over without a copy when nobody
-// else holds it.
+// else holds it. Graphs that share a leaf may run backward in several threads at once.
 class OPLOOM_API AccumulateGrad final : public Node {
  public:
   explicit AccumulateGrad(Tensor variable);
@@ -22,6 +24,8 @@ class OPLOOM_API AccumulateGrad final : public Node {
 
  private:
   void release_resources() override;
+
+  std::mutex mutex_;  // held while the gradient changes
 };
 
 // Stands for an operation without a derivative, and says so when a gradient arrives.

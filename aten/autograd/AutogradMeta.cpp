@@ -109,8 +109,7 @@ Tensor with_history(const Tensor& tensor, Edge edge) {
 // ---- Hooks ----
 
 unsigned register_hook(const Tensor& tensor, TensorHook hook) {
-  OPLOOM_CHECK(tensor.requires_grad(),
-               "register_hook(): the tensor does not require grad");
+  OPLOOM_CHECK(tensor.requires_grad(), "register_hook(): the tensor does not require grad");
   AutogradMeta* meta = materialize_autograd_meta(tensor);
   if (const auto& function = grad_fn(tensor)) {
     return function->add_tensor_hook(meta->output_nr_, std::move(hook));
@@ -131,8 +130,7 @@ void remove_hook(const Tensor& tensor, unsigned id) {
 }
 
 void retain_grad(const Tensor& tensor) {
-  OPLOOM_CHECK(tensor.requires_grad(),
-               "retain_grad(): the tensor does not require grad");
+  OPLOOM_CHECK(tensor.requires_grad(), "retain_grad(): the tensor does not require grad");
   AutogradMeta* meta = materialize_autograd_meta(tensor);
   const c10::intrusive_ptr<Node>& function = grad_fn(tensor);
   if (!function || meta->retains_grad_) return;

@@ -1,5 +1,5 @@
-// AutogradMeta: what a tensor that takes part in differentiation carries, and ViewMeta, its extension
-// for views. Functions that read and change it.
+// AutogradMeta: what a tensor that takes part in differentiation carries, and ViewMeta, its
+// extension for views. Functions that read and change it.
 #pragma once
 
 #include <aten/autograd/Node.h>
@@ -11,8 +11,8 @@ namespace at::inline oploom_v1::autograd {
 
 struct ViewMeta;
 
-// Made when a tensor first needs it: an output of a recorded operation, a leaf that requires grad, a
-// view. A tensor without it requires no gradient.
+// Made when a tensor first needs it: an output of a recorded operation, a leaf that requires grad,
+// a view. A tensor without it requires no gradient.
 struct OPLOOM_API AutogradMeta : c10::AutogradMetaInterface {
   AutogradMeta() = default;
   AutogradMeta(c10::intrusive_ptr<Node> grad_fn, uint32_t output_nr)
@@ -25,11 +25,11 @@ struct OPLOOM_API AutogradMeta : c10::AutogradMetaInterface {
   const at::Tensor& grad() const override { return grad_; }
 
   Tensor grad_;
-  // The node that this tensor is output `output_nr_` of; null for a leaf. For a view it can be out of
-  // date: read it with autograd::grad_fn().
+  // The node that this tensor is output `output_nr_` of; null for a leaf. For a view it can be out
+  // of date: read it with autograd::grad_fn().
   c10::intrusive_ptr<Node> grad_fn_;
-  // The node that accumulates into grad_; leaves only. It owns the tensor, so the tensor does not own
-  // it: the graph does.
+  // The node that accumulates into grad_; leaves only. It owns the tensor, so the tensor does not
+  // own it: the graph does.
   c10::weak_intrusive_ptr<Node> grad_accumulator_;
   // Hooks of a leaf, which survive its accumulator.
   std::unique_ptr<NodeHooks> hooks_;
@@ -57,8 +57,8 @@ enum class CreationMeta : uint8_t {
 // A view knows its base, the tensor that is no view and whose memory it shows. Changing a view in
 // place changes the base: the history of the base then ends in a CopySlices node, which runs the
 // recorded operation on the part of the gradient that the view covers. The view's own grad_fn, and
-// that of every other view of that base, is thereby out of date; the version of the memory tells so,
-// and autograd::grad_fn() makes a new one that reads the view out of the base's new history.
+// that of every other view of that base, is thereby out of date; the version of the memory tells
+// so, and autograd::grad_fn() makes a new one that reads the view out of the base's new history.
 //
 // All of that needs only the geometry of base and view (sizes, strides, offset, dtype), which the
 // tensors have anyhow: replay_view() makes the view again from any tensor laid out like the base.
@@ -69,7 +69,7 @@ struct OPLOOM_API ViewMeta final : AutogradMeta {
         attr_version_(version),
         creation_meta_(creation_meta) {}
 
-  Tensor base_;  // never a view
+  Tensor base_;            // never a view
   uint32_t attr_version_;  // of the memory, when grad_fn_ was set
   CreationMeta creation_meta_;
 };

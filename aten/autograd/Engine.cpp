@@ -179,7 +179,8 @@ class GraphTask {
 
  private:
   NodeState* find(const Node* node) const {
-    if (OPLOOM_LIKELY(node->task_.load(std::memory_order_relaxed) == this)) return node->task_state_;
+    if (OPLOOM_LIKELY(node->task_.load(std::memory_order_relaxed) == this))
+      return node->task_state_;
     const auto it = elsewhere_.find(node);
     return it == elsewhere_.end() ? nullptr : it->second;
   }
@@ -194,7 +195,8 @@ class GraphTask {
     }
     NodeState& state = workspace_->add();
     state.node = node;
-    if (OPLOOM_LIKELY(node->task_.compare_exchange_strong(owner, this, std::memory_order_acquire))) {
+    if (OPLOOM_LIKELY(
+            node->task_.compare_exchange_strong(owner, this, std::memory_order_acquire))) {
       node->task_state_ = &state;
     } else {
       elsewhere_.emplace(node, &state);

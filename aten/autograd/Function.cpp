@@ -45,8 +45,8 @@ void FunctionNode::finish(variable_list& outputs, const c10::intrusive_ptr<Node>
   context_.non_differentiable_.clear();
   context_.to_save_.clear();
   for (const Tensor& tensor : dirty) {
-    OPLOOM_CHECK(contains(outputs, tensor),
-                 name_, ": a tensor that was marked as changed in place is not among the outputs; "
+    OPLOOM_CHECK(contains(outputs, tensor), name_,
+                 ": a tensor that was marked as changed in place is not among the outputs; "
                  "return it from forward()");
     if (recording_) check_inplace(tensor, true);
   }
@@ -69,9 +69,9 @@ void FunctionNode::finish(variable_list& outputs, const c10::intrusive_ptr<Node>
     set_history(output, self);
   }
   for (const Tensor& tensor : to_save) {
-    const auto place = std::find_if(originals.begin(), originals.end(), [&](const Tensor& original) {
-      return original.defined() && original.is_same(tensor);
-    });
+    const auto place = std::find_if(
+        originals.begin(), originals.end(),
+        [&](const Tensor& original) { return original.defined() && original.is_same(tensor); });
     const bool is_output = place != originals.end();
     const Tensor& saved = is_output ? outputs[place - originals.begin()] : tensor;
     const bool on_view = is_output && contains(dirty, saved) && get_view_meta(saved) != nullptr;
@@ -82,7 +82,8 @@ void FunctionNode::finish(variable_list& outputs, const c10::intrusive_ptr<Node>
 variable_list FunctionNode::apply(variable_list&& grads) {
   if (context_.materialize_grads_) {
     for (size_t i = 0; i < grads.size(); ++i) {
-      if (!grads[i].defined() && input_metadata(i).defined) grads[i] = input_metadata(i).zeros_like();
+      if (!grads[i].defined() && input_metadata(i).defined)
+        grads[i] = input_metadata(i).zeros_like();
     }
   }
   variable_list all = backward_(&context_, std::move(grads));

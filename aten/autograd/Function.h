@@ -21,7 +21,8 @@ class OPLOOM_API AutogradContext {
   // Declares inputs that forward() has changed in place and returns.
   void mark_dirty(const variable_list& inputs) { dirty_ = inputs; }
   void mark_non_differentiable(const variable_list& outputs) { non_differentiable_ = outputs; }
-  // Whether gradients that did not arrive are zeros in backward(), which is the default, or undefined.
+  // Whether gradients that did not arrive are zeros in backward(), which is the default, or
+  // undefined.
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
   // Whether the gradient of tensor argument `index` of forward() is wanted.
   bool needs_input_grad(size_t index) const;
@@ -109,10 +110,10 @@ class TypedFunctionNode final : public FunctionNode {
 //     return {grads[0] * ctx->get_saved_variables()[0] * 2};
 //   }
 //
-// and call Square::apply(x). forward() takes any arguments and returns a tensor or a list of tensors;
-// nothing in it is recorded. backward() gets a gradient for each tensor that forward() returned, and
-// returns one for each argument (undefined for those that are no tensors; one for each tensor of a
-// list).
+// and call Square::apply(x). forward() takes any arguments and returns a tensor or a list of
+// tensors; nothing in it is recorded. backward() gets a gradient for each tensor that forward()
+// returned, and returns one for each argument (undefined for those that are no tensors; one for
+// each tensor of a list).
 template <class T>
 struct Function {
   template <class... Args>

@@ -75,7 +75,8 @@ Tensor maybe_multiply(const Tensor& grad, const Scalar& factor) {
 
 Tensor not_implemented(std::string_view what) {
   c10::detail::throw_not_implemented_error(
-      c10::str("backward(): ", what, " has no derivative; detach() its result, or add a formula to "
+      c10::str("backward(): ", what,
+               " has no derivative; detach() its result, or add a formula to "
                "derivatives.yaml"));
 }
 

@@ -1,6 +1,7 @@
-// Backward formulas that are too long for derivatives.yaml. `grad` is the gradient of the result; the
-// functions return the gradient of the argument that they are named after. All are made of operators,
-// so that they can be differentiated again; complex gradients are conjugate (the field's convention).
+// Backward formulas that are too long for derivatives.yaml. `grad` is the gradient of the result;
+// the functions return the gradient of the argument that they are named after. All are made of
+// operators, so that they can be differentiated again; complex gradients are conjugate (the field's
+// convention).
 #pragma once
 
 #include <aten/autograd/Node.h>
@@ -40,12 +41,12 @@ OPLOOM_API Tensor number(double value);
 
 OPLOOM_API Tensor mul_tensor_backward(const Tensor& grad, const Tensor& other,
                                       ScalarType self_dtype);
-OPLOOM_API Tensor div_tensor_self_backward(
-    const Tensor& grad, const Tensor& other, ScalarType self_dtype,
-    const std::optional<std::string_view>& rounding_mode = std::nullopt);
-OPLOOM_API Tensor div_tensor_other_backward(
-    const Tensor& grad, const Tensor& self, const Tensor& other,
-    const std::optional<std::string_view>& rounding_mode = std::nullopt);
+OPLOOM_API Tensor
+div_tensor_self_backward(const Tensor& grad, const Tensor& other, ScalarType self_dtype,
+                         const std::optional<std::string_view>& rounding_mode = std::nullopt);
+OPLOOM_API Tensor
+div_tensor_other_backward(const Tensor& grad, const Tensor& self, const Tensor& other,
+                          const std::optional<std::string_view>& rounding_mode = std::nullopt);
 OPLOOM_API Tensor pow_backward(const Tensor& grad, const Tensor& self, const Scalar& exponent);
 OPLOOM_API Tensor pow_backward_self(const Tensor& grad, const Tensor& self, const Tensor& exponent);
 OPLOOM_API Tensor pow_backward_exponent(const Tensor& grad, const Tensor& self,
@@ -98,19 +99,20 @@ OPLOOM_API Tensor std_backward(const Tensor& result, const Tensor& grad, const T
 OPLOOM_API Tensor norm_backward(const Tensor& grad, const Tensor& self,
                                 const std::optional<Scalar>& p, const Tensor& norm);
 OPLOOM_API Tensor norm_backward(const Tensor& grad, const Tensor& self,
-                                const std::optional<Scalar>& p, const Tensor& norm, IntArrayRef dims,
-                                bool keepdim);
+                                const std::optional<Scalar>& p, const Tensor& norm,
+                                IntArrayRef dims, bool keepdim);
 OPLOOM_API Tensor logsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result,
                                      IntArrayRef dims, bool keepdim);
 OPLOOM_API Tensor cumsum_backward(const Tensor& grad, int64_t dim);
 
 // ---- Neural networks ----
 
-OPLOOM_API Tensor softmax_double_backward(const Tensor& grad, const Tensor& grad_output, int64_t dim,
-                                          const Tensor& output);
+OPLOOM_API Tensor softmax_double_backward(const Tensor& grad, const Tensor& grad_output,
+                                          int64_t dim, const Tensor& output);
 OPLOOM_API Tensor mse_loss_double_backward(const Tensor& grad, const Tensor& input,
                                            int64_t reduction);
-OPLOOM_API Tensor mse_loss_double_backward_grad_output(const Tensor& grad, const Tensor& grad_output,
+OPLOOM_API Tensor mse_loss_double_backward_grad_output(const Tensor& grad,
+                                                       const Tensor& grad_output,
                                                        const Tensor& input, const Tensor& target,
                                                        int64_t reduction);
 OPLOOM_API Tensor embedding_dense_double_backward(const Tensor& grad, const Tensor& indices,

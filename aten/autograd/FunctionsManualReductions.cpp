@@ -66,8 +66,7 @@ Tensor zero_where(const Tensor& mask, const Tensor& tensor) {
 }  // namespace
 
 Tensor sum_backward(const Tensor& grad, IntArrayRef sizes, OptionalIntArrayRef dims, bool keepdim) {
-  return restore_reduced_dims(grad, dims_or_none(dims), keepdim,
-                              static_cast<int64_t>(sizes.size()))
+  return restore_reduced_dims(grad, dims_or_none(dims), keepdim, static_cast<int64_t>(sizes.size()))
       .expand(sizes);
 }
 
@@ -115,7 +114,8 @@ Tensor prod_backward(const Tensor& grad, const Tensor& input, const Tensor& resu
 
 Tensor evenly_distribute_backward(const Tensor& grad, const Tensor& input, const Tensor& value) {
   // NaN is no equal of itself, but a NaN is what max() finds where there is one.
-  const Tensor mask = at::logical_or(input == value, at::logical_and(input != input, value != value));
+  const Tensor mask =
+      at::logical_or(input == value, at::logical_and(input != input, value != value));
   return mask * (grad / mask.sum());
 }
 
@@ -221,7 +221,8 @@ Tensor embedding_dense_double_backward(const Tensor& grad, const Tensor& indices
 
 // With n the normalised input, g = grad_out * weight, h = grad_grad_input and m() the mean over the
 // normalised dimensions, the backward pass gives
-//   grad_input = r (g - m(g) - n m(g n)),  grad_weight = sum(grad_out n),  grad_bias = sum(grad_out)
+//   grad_input = r (g - m(g) - n m(g n)),  grad_weight = sum(grad_out n),  grad_bias =
+//   sum(grad_out)
 // and these are its derivatives, n and r taken as the functions of the input that they are.
 std::tuple<Tensor, Tensor, Tensor> layer_norm_double_backward(
     const Tensor& input, const std::optional<Tensor>& weight, const Tensor& grad_grad_input,
@@ -243,9 +244,7 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_double_backward(
   const Tensor gn = average(g * n);
 
   Tensor for_grad_out, for_input, for_weight;
-  const auto add = [](Tensor& sum, const Tensor& term) {
-    sum = sum.defined() ? sum + term : term;
-  };
+  const auto add = [](Tensor& sum, const Tensor& term) { sum = sum.defined() ? sum + term : term; };
   Tensor for_n;  // the gradient of n
   if (grad_grad_input.defined()) {
     const Tensor h = grad_grad_input.reshape(matrix);

@@ -116,9 +116,10 @@ bool gradcheck(const GradCheckFunction& function, const std::vector<Tensor>& inp
         for (size_t k = 0; k < numerical[o].size(); ++k) {
           const Tensor& gradient = analytical[o][k][i];
           const double found = gradient.defined() ? reals(gradient)[element] : 0.0;
-          OPLOOM_CHECK(close(found, numerical[o][k], options), "gradcheck(): the derivative of element ",
-                       k, " of output ", outputs[o], " by element ", element, " of input ", places[i],
-                       " is ", found, ", but finite differences give ", numerical[o][k]);
+          OPLOOM_CHECK(close(found, numerical[o][k], options),
+                       "gradcheck(): the derivative of element ", k, " of output ", outputs[o],
+                       " by element ", element, " of input ", places[i], " is ", found,
+                       ", but finite differences give ", numerical[o][k]);
         }
       }
     }

@@ -17,11 +17,12 @@ struct GradCheckOptions {
 };
 
 // Compares, for every input that requires grad (float64 or complex128), every element of the
-// Jacobian of `function` with the central difference of step `eps`. `function` must be a function of
-// its inputs alone. Returns true; throws an Error that names the first element that differs.
+// Jacobian of `function` with the central difference of step `eps`. `function` must be a function
+// of its inputs alone. Returns true; throws an Error that names the first element that differs.
 OPLOOM_API bool gradcheck(const GradCheckFunction& function, const std::vector<Tensor>& inputs,
                           const GradCheckOptions& options = {});
-// The same for the gradients of `function`, as functions of the inputs and of the incoming gradients.
+// The same for the gradients of `function`, as functions of the inputs and of the incoming
+// gradients.
 OPLOOM_API bool gradgradcheck(const GradCheckFunction& function, const std::vector<Tensor>& inputs,
                               const GradCheckOptions& options = {});
 

@@ -29,8 +29,8 @@ extern OPLOOM_API constinit thread_local const GraphTask* selective_task OPLOOM_
 // which covers nearly every operator.
 using variable_list = c10::SmallVector<Tensor, 3>;
 
-// Input `input_nr` of `function`: the slot that a gradient is added to. An invalid edge is one whose
-// gradient nobody wants.
+// Input `input_nr` of `function`: the slot that a gradient is added to. An invalid edge is one
+// whose gradient nobody wants.
 struct Edge {
   Edge() noexcept = default;
   Edge(c10::intrusive_ptr<Node> function, uint32_t input_nr) noexcept
@@ -50,7 +50,10 @@ using edge_list = c10::SmallVector<Edge, 2>;
 struct InputMetadata {
   InputMetadata() = default;
   explicit InputMetadata(const Tensor& output)
-      : sizes(output.sizes()), dtype(output.scalar_type()), device(output.device()), defined(true) {}
+      : sizes(output.sizes()),
+        dtype(output.scalar_type()),
+        device(output.device()),
+        defined(true) {}
 
   // A tensor of zeros to stand for a gradient that did not arrive.
   OPLOOM_API Tensor zeros_like() const;
@@ -66,7 +69,8 @@ struct InputMetadata {
 using TensorHook = std::function<Tensor(const Tensor& grad)>;
 // Called before a node with its incoming gradients, which it may change.
 using NodePreHook = std::function<variable_list(const variable_list& grads)>;
-// Called after a node with the gradients it computed and those it received; returns what to pass on.
+// Called after a node with the gradients it computed and those it received; returns what to pass
+// on.
 using NodePostHook =
     std::function<variable_list(const variable_list& grad_inputs, const variable_list& grads)>;
 

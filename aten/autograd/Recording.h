@@ -47,7 +47,9 @@ OPLOOM_ALWAYS_INLINE void check_out_requires_grad(const char* name, const Args&.
 
 // ---- Kernels: edges ----
 
-inline void add_edges(Node& node, const Tensor& tensor) { node.add_next_edge(gradient_edge(tensor)); }
+inline void add_edges(Node& node, const Tensor& tensor) {
+  node.add_next_edge(gradient_edge(tensor));
+}
 inline void add_edges(Node& node, const std::optional<Tensor>& tensor) {
   node.add_next_edge(tensor.has_value() ? gradient_edge(*tensor) : Edge());
 }

@@ -8,28 +8,30 @@ namespace at::inline oploom_v1::autograd {
 
 // What is said when a graph is walked whose saved values were freed by the first walk.
 inline constexpr const char* kFreedGraph =
-    "backward(): the graph was freed by an earlier backward(), which frees what was saved on the way; "
+    "backward(): the graph was freed by an earlier backward(), which frees what was saved on the "
+    "way; "
     "pass retain_graph=true to that one to go through the graph again";
 
 // Note [Saved tensors]
 // An input is saved as it is, history included. An output is saved without its history, because the
 // node would own itself otherwise; unpack() puts the history back. In both cases the memory is
-// shared, so a later change in place would make the gradient wrong: the version of the memory at the
-// time of saving is kept, and unpack() compares.
+// shared, so a later change in place would make the gradient wrong: the version of the memory at
+// the time of saving is kept, and unpack() compares.
 class OPLOOM_API SavedTensor {
  public:
   SavedTensor() = default;
-  // An output is saved after its history was set. With is_inplace_on_view, `tensor` is a view that the node's operation has changed in place: its
-  // history is not this node but one made from its base's (see Note [Views and in-place changes]).
+  // An output is saved after its history was set. With is_inplace_on_view, `tensor` is a view that
+  // the node's operation has changed in place: its history is not this node but one made from its
+  // base's (see Note [Views and in-place changes]).
   SavedTensor(const Tensor& tensor, bool is_output, bool is_inplace_on_view = false) {
     if (OPLOOM_LIKELY(tensor.defined())) save(tensor, is_output, is_inplace_on_view);
   }
   SavedTensor(const std::optional<Tensor>& tensor, bool is_output)
       : SavedTensor(tensor.has_value() ? *tensor : Tensor(), is_output) {}
 
-  // The tensor, with its history if one is being recorded. `saved_for` is the node that this belongs
-  // to. Undefined if an undefined tensor was saved. Throws if the tensor was changed in place since
-  // or has been released.
+  // The tensor, with its history if one is being recorded. `saved_for` is the node that this
+  // belongs to. Undefined if an undefined tensor was saved. Throws if the tensor was changed in
+  // place since or has been released.
   Tensor unpack(Node* saved_for) const {
     // Without a graph to be made of the backward pass nobody asks an output for its history.
     if (OPLOOM_LIKELY(state_ == State::Original ||

@@ -1,7 +1,7 @@
 // Views: tracking, CopySlices, and the rules for in-place changes.
 #include <aten/autograd/FunctionsManual.h>
-#include <aten/autograd/Views.h>
 #include <aten/autograd/SavedTensor.h>
+#include <aten/autograd/Views.h>
 #include <generated/ops/as_strided.h>
 #include <generated/ops/clone.h>
 #include <generated/ops/copy.h>
@@ -34,8 +34,8 @@ class AsStridedOfBase final : public Node {
   TensorGeometry view_;
 };
 
-// Throws for views that may not be changed in place. With `indirect`, it is the base or another view
-// that was changed.
+// Throws for views that may not be changed in place. With `indirect`, it is the base or another
+// view that was changed.
 void check_creation_meta(const ViewMeta& meta, bool indirect) {
   if (meta.creation_meta_ == CreationMeta::Default) return;
   const std::string subject =
@@ -144,8 +144,8 @@ void update_view_grad_fn(const Tensor& view, ViewMeta* meta) {
 void check_inplace(const Tensor& self, bool requires_grad) {
   if (!c10::GradMode::is_enabled()) return;
   if (const ViewMeta* view = get_view_meta(self)) {
-    if (requires_grad || (view->creation_meta_ == CreationMeta::NoGradMode &&
-                          view->base_.requires_grad())) {
+    if (requires_grad ||
+        (view->creation_meta_ == CreationMeta::NoGradMode && view->base_.requires_grad())) {
       check_creation_meta(*view, /*indirect=*/false);
     }
     OPLOOM_CHECK(!requires_grad || !self.requires_grad() || !is_leaf(view->base_),
@@ -205,7 +205,8 @@ void CopySlices::release_variables() {
 }
 
 Tensor CopySlices::changed_view(const Tensor& data) {
-  auto impl = c10::make_intrusive<TensorImpl>(Storage(data.storage()), data.key_set(), base_.dtype());
+  auto impl =
+      c10::make_intrusive<TensorImpl>(Storage(data.storage()), data.key_set(), base_.dtype());
   impl->set_sizes_and_strides(base_.sizes(), base_.strides(), base_.storage_offset());
   const Tensor base(TensorBase::ImplPtr::reclaim(impl.release()));
   set_gradient_edge(base, Edge(c10::intrusive_ptr<Node>::unsafe_reclaim_from_nonowning(this), 0));

@@ -8,8 +8,8 @@
 
 namespace at::inline oploom_v1::autograd {
 
-// Makes `view` known as a view of `base`. Both may be views of something else already. Called for the
-// results of view operators, before their history is set.
+// Makes `view` known as a view of `base`. Both may be views of something else already. Called for
+// the results of view operators, before their history is set.
 OPLOOM_API void as_view(const Tensor& base, const Tensor& view, CreationMeta creation_meta);
 // The creation meta of an operator that returns one view, or several.
 inline CreationMeta creation_meta(bool multi_output = false) {
@@ -41,7 +41,8 @@ class OPLOOM_API CopySlices final : public Node {
   std::string name() const override { return "CopySlices"; }
   void release_variables() override;
 
-  // The view as it was after the change, with the history that it then had; `data` is an alias of it.
+  // The view as it was after the change, with the history that it then had; `data` is an alias of
+  // it.
   Tensor changed_view(const Tensor& data);
 
  private:

@@ -1,7 +1,7 @@
 // backward() and grad(), and the methods of Tensor that belong to automatic differentiation.
-#include <aten/autograd/autograd.h>
 #include <aten/autograd/AutogradMeta.h>
 #include <aten/autograd/Recording.h>
+#include <aten/autograd/autograd.h>
 #include <generated/ops/ones.h>
 #include <generated/ops/to.h>
 
@@ -24,10 +24,12 @@ variable_list initial_gradients(TensorList outputs, TensorList grad_outputs) {
         result.emplace_back();
         continue;
       }
-      OPLOOM_CHECK(output.numel() == 1 && !output.is_complex(),
-                   "backward(): the gradient may be left out only for an output with one element, of "
-                   "real dtype; output ", i, " is ", output.scalar_type(), " ", output.sizes(),
-                   ", so pass a gradient of that shape");
+      OPLOOM_CHECK(
+          output.numel() == 1 && !output.is_complex(),
+          "backward(): the gradient may be left out only for an output with one element, of "
+          "real dtype; output ",
+          i, " is ", output.scalar_type(), " ", output.sizes(),
+          ", so pass a gradient of that shape");
       result.push_back(at::ones(output.sizes(), output.options()));
       continue;
     }
@@ -35,8 +37,8 @@ variable_list initial_gradients(TensorList outputs, TensorList grad_outputs) {
     OPLOOM_CHECK(given.sizes().equals(output.sizes()), "backward(): expected a gradient of shape ",
                  output.sizes(), " for output ", i, ", got ", given.sizes());
     OPLOOM_CHECK(given.is_complex() == output.is_complex(),
-                 "backward(): expected a gradient of dtype ", output.scalar_type(), " for output ", i,
-                 ", got ", given.scalar_type());
+                 "backward(): expected a gradient of dtype ", output.scalar_type(), " for output ",
+                 i, ", got ", given.scalar_type());
     result.push_back(given.scalar_type() == output.scalar_type() ? given
                                                                  : given.to(output.scalar_type()));
   }
@@ -100,7 +102,8 @@ std::vector<Tensor> grad(TensorList outputs, TensorList inputs, TensorList grad_
 }
 
 void throw_out_requires_grad(const char* name) {
-  OPLOOM_ERROR(name, "(): an argument requires grad, and results written to out= are not recorded; "
+  OPLOOM_ERROR(name,
+               "(): an argument requires grad, and results written to out= are not recorded; "
                "leave out= away, or call it under NoGradGuard");
 }
 
@@ -127,12 +130,12 @@ Tensor& Tensor::mutable_grad() const { return autograd::materialize_autograd_met
 void Tensor::set_grad(const Tensor& grad) const {
   if (grad.defined()) {
     OPLOOM_CHECK(!is_same(grad), "set_grad(): a tensor cannot be its own gradient");
-    OPLOOM_CHECK(grad.sizes().equals(sizes()), "set_grad(): expected a gradient of shape ",
-                 sizes(), ", got ", grad.sizes());
-    OPLOOM_CHECK(grad.scalar_type() == scalar_type(),
-                 "set_grad(): expected a gradient of dtype ", scalar_type(), ", got ",
-                 grad.scalar_type());
-    OPLOOM_CHECK(grad.device() == device(), "set_grad(): expected a gradient on device ", device(), ", got ", grad.device());
+    OPLOOM_CHECK(grad.sizes().equals(sizes()), "set_grad(): expected a gradient of shape ", sizes(),
+                 ", got ", grad.sizes());
+    OPLOOM_CHECK(grad.scalar_type() == scalar_type(), "set_grad(): expected a gradient of dtype ",
+                 scalar_type(), ", got ", grad.scalar_type());
+    OPLOOM_CHECK(grad.device() == device(), "set_grad(): expected a gradient on device ", device(),
+                 ", got ", grad.device());
   }
   mutable_grad() = grad;
 }
@@ -149,9 +152,10 @@ bool Tensor::is_leaf() const { return autograd::is_leaf(*this); }
 const Tensor& Tensor::requires_grad_(bool requires_grad) const {
   OPLOOM_CHECK(defined(), "requires_grad_(): expected a defined tensor");
   if (!autograd::is_leaf(*this)) {
-    OPLOOM_CHECK(requires_grad,
-                 "requires_grad_(): a tensor that was computed from others that require grad cannot "
-                 "stop requiring it; use detach() for one without a history");
+    OPLOOM_CHECK(
+        requires_grad,
+        "requires_grad_(): a tensor that was computed from others that require grad cannot "
+        "stop requiring it; use detach() for one without a history");
     return *this;
   }
   if (requires_grad || autograd::get_autograd_meta(*this) != nullptr) {

@@ -8,11 +8,11 @@
 
 namespace at::inline oploom_v1::autograd {
 
-// Sums the gradients of `outputs` with respect to the leaves of their graph into the leaves' grad().
-// `grad_outputs` are the gradients of the outputs themselves; it may be empty, and an undefined
-// gradient stands for 1 where the output has one element. `retain_graph` keeps what was saved for
-// another pass and is `create_graph` unless given; `create_graph` records the pass itself. With
-// `inputs` only these tensors get a gradient.
+// Sums the gradients of `outputs` with respect to the leaves of their graph into the leaves'
+// grad(). `grad_outputs` are the gradients of the outputs themselves; it may be empty, and an
+// undefined gradient stands for 1 where the output has one element. `retain_graph` keeps what was
+// saved for another pass and is `create_graph` unless given; `create_graph` records the pass
+// itself. With `inputs` only these tensors get a gradient.
 OPLOOM_API void backward(TensorList outputs, TensorList grad_outputs = {},
                          std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
                          TensorList inputs = {});

@@ -44,8 +44,9 @@ TensorBase empty(IntArrayRef sizes, const TensorOptions& options) {
 
 TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options) {
   c10::check_size_nonnegative(sizes);
-  OPLOOM_CHECK_VALUE(sizes.size() == strides.size(), "empty_strided(): expected as many strides as ",
-                     "sizes, got sizes ", sizes, " and strides ", strides);
+  OPLOOM_CHECK_VALUE(sizes.size() == strides.size(),
+                     "empty_strided(): expected as many strides as ", "sizes, got sizes ", sizes,
+                     " and strides ", strides);
   for (int64_t stride : strides) {
     OPLOOM_CHECK_VALUE(stride >= 0, "empty_strided(): expected strides >= 0, got ", strides);
   }
@@ -57,17 +58,16 @@ TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOpt
 
 void resize(const TensorBase& tensor, IntArrayRef sizes) {
   c10::check_size_nonnegative(sizes);
-  const size_t bytes = c10::computeStorageNbytesContiguous(sizes, tensor.itemsize(),
-                                                           tensor.storage_offset());
+  const size_t bytes =
+      c10::computeStorageNbytesContiguous(sizes, tensor.itemsize(), tensor.storage_offset());
   const Storage& storage = tensor.storage();
   if (bytes > storage.nbytes()) {
     OPLOOM_CHECK(storage.resizable(), "resize_(): the tensor has ", storage.nbytes(),
                  " bytes of memory that is owned elsewhere; shape ", sizes, " needs ", bytes);
     DataPtr fresh = storage.allocator()->allocate(bytes);
     if (storage.data() != nullptr && fresh.get() != nullptr) {
-      OPLOOM_CHECK_NOT_IMPLEMENTED(tensor.is_cpu(),
-                                   "resize_(): memory of the device ", tensor.device(),
-                                   " cannot grow; make a new tensor instead");
+      OPLOOM_CHECK_NOT_IMPLEMENTED(tensor.is_cpu(), "resize_(): memory of the device ",
+                                   tensor.device(), " cannot grow; make a new tensor instead");
       std::memcpy(fresh.mutable_get(), storage.data(), storage.nbytes());
     }
     storage.set_data_ptr(std::move(fresh));

@@ -6,22 +6,22 @@
 
 namespace at::inline oploom_v1::detail {
 
-// A tensor whose elements are not initialised. The device of `options` chooses the allocator; on Meta
-// nothing is allocated. Throws ValueError for a negative size or one whose bytes overflow 64 bits,
-// OutOfMemoryError when the memory is not to be had.
+// A tensor whose elements are not initialised. The device of `options` chooses the allocator; on
+// Meta nothing is allocated. Throws ValueError for a negative size or one whose bytes overflow 64
+// bits, OutOfMemoryError when the memory is not to be had.
 OPLOOM_API TensorBase empty(IntArrayRef sizes, const TensorOptions& options);
 // Strides count elements, and must not be negative.
 OPLOOM_API TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides,
                                     const TensorOptions& options);
-// Gives a tensor new sizes in place, keeping its memory where that is large enough and its elements as
-// far as they fit. Throws when the memory belongs to somebody else and is too small.
+// Gives a tensor new sizes in place, keeping its memory where that is large enough and its elements
+// as far as they fit. Throws when the memory belongs to somebody else and is too small.
 OPLOOM_API void resize(const TensorBase& tensor, IntArrayRef sizes);
-// Gives an out= tensor the sizes of a result, with these strides (empty: contiguous). A tensor that has
-// the sizes already keeps its strides. Says whether anything changed.
+// Gives an out= tensor the sizes of a result, with these strides (empty: contiguous). A tensor that
+// has the sizes already keeps its strides. Says whether anything changed.
 OPLOOM_API bool resize_output(const TensorBase& out, IntArrayRef sizes, IntArrayRef strides = {});
 
-// A 0-dim tensor on the CPU that holds a number and takes part in promotion as a number does: by its
-// category alone.
+// A 0-dim tensor on the CPU that holds a number and takes part in promotion as a number does: by
+// its category alone.
 OPLOOM_API TensorBase wrapped_scalar_tensor(const Scalar& value);
 
 }  // namespace at::inline oploom_v1::detail

@@ -78,6 +78,16 @@ void for_each_operator(F&& function) {
 
 }  // namespace
 
+std::vector<OperatorTableBase*> detail::sorted_by_name(
+    std::initializer_list<ArrayRef<OperatorTableBase*>> families) {
+  std::vector<OperatorTableBase*> all;
+  for (const auto& family : families) all.insert(all.end(), family.begin(), family.end());
+  std::sort(all.begin(), all.end(), [](const OperatorTableBase* a, const OperatorTableBase* b) {
+    return a->qualified_name() < b->qualified_name();
+  });
+  return all;
+}
+
 std::string OperatorTableBase::qualified_name() const {
   return *overload_name_ ? c10::str(name_, ".", overload_name_) : std::string(name_);
 }

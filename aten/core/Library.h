@@ -13,6 +13,7 @@
 
 #include <aten/core/dispatch/OperatorTable.h>
 
+#include <initializer_list>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -34,6 +35,11 @@ OPLOOM_API void register_operators(std::string_view name_space,
 
 // The operators of this library, sorted by name; generated.
 ArrayRef<OperatorTableBase*> builtin_operators();
+namespace detail {
+// The operators of several families as one list, sorted by name.
+OPLOOM_API std::vector<OperatorTableBase*> sorted_by_name(
+    std::initializer_list<ArrayRef<OperatorTableBase*>> families);
+}  // namespace detail
 
 // Registers the operators of a package when the shared library that holds them is loaded. They
 // stay: oploom_add_operators() links packages so that dlclose() keeps them in memory, since graphs

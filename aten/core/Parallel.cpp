@@ -8,6 +8,9 @@
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#endif
 
 #include <atomic>
 #include <cstdlib>
@@ -82,7 +85,35 @@ bool threads_available() {
 }
 
 namespace {
+
 int64_t divide_up(int64_t a, int64_t b) { return (a - 1) / b + 1; }
+
+// What OpenMP does at the two ends of a parallel region, for the thread sanitizer, which does not
+// see it: libgomp is not compiled with it. Everything before what release() marks happens before
+// everything after a later acquire() with the same address.
+#ifdef __SANITIZE_THREAD__
+void release(void* address) { __tsan_release(address); }
+void acquire(void* address) { __tsan_acquire(address); }
+#else
+void release(void*) {}
+void acquire(void*) {}
+#endif
+
+// Calls body(number of the thread, threads in the team) in up to `wanted` threads; OpenMP may give
+// fewer. The sanitizer must not watch this function: how OpenMP hands `body` over, it cannot see.
+__attribute__((no_sanitize("thread"))) void run_team(int wanted,
+                                                     c10::function_ref<void(int, int)> body) {
+  char fork = 0, join = 0;
+  release(&fork);
+#pragma omp parallel num_threads(wanted)
+  {
+    acquire(&fork);
+    body(omp_get_thread_num(), omp_get_num_threads());
+    release(&join);
+  }
+  acquire(&join);
+}
+
 }  // namespace
 
 int64_t num_chunks(int64_t count, int64_t grain_size) {
@@ -111,11 +142,7 @@ void parallel_run(int64_t begin, int64_t end, int64_t grain_size,
   const bool grad_mode = c10::GradMode::is_enabled();
   std::atomic<bool> failed{false};
   std::exception_ptr error;
-#pragma omp parallel num_threads(static_cast <int>(chunks))
-  {
-    // OpenMP may give fewer threads than asked for.
-    const int team = omp_get_num_threads();
-    const int self = omp_get_thread_num();
+  run_team(static_cast<int>(chunks), [&](int self, int team) {
     const c10::ForceDispatchKeyGuard keys_guard(keys);
     const c10::AutoGradMode grad_guard(grad_mode);
     const ParallelRegionGuard guard;
@@ -129,7 +156,7 @@ void parallel_run(int64_t begin, int64_t end, int64_t grain_size,
       }
     }
     tls_thread_num = saved_num;
-  }
+  });
   if (error) std::rethrow_exception(error);
 }
 

@@ -27,8 +27,8 @@ using OptionalTensorList = ArrayRef<std::optional<Tensor>>;
 // below the operators (iterators, kernels) takes TensorBase: adding an operator recompiles none of
 // it.
 //
-// Copying a handle shares the tensor. A default-constructed handle is undefined: it owns nothing, has
-// no dtype, no dimension and no elements, and no dispatch key, so that an operator refuses it.
+// Copying a handle shares the tensor. A default-constructed handle is undefined: it owns nothing,
+// has no dtype, no dimension and no elements, and no dispatch key, so that an operator refuses it.
 class OPLOOM_API TensorBase {
  public:
   using ImplPtr = c10::intrusive_ptr<TensorImpl, UndefinedTensorImpl>;

@@ -7,9 +7,9 @@ namespace at::inline oploom_v1 {
 namespace {
 
 // In the order of IValue::Value.
-constexpr const char* kTypeNames[] = {
-    "None",  "Tensor",  "int",    "float",    "bool",      "Scalar",  "str", "Device", "Generator",
-    "int[]", "float[]", "bool[]", "Tensor[]", "Tensor?[]", "Scalar[]"};
+constexpr const char* kTypeNames[] = {"None",    "Tensor", "int",      "float",     "bool",
+                                      "Scalar",  "str",    "Device",   "Generator", "int[]",
+                                      "float[]", "bool[]", "Tensor[]", "Tensor?[]", "Scalar[]"};
 static_assert(std::size(kTypeNames) == std::variant_size_v<IValue::Value>);
 
 }  // namespace

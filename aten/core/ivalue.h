@@ -13,16 +13,16 @@
 
 namespace at::inline oploom_v1 {
 
-// Dtypes, layouts and memory formats are held as integers. An absent optional is None. A value that is
-// asked for as another type throws c10::TypeError, except that an integer can be read as a float and
-// both as a Scalar.
+// Dtypes, layouts and memory formats are held as integers. An absent optional is None. A value that
+// is asked for as another type throws c10::TypeError, except that an integer can be read as a float
+// and both as a Scalar.
 class OPLOOM_API IValue {
  public:
   using OptionalTensors = std::vector<std::optional<TensorBase>>;
-  using Value = std::variant<std::monostate, TensorBase, int64_t, double, bool, Scalar, std::string,
-                             Device, Generator, std::vector<int64_t>, std::vector<double>,
-                             std::vector<bool>, std::vector<TensorBase>, OptionalTensors,
-                             std::vector<Scalar>>;
+  using Value =
+      std::variant<std::monostate, TensorBase, int64_t, double, bool, Scalar, std::string, Device,
+                   Generator, std::vector<int64_t>, std::vector<double>, std::vector<bool>,
+                   std::vector<TensorBase>, OptionalTensors, std::vector<Scalar>>;
 
   // The position of T in Value, or the number of alternatives.
   template <class T>
@@ -43,8 +43,8 @@ class OPLOOM_API IValue {
   ~IValue();
 
   template <class T>
-    requires(index_of<std::decay_t<T>>() < std::variant_size_v<Value>)
-  IValue(T&& value) : value_(std::in_place_type<std::decay_t<T>>, std::forward<T>(value)) {}
+  requires(index_of<std::decay_t<T>>() < std::variant_size_v<Value>) IValue(T&& value)
+      : value_(std::in_place_type<std::decay_t<T>>, std::forward<T>(value)) {}
   IValue(int value) : value_(static_cast<int64_t>(value)) {}
   IValue(const char* value) : value_(std::string(value)) {}
 

@@ -64,8 +64,8 @@ OPLOOM_ALWAYS_INLINE void expression_row(char** data, int64_t n, const Scalar* n
   for (; i < n; i += kStep) {
     const int64_t count = n - i < kStep ? n - i : kStep;
     // The end of a row is filled up, so that an element's result does not depend on its place.
-    const auto last = count == kStep ? op(V::loadu(in[I] + i)...)
-                                     : op(V::loadu(in[I] + i, count)...);
+    const auto last =
+        count == kStep ? op(V::loadu(in[I] + i)...) : op(V::loadu(in[I] + i, count)...);
     store_results<V>(data, i, last, count);
   }
 }

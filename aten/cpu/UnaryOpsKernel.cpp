@@ -1,4 +1,5 @@
-// What an expression cannot say of one tensor: bool and complex operands that have a meaning of their own.
+// What an expression cannot say of one tensor: bool and complex operands that have a meaning of
+// their own.
 #include <aten/cpu/Loops.h>
 #include <aten/stubs/UnaryOps.h>
 

@@ -38,9 +38,10 @@ MemOverlap has_internal_overlap(const TensorBase& tensor) {
 }
 
 void assert_no_internal_overlap(const TensorBase& tensor, std::string_view prefix) {
-  OPLOOM_CHECK(has_internal_overlap(tensor) != MemOverlap::Yes, prefix,
-               "several elements of the tensor to be written share a single memory location (sizes ",
-               tensor.sizes(), ", strides ", tensor.strides(), "); write to a clone() of it");
+  OPLOOM_CHECK(
+      has_internal_overlap(tensor) != MemOverlap::Yes, prefix,
+      "several elements of the tensor to be written share a single memory location (sizes ",
+      tensor.sizes(), ", strides ", tensor.strides(), "); write to a clone() of it");
 }
 
 MemOverlapStatus get_overlap_status(const TensorBase& a, const TensorBase& b) {

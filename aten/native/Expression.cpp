@@ -29,16 +29,16 @@ void build_any(TensorIteratorBase& iter, std::initializer_list<const TensorBase*
 void check_dtype(const char* name, ScalarType dtype, const ExpressionTraits& traits) {
   OPLOOM_CHECK_TYPE(traits.complex || !c10::isComplexType(dtype), name,
                     "(): complex tensors are not supported, got ", dtype);
-  OPLOOM_CHECK_TYPE(dtype != ScalarType::Bool || traits.promotion == Promotion::Truth, name,
-                    "(): bool tensors are not supported; invert a mask with `~` or logical_not(), or "
-                    "convert it to a dtype of numbers");
+  OPLOOM_CHECK_TYPE(
+      dtype != ScalarType::Bool || traits.promotion == Promotion::Truth, name,
+      "(): bool tensors are not supported; invert a mask with `~` or logical_not(), or "
+      "convert it to a dtype of numbers");
 }
 
 }  // namespace
 
 void build_expression(TensorIteratorBase& iter, const TensorBase& out,
-                      std::initializer_list<const Tensor*> inputs,
-                      const ExpressionTraits& traits) {
+                      std::initializer_list<const Tensor*> inputs, const ExpressionTraits& traits) {
   const Tensor* const* in = inputs.begin();
   const bool to_float = traits.promotion == Promotion::ToFloat;
   if (traits.promotion == Promotion::Truth || inputs.size() > 2) {

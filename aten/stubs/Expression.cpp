@@ -9,7 +9,8 @@ namespace at::inline oploom_v1::native {
 namespace {
 
 constexpr int kMaxOperands = 8;
-// Elements of one operand that are converted at a time: all operands fit into the first-level cache.
+// Elements of one operand that are converted at a time: all operands fit into the first-level
+// cache.
 constexpr int64_t kPiece = 512;
 
 // Rows of 16-bit floats, by way of float.

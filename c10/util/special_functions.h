@@ -29,10 +29,10 @@ inline double digamma(double x) {
   // DLMF 5.11.2
   const double z = 1 / (x * x);
   const double series =
-      z * (1. / 12 -
-           z * (1. / 120 -
-                z * (1. / 252 -
-                     z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 - z * (1. / 12)))))));
+      z *
+      (1. / 12 -
+       z * (1. / 120 -
+            z * (1. / 252 - z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 - z * (1. / 12)))))));
   return std::log(x) - 0.5 / x - series - shift;
 }
 
@@ -48,14 +48,10 @@ inline double zeta(double s, double q) {
   double sum = 0;
   for (; q < 12; ++q) sum += std::pow(q, -s);
   // DLMF 25.11.7 (Euler-Maclaurin); the numbers are B_2k / (2k)!.
-  constexpr double kTerms[] = {1. / 12,
-                               -1. / 720,
-                               1. / 30240,
-                               -1. / 1209600,
-                               1. / 47900160,
-                               -691. / 1307674368000.,
-                               1. / 74724249600.,
-                               -3617. / 10670622842880000.};
+  constexpr double kTerms[] = {1. / 12,           -1. / 720,
+                               1. / 30240,        -1. / 1209600,
+                               1. / 47900160,     -691. / 1307674368000.,
+                               1. / 74724249600., -3617. / 10670622842880000.};
   const double power = std::pow(q, -s);
   sum += power * (q / (s - 1) + 0.5);
   double factor = power * s / q;
@@ -105,8 +101,7 @@ inline double erfinv(double x) {
   const double b = 2 / (std::numbers::pi * a) + 0.5 * w;
   double y = std::sqrt(std::sqrt(b * b - w / a) - b);
   for (int i = 0; i < 3; ++i) {
-    const double error =
-        magnitude < 0.5 ? std::erf(y) - magnitude : (1 - magnitude) - std::erfc(y);
+    const double error = magnitude < 0.5 ? std::erf(y) - magnitude : (1 - magnitude) - std::erfc(y);
     const double u = error * 0.5 * kSqrtPi * std::exp(y * y);
     y -= u / (1 + y * u);
   }

@@ -567,7 +567,7 @@ def _inplace(op: Operator) -> list[str]:
     lines += [f"  check_inplace({name}, requires_grad);" for name in written]
     no_gradient = op.derivative is not None and not op.derivative.inputs
     make = (
-        [f"    grad_fn = make_node<NoGradient>();", f"    collect_edges(*grad_fn, {written[0]});"]
+        ["    grad_fn = make_node<NoGradient>();", f"    collect_edges(*grad_fn, {written[0]});"]
         if no_gradient
         else _new_node(op, "    ", declare=False)
     )

@@ -33,10 +33,9 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
             headers=_headers(model, operators),
             tables=tables,
         )
-    by_name = sorted(model.operators, key=lambda op: op.name)
     outputs[f"{model.package.folder}/dispatch/Operators.cpp"] = env.get_template(
         "dispatch_Operators.j2"
-    ).render(roots=list(model.roots), operators=by_name)
+    ).render(families=sorted(model.families))
     if model.package.in_tree:
         outputs["generated/dispatch/CMakeLists.txt"] = env.get_template(
             "dispatch_CMakeLists.j2"

@@ -108,14 +108,14 @@ enum class StructuredRole { none, functional, inplace, out };
 // The kernel of an operator that `expr:` describes, or of the gradient of one.
 struct Expression {
   enum class Promotion {
-    same,       // the common dtype of the inputs
-    to_float,   // the same, with integers made floats
-    truth,      // computed in the common dtype; the result is bool
+    same,      // the common dtype of the inputs
+    to_float,  // the same, with integers made floats
+    truth,     // computed in the common dtype; the result is bool
   };
   std::string text;
   Promotion promotion = Promotion::same;
-  bool integers = false;  // there are kernels for integers
-  bool complex = false;   // and for complex numbers
+  bool integers = false;             // there are kernels for integers
+  bool complex = false;              // and for complex numbers
   std::vector<std::string> inputs;   // the tensor arguments, as the kernel takes them
   std::vector<std::string> scalars;  // and the numbers
   Program program;

@@ -1,5 +1,5 @@
-// Trains a classifier of handwritten digits; digits.py is the same program in Python, and prints the
-// same losses.
+// Trains a classifier of handwritten digits; digits.py is the same program in Python, and prints
+// the same losses.
 //
 //   digits [path to digits.txt]
 #include <aten/ATen.h>

@@ -323,4 +323,33 @@ constinit OperatorTable<_ops::zero_::schema> _ops::zero_::table(
         {DispatchKey::Autograd, &autograd::kernels::zero_},
     });
 
+// For the registry.
+ArrayRef<OperatorTableBase*> operators_of_Copy();
+ArrayRef<OperatorTableBase*> operators_of_Copy() {
+  static constinit OperatorTableBase* const operators[] = {
+      &_ops::_local_scalar_dense::table,
+      &_ops::_to_copy::table,
+      &_ops::alias::table,
+      &_ops::clone::table,
+      &_ops::contiguous::table,
+      &_ops::copy::table,
+      &_ops::copy_::table,
+      &_ops::detach::table,
+      &_ops::fill_Scalar::table,
+      &_ops::fill_Tensor::table,
+      &_ops::fill__Scalar::table,
+      &_ops::fill__Tensor::table,
+      &_ops::item::table,
+      &_ops::resize_::table,
+      &_ops::to_device::table,
+      &_ops::to_dtype::table,
+      &_ops::to_dtype_layout::table,
+      &_ops::to_other::table,
+      &_ops::type_as::table,
+      &_ops::zero::table,
+      &_ops::zero_::table,
+  };
+  return operators;
+}
+
 }  // namespace at::inline oploom_v1

@@ -33,4 +33,14 @@ constinit OperatorTable<_ops::dropout_::schema> _ops::dropout_::table(
         {DispatchKey::Autograd, &dropout__composite},
     });
 
+// For the registry.
+ArrayRef<OperatorTableBase*> operators_of_Dropout();
+ArrayRef<OperatorTableBase*> operators_of_Dropout() {
+  static constinit OperatorTableBase* const operators[] = {
+      &_ops::dropout::table,
+      &_ops::dropout_::table,
+  };
+  return operators;
+}
+
 }  // namespace at::inline oploom_v1

@@ -126,4 +126,17 @@ constinit OperatorTable<_ops::embedding_dense_backward_out::schema>
         {DispatchKey::Autograd, &autograd::kernels::embedding_dense_backward_out},
     });
 
+// For the registry.
+ArrayRef<OperatorTableBase*> operators_of_Embedding();
+ArrayRef<OperatorTableBase*> operators_of_Embedding() {
+  static constinit OperatorTableBase* const operators[] = {
+      &_ops::embedding::table,
+      &_ops::embedding_out::table,
+      &_ops::embedding_backward::table,
+      &_ops::embedding_dense_backward::table,
+      &_ops::embedding_dense_backward_out::table,
+  };
+  return operators;
+}
+
 }  // namespace at::inline oploom_v1

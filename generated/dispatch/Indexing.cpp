@@ -571,4 +571,37 @@ constinit OperatorTable<_ops::take_along_dim::schema> _ops::take_along_dim::tabl
         {DispatchKey::Autograd, &take_along_dim_composite},
     });
 
+// For the registry.
+ArrayRef<OperatorTableBase*> operators_of_Indexing();
+ArrayRef<OperatorTableBase*> operators_of_Indexing() {
+  static constinit OperatorTableBase* const operators[] = {
+      &_ops::argwhere::table,
+      &_ops::gather::table,
+      &_ops::gather_out::table,
+      &_ops::index_Tensor::table,
+      &_ops::index_add::table,
+      &_ops::index_add_::table,
+      &_ops::index_add_out::table,
+      &_ops::index_put::table,
+      &_ops::index_put_::table,
+      &_ops::index_select::table,
+      &_ops::index_select_out::table,
+      &_ops::masked_select::table,
+      &_ops::masked_select_out::table,
+      &_ops::nonzero::table,
+      &_ops::nonzero_out::table,
+      &_ops::scatter_src::table,
+      &_ops::scatter_value::table,
+      &_ops::scatter__src::table,
+      &_ops::scatter__value::table,
+      &_ops::scatter_src_out::table,
+      &_ops::scatter_value_out::table,
+      &_ops::scatter_add::table,
+      &_ops::scatter_add_::table,
+      &_ops::scatter_add_out::table,
+      &_ops::take_along_dim::table,
+  };
+  return operators;
+}
+
 }  // namespace at::inline oploom_v1

@@ -119,4 +119,16 @@ constinit OperatorTable<_ops::native_layer_norm_backward::schema>
         {DispatchKey::Autograd, &autograd::kernels::native_layer_norm_backward},
     });
 
+// For the registry.
+ArrayRef<OperatorTableBase*> operators_of_LayerNorm();
+ArrayRef<OperatorTableBase*> operators_of_LayerNorm() {
+  static constinit OperatorTableBase* const operators[] = {
+      &_ops::layer_norm::table,
+      &_ops::native_layer_norm::table,
+      &_ops::native_layer_norm_out::table,
+      &_ops::native_layer_norm_backward::table,
+  };
+  return operators;
+}
+
 }  // namespace at::inline oploom_v1

@@ -540,4 +540,35 @@ constinit OperatorTable<_ops::outer_out::schema> _ops::outer_out::table(
         {DispatchKey::Autograd, &autograd::kernels::outer_out},
     });
 
+// For the registry.
+ArrayRef<OperatorTableBase*> operators_of_LinearAlgebra();
+ArrayRef<OperatorTableBase*> operators_of_LinearAlgebra() {
+  static constinit OperatorTableBase* const operators[] = {
+      &_ops::addmm::table,
+      &_ops::addmm_::table,
+      &_ops::addmm_out::table,
+      &_ops::addmv::table,
+      &_ops::addmv_::table,
+      &_ops::addmv_out::table,
+      &_ops::baddbmm::table,
+      &_ops::baddbmm_::table,
+      &_ops::baddbmm_out::table,
+      &_ops::bmm::table,
+      &_ops::bmm_out::table,
+      &_ops::dot::table,
+      &_ops::dot_out::table,
+      &_ops::einsum::table,
+      &_ops::linear::table,
+      &_ops::matmul::table,
+      &_ops::matmul_out::table,
+      &_ops::mm::table,
+      &_ops::mm_out::table,
+      &_ops::mv::table,
+      &_ops::mv_out::table,
+      &_ops::outer::table,
+      &_ops::outer_out::table,
+  };
+  return operators;
+}
+
 }  // namespace at::inline oploom_v1

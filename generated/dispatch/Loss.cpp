@@ -472,4 +472,30 @@ constinit OperatorTable<_ops::nll_loss_nd::schema> _ops::nll_loss_nd::table(
         {DispatchKey::Autograd, &nll_loss_nd_composite},
     });
 
+// For the registry.
+ArrayRef<OperatorTableBase*> operators_of_Loss();
+ArrayRef<OperatorTableBase*> operators_of_Loss() {
+  static constinit OperatorTableBase* const operators[] = {
+      &_ops::cross_entropy_loss::table,
+      &_ops::mse_loss::table,
+      &_ops::mse_loss_out::table,
+      &_ops::mse_loss_backward::table,
+      &_ops::mse_loss_backward_grad_input::table,
+      &_ops::nll_loss::table,
+      &_ops::nll_loss_out::table,
+      &_ops::nll_loss2d::table,
+      &_ops::nll_loss2d_out::table,
+      &_ops::nll_loss2d_backward::table,
+      &_ops::nll_loss2d_backward_grad_input::table,
+      &_ops::nll_loss2d_forward::table,
+      &_ops::nll_loss2d_forward_output::table,
+      &_ops::nll_loss_backward::table,
+      &_ops::nll_loss_backward_grad_input::table,
+      &_ops::nll_loss_forward::table,
+      &_ops::nll_loss_forward_output::table,
+      &_ops::nll_loss_nd::table,
+  };
+  return operators;
+}
+
 }  // namespace at::inline oploom_v1

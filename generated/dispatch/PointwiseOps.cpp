@@ -315,4 +315,24 @@ constinit OperatorTable<_ops::lerp_Tensor_out::schema> _ops::lerp_Tensor_out::ta
         {DispatchKey::Autograd, &autograd::kernels::lerp_Tensor_out},
     });
 
+// For the registry.
+ArrayRef<OperatorTableBase*> operators_of_PointwiseOps();
+ArrayRef<OperatorTableBase*> operators_of_PointwiseOps() {
+  static constinit OperatorTableBase* const operators[] = {
+      &_ops::addcdiv::table,
+      &_ops::addcdiv_::table,
+      &_ops::addcdiv_out::table,
+      &_ops::addcmul::table,
+      &_ops::addcmul_::table,
+      &_ops::addcmul_out::table,
+      &_ops::lerp_Scalar::table,
+      &_ops::lerp_Tensor::table,
+      &_ops::lerp__Scalar::table,
+      &_ops::lerp__Tensor::table,
+      &_ops::lerp_Scalar_out::table,
+      &_ops::lerp_Tensor_out::table,
+  };
+  return operators;
+}
+
 }  // namespace at::inline oploom_v1

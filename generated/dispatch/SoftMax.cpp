@@ -293,4 +293,24 @@ constinit OperatorTable<_ops::softmax_int_out::schema> _ops::softmax_int_out::ta
         {DispatchKey::Autograd, &autograd::kernels::softmax_int_out},
     });
 
+// For the registry.
+ArrayRef<OperatorTableBase*> operators_of_SoftMax();
+ArrayRef<OperatorTableBase*> operators_of_SoftMax() {
+  static constinit OperatorTableBase* const operators[] = {
+      &_ops::_log_softmax::table,
+      &_ops::_log_softmax_out::table,
+      &_ops::_log_softmax_backward_data::table,
+      &_ops::_log_softmax_backward_data_out::table,
+      &_ops::_softmax::table,
+      &_ops::_softmax_out::table,
+      &_ops::_softmax_backward_data::table,
+      &_ops::_softmax_backward_data_out::table,
+      &_ops::log_softmax_int::table,
+      &_ops::log_softmax_int_out::table,
+      &_ops::softmax_int::table,
+      &_ops::softmax_int_out::table,
+  };
+  return operators;
+}
+
 }  // namespace at::inline oploom_v1

@@ -187,4 +187,20 @@ constinit OperatorTable<_ops::topk_values::schema> _ops::topk_values::table(
         {DispatchKey::Autograd, &autograd::kernels::topk_values},
     });
 
+// For the registry.
+ArrayRef<OperatorTableBase*> operators_of_Sorting();
+ArrayRef<OperatorTableBase*> operators_of_Sorting() {
+  static constinit OperatorTableBase* const operators[] = {
+      &_ops::argsort::table,
+      &_ops::argsort_stable::table,
+      &_ops::sort::table,
+      &_ops::sort_stable::table,
+      &_ops::sort_values::table,
+      &_ops::sort_values_stable::table,
+      &_ops::topk::table,
+      &_ops::topk_values::table,
+  };
+  return operators;
+}
+
 }  // namespace at::inline oploom_v1

@@ -652,4 +652,42 @@ constinit OperatorTable<_ops::where_self_out::schema> _ops::where_self_out::tabl
         {DispatchKey::Autograd, &autograd::kernels::where_self_out},
     });
 
+// For the registry.
+ArrayRef<OperatorTableBase*> operators_of_TensorCompare();
+ArrayRef<OperatorTableBase*> operators_of_TensorCompare() {
+  static constinit OperatorTableBase* const operators[] = {
+      &_ops::allclose::table,
+      &_ops::clamp::table,
+      &_ops::clamp_Tensor::table,
+      &_ops::clamp_::table,
+      &_ops::clamp__Tensor::table,
+      &_ops::clamp_Tensor_out::table,
+      &_ops::clamp_out::table,
+      &_ops::clamp_max::table,
+      &_ops::clamp_max_Tensor::table,
+      &_ops::clamp_max_::table,
+      &_ops::clamp_max__Tensor::table,
+      &_ops::clamp_max_Tensor_out::table,
+      &_ops::clamp_max_out::table,
+      &_ops::clamp_min::table,
+      &_ops::clamp_min_Tensor::table,
+      &_ops::clamp_min_::table,
+      &_ops::clamp_min__Tensor::table,
+      &_ops::clamp_min_Tensor_out::table,
+      &_ops::clamp_min_out::table,
+      &_ops::equal::table,
+      &_ops::isclose::table,
+      &_ops::masked_fill_Scalar::table,
+      &_ops::masked_fill_Tensor::table,
+      &_ops::masked_fill__Scalar::table,
+      &_ops::masked_fill__Tensor::table,
+      &_ops::where_Scalar::table,
+      &_ops::where_ScalarOther::table,
+      &_ops::where_ScalarSelf::table,
+      &_ops::where_self::table,
+      &_ops::where_self_out::table,
+  };
+  return operators;
+}
+
 }  // namespace at::inline oploom_v1

@@ -83,7 +83,8 @@ class PackageCommandLine : public CommandLine {
           "- func: exp(Tensor self) -> Tensor\n  family: X\n  variants: function, method\n"
           "  autogen: exp_, exp.out\n");
     write("prefix/share/oploom/tags.yaml", "- tag: pointwise\n  desc: text\n");
-    write("prefix/include/oploom/aten/autograd/FunctionsManual.h", "Tensor handle_r_to_c(Tensor grad);\n");
+    write("prefix/include/oploom/aten/autograd/FunctionsManual.h",
+          "Tensor handle_r_to_c(Tensor grad);\n");
     schemas_ = write("mathx.yaml",
                      "- func: mish(Tensor self) -> Tensor\n  tags: pointwise\n"
                      "  dispatch:\n    CompositeExplicit: mish\n");
@@ -91,8 +92,7 @@ class PackageCommandLine : public CommandLine {
   int check(const std::string& formula) {
     const auto derivatives =
         write("formulas.yaml", "- name: mish(Tensor self) -> Tensor\n  self: " + formula + "\n");
-    return run(
-        {"check", "--namespace", "mathx", "--oploom", prefix(), schemas_, derivatives});
+    return run({"check", "--namespace", "mathx", "--oploom", prefix(), schemas_, derivatives});
   }
   std::string prefix() const { return (folder_ / "prefix").string(); }
   std::string schemas_;
@@ -109,8 +109,8 @@ TEST_F(PackageCommandLine, FormulasKnowTheOperatorsOfOploomAndTheirOwn) {
 TEST_F(PackageCommandLine, OwnHelpersAreKnownBesideOploomsOwn) {
   EXPECT_EQ(check("mish_backward(grad, self)"), 1);
   const auto helpers = write("formulas.h", "Tensor mish_backward(Tensor grad, Tensor self);\n");
-  EXPECT_EQ(run({"check", "--namespace", "mathx", "--oploom", prefix(), "--helpers",
-                 helpers, schemas_, (folder_ / "formulas.yaml").string()}),
+  EXPECT_EQ(run({"check", "--namespace", "mathx", "--oploom", prefix(), "--helpers", helpers,
+                 schemas_, (folder_ / "formulas.yaml").string()}),
             0)
       << err_.str();
   EXPECT_EQ(check("handle_r_to_c(grad)"), 0) << err_.str();
@@ -118,8 +118,8 @@ TEST_F(PackageCommandLine, OwnHelpersAreKnownBesideOploomsOwn) {
 
 TEST_F(PackageCommandLine, TheModelSaysWhosePackageItIs) {
   const auto more = write("more.yaml", "- func: wish(Tensor self) -> Tensor\n");
-  EXPECT_EQ(run({"model", "--namespace", "mathx", "--oploom", prefix(), "--schemas",
-                 schemas_, "--schemas", more, "--python-module", "mx"}),
+  EXPECT_EQ(run({"model", "--namespace", "mathx", "--oploom", prefix(), "--schemas", schemas_,
+                 "--schemas", more, "--python-module", "mx"}),
             0)
       << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("\"namespace\": \"mathx\""));

@@ -19,7 +19,8 @@ using testing::IsEmpty;
 // An expression of x and y.
 struct Parsed {
   explicit Parsed(std::string_view text) {
-    const Scope scope = {{"x", graph.input("x")}, {"y", graph.input("y")}, {"a", graph.scalar("a")}};
+    const Scope scope = {
+        {"x", graph.input("x")}, {"y", graph.input("y")}, {"a", graph.scalar("a")}};
     const auto tree = parse_formula(text, error);
     if (tree) root = build_expression(graph, *tree, scope, error);
   }
@@ -54,7 +55,8 @@ TEST(Graph, PrintsWhatReadsBackAsTheSame) {
     ASSERT_NE(once.root, nullptr) << text;
     Parsed twice(to_text(once.root));
     ASSERT_NE(twice.root, nullptr) << to_text(once.root);
-    for (const double x : {-1.5, 0.25, 1., 3.}) EXPECT_EQ(once.at(x, 0.5), twice.at(x, 0.5)) << text;
+    for (const double x : {-1.5, 0.25, 1., 3.})
+      EXPECT_EQ(once.at(x, 0.5), twice.at(x, 0.5)) << text;
   }
 }
 
@@ -78,8 +80,8 @@ TEST(Functions, HaveDerivativesThatAgreeWithDifferences) {
     Graph graph;
     const Node* x = ordered ? graph.constant(1) : graph.input("x");
     const Node* y = graph.input("y");
-    const Node* root = graph.call(std::string(function.name),
-                                  two ? std::vector{x, y} : std::vector{x});
+    const Node* root =
+        graph.call(std::string(function.name), two ? std::vector{x, y} : std::vector{x});
     for (const Node* leaf : two ? std::vector{x, y} : std::vector{x}) {
       if (leaf->kind == Node::Kind::constant) continue;
       std::string obstacle;
@@ -122,7 +124,8 @@ TEST(Derivative, NamesWhatHasNone) {
 
 // ---- Operators ----
 
-std::string entry(const std::string& schema, const std::string& expr, const std::string& more = "") {
+std::string entry(const std::string& schema, const std::string& expr,
+                  const std::string& more = "") {
   return "- func: " + schema + "\n  family: Test\n  expr: '" + expr + "'\n" + more;
 }
 
@@ -132,7 +135,8 @@ std::string formula_of(const Frontend& frontend, const std::string& name) {
 }
 std::vector<std::string> saved_by(const Frontend& frontend, const std::string& name) {
   std::vector<std::string> names;
-  for (const auto& saved : frontend.model.find(name)->derivative->saved) names.push_back(saved.name);
+  for (const auto& saved : frontend.model.find(name)->derivative->saved)
+    names.push_back(saved.name);
   return names;
 }
 
@@ -157,8 +161,8 @@ TEST(Expressions, SaveTheResultWhereThatIsCheaper) {
 }
 
 TEST(Expressions, ComputeTheGradientsOfAllInputsAtOnce) {
-  const Frontend frontend(
-      entry("f(Tensor self, Tensor other, *, Scalar alpha=2) -> Tensor", "self * exp(alpha * other)"));
+  const Frontend frontend(entry("f(Tensor self, Tensor other, *, Scalar alpha=2) -> Tensor",
+                                "self * exp(alpha * other)"));
   EXPECT_EQ(frontend.diagnostics.render(), "");
   const Operator* backward = frontend.model.find("f_backward");
   ASSERT_NE(backward, nullptr);
@@ -217,8 +221,8 @@ TEST(Proof, FindsAWrongDerivativeAndSaysWhere) {
 
 TEST(Proof, LooksAtEachSideOfABranch) {
   // No random point is likely to lie in the branch: only its edges are tried on purpose.
-  Frontend frontend(entry("f(Tensor self) -> Tensor",
-                          "self > 0.5 && self < 0.52 ? sin(self) : 2 * self"));
+  Frontend frontend(
+      entry("f(Tensor self) -> Tensor", "self > 0.5 && self < 0.52 ? sin(self) : 2 * self"));
   EXPECT_EQ(frontend.diagnostics.render(), "");
   EXPECT_THAT(after_breaking(frontend, "cos", "sin"), HasSubstr("at self = 0.5"));
 }

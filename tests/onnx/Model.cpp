@@ -64,11 +64,20 @@ class Reader {
     field.number = static_cast<uint32_t>(tag >> 3);
     field.wire_type = tag & 7;
     switch (field.wire_type) {
-      case 0: field.integer = varint(); break;
-      case 1: field.integer = fixed<uint64_t>(); break;
-      case 2: field.bytes = take(varint()); break;
-      case 5: field.integer = fixed<uint32_t>(); break;
-      default: OPLOOM_CHECK_VALUE(false, "onnx: wire type ", field.wire_type, " is not known");
+      case 0:
+        field.integer = varint();
+        break;
+      case 1:
+        field.integer = fixed<uint64_t>();
+        break;
+      case 2:
+        field.bytes = take(varint());
+        break;
+      case 5:
+        field.integer = fixed<uint32_t>();
+        break;
+      default:
+        OPLOOM_CHECK_VALUE(false, "onnx: wire type ", field.wire_type, " is not known");
     }
     return field;
   }
@@ -109,13 +118,25 @@ Tensor parse_tensor(std::string_view message) {
   int64_t type = 0;
   for_each_field(message, [&](const Field& field) {
     switch (field.number) {
-      case 1: append_integers(field, dims); break;
-      case 2: type = static_cast<int64_t>(field.integer); break;
-      case 4: append_floats<float>(field, floats); break;
+      case 1:
+        append_integers(field, dims);
+        break;
+      case 2:
+        type = static_cast<int64_t>(field.integer);
+        break;
+      case 4:
+        append_floats<float>(field, floats);
+        break;
       case 5:
-      case 7: append_integers(field, integers); break;
-      case 9: raw = field.bytes; break;
-      case 10: append_floats<double>(field, floats); break;
+      case 7:
+        append_integers(field, integers);
+        break;
+      case 9:
+        raw = field.bytes;
+        break;
+      case 10:
+        append_floats<double>(field, floats);
+        break;
     }
   });
   const ScalarType dtype = scalar_type_of(type);
@@ -141,14 +162,29 @@ Attribute parse_attribute(std::string_view message, std::string& name) {
   Attribute attribute;
   for_each_field(message, [&](const Field& field) {
     switch (field.number) {
-      case 1: name = field.bytes; break;
-      case 2: attribute.f = field.as_float(); break;
-      case 3: attribute.i = static_cast<int64_t>(field.integer); break;
-      case 4: attribute.s = field.bytes; break;
-      case 5: attribute.t = parse_tensor(field.bytes); break;
-      case 6: throw Unsupported("a graph as an attribute");
-      case 7: append_floats<float>(field, attribute.floats); break;
-      case 8: append_integers(field, attribute.ints); break;
+      case 1:
+        name = field.bytes;
+        break;
+      case 2:
+        attribute.f = field.as_float();
+        break;
+      case 3:
+        attribute.i = static_cast<int64_t>(field.integer);
+        break;
+      case 4:
+        attribute.s = field.bytes;
+        break;
+      case 5:
+        attribute.t = parse_tensor(field.bytes);
+        break;
+      case 6:
+        throw Unsupported("a graph as an attribute");
+      case 7:
+        append_floats<float>(field, attribute.floats);
+        break;
+      case 8:
+        append_integers(field, attribute.ints);
+        break;
     }
   });
   return attribute;
@@ -158,9 +194,15 @@ Node parse_node(std::string_view message) {
   Node node;
   for_each_field(message, [&](const Field& field) {
     switch (field.number) {
-      case 1: node.inputs.emplace_back(field.bytes); break;
-      case 2: node.outputs.emplace_back(field.bytes); break;
-      case 4: node.op_type = field.bytes; break;
+      case 1:
+        node.inputs.emplace_back(field.bytes);
+        break;
+      case 2:
+        node.outputs.emplace_back(field.bytes);
+        break;
+      case 4:
+        node.op_type = field.bytes;
+        break;
       case 5: {
         std::string name;
         Attribute attribute = parse_attribute(field.bytes, name);
@@ -194,10 +236,18 @@ std::string parse_value_info(std::string_view message) {
 void parse_graph(std::string_view message, Model& model) {
   for_each_field(message, [&](const Field& field) {
     switch (field.number) {
-      case 1: model.nodes.push_back(parse_node(field.bytes)); break;
-      case 5: model.initializers[name_of(field.bytes, 8)] = parse_tensor(field.bytes); break;
-      case 11: model.inputs.push_back(parse_value_info(field.bytes)); break;
-      case 12: model.outputs.push_back(parse_value_info(field.bytes)); break;
+      case 1:
+        model.nodes.push_back(parse_node(field.bytes));
+        break;
+      case 5:
+        model.initializers[name_of(field.bytes, 8)] = parse_tensor(field.bytes);
+        break;
+      case 11:
+        model.inputs.push_back(parse_value_info(field.bytes));
+        break;
+      case 12:
+        model.outputs.push_back(parse_value_info(field.bytes));
+        break;
     }
   });
 }
@@ -214,18 +264,30 @@ std::string read_file(const std::string& path) {
 
 ScalarType scalar_type_of(int64_t onnx_type) {
   switch (onnx_type) {
-    case 1: return at::kFloat;
-    case 2: return at::kByte;
-    case 3: return at::kChar;
-    case 5: return at::kShort;
-    case 6: return at::kInt;
-    case 7: return at::kLong;
-    case 9: return at::kBool;
-    case 10: return at::kHalf;
-    case 11: return at::kDouble;
-    case 14: return at::kComplexFloat;
-    case 15: return at::kComplexDouble;
-    case 16: return at::kBFloat16;
+    case 1:
+      return at::kFloat;
+    case 2:
+      return at::kByte;
+    case 3:
+      return at::kChar;
+    case 5:
+      return at::kShort;
+    case 6:
+      return at::kInt;
+    case 7:
+      return at::kLong;
+    case 9:
+      return at::kBool;
+    case 10:
+      return at::kHalf;
+    case 11:
+      return at::kDouble;
+    case 14:
+      return at::kComplexFloat;
+    case 15:
+      return at::kComplexDouble;
+    case 16:
+      return at::kBFloat16;
   }
   throw Unsupported(c10::str("dtype number ", onnx_type));
 }

@@ -26,7 +26,7 @@ struct Attribute {
 
 struct Node {
   std::string op_type;
-  std::vector<std::string> inputs;   // an absent optional input is ""
+  std::vector<std::string> inputs;  // an absent optional input is ""
   std::vector<std::string> outputs;
   std::map<std::string, Attribute> attributes;
 

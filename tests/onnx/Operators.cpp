@@ -1,4 +1,5 @@
-// What each ONNX operator is in terms of oploom's; https://onnx.ai/onnx/operators says what it means.
+// What each ONNX operator is in terms of oploom's; https://onnx.ai/onnx/operators says what it
+// means.
 #include "Operators.h"
 
 #include <functional>
@@ -52,9 +53,7 @@ Tensors modulo(const Context& c) {
   return {c.node.i("fmod", 0) ? at::fmod(c.in[0], c.in[1]) : at::remainder(c.in[0], c.in[1])};
 }
 
-Tensors power(const Context& c) {
-  return {at::pow(c.in[0], c.in[1]).to(c.in[0].scalar_type())};
-}
+Tensors power(const Context& c) { return {at::pow(c.in[0], c.in[1]).to(c.in[0].scalar_type())}; }
 
 Tensors clip(const Context& c) {
   if (c.opset < 11) {
@@ -280,7 +279,8 @@ std::vector<int64_t> axes_of(const Context& c) {
 template <class F>
 Function reduction(F function) {
   return [function](const Context& c) {
-    if (c.node.i("noop_with_empty_axes", 0) && c.ints("axes", 1).value_or(std::vector<int64_t>{}).empty()) {
+    if (c.node.i("noop_with_empty_axes", 0) &&
+        c.ints("axes", 1).value_or(std::vector<int64_t>{}).empty()) {
       return Tensors{c.in[0]};
     }
     return Tensors{function(c.in[0], axes_of(c), c.node.i("keepdims", 1) != 0)};
@@ -292,9 +292,15 @@ Tensor reduce_sum(const Tensor& x, Axes axes, bool keep) { return at::sum(x, axe
 Tensor reduce_mean(const Tensor& x, Axes axes, bool keep) { return at::mean(x, axes, keep); }
 Tensor reduce_max(const Tensor& x, Axes axes, bool keep) { return at::amax(x, axes, keep); }
 Tensor reduce_min(const Tensor& x, Axes axes, bool keep) { return at::amin(x, axes, keep); }
-Tensor reduce_l1(const Tensor& x, Axes axes, bool keep) { return at::norm(x, Scalar(1), axes, keep); }
-Tensor reduce_l2(const Tensor& x, Axes axes, bool keep) { return at::norm(x, Scalar(2), axes, keep); }
-Tensor reduce_log_sum(const Tensor& x, Axes axes, bool keep) { return at::sum(x, axes, keep).log(); }
+Tensor reduce_l1(const Tensor& x, Axes axes, bool keep) {
+  return at::norm(x, Scalar(1), axes, keep);
+}
+Tensor reduce_l2(const Tensor& x, Axes axes, bool keep) {
+  return at::norm(x, Scalar(2), axes, keep);
+}
+Tensor reduce_log_sum(const Tensor& x, Axes axes, bool keep) {
+  return at::sum(x, axes, keep).log();
+}
 Tensor reduce_log_sum_exp(const Tensor& x, Axes axes, bool keep) {
   return at::logsumexp(x, axes, keep);
 }
@@ -458,7 +464,8 @@ const std::map<std::string, Function>& functions() {
       {"Sigmoid", unary(&at::sigmoid)},
       {"Sign", unary(&at::sign)},
       {"Sin", unary(&at::sin)},
-      {"Size", [](const Context& c) { return Tensors{at::scalar_tensor(c.in[0].numel(), at::kLong)}; }},
+      {"Size",
+       [](const Context& c) { return Tensors{at::scalar_tensor(c.in[0].numel(), at::kLong)}; }},
       {"Slice", &slice},
       {"Softmax", softmax(&at::softmax)},
       {"SoftmaxCrossEntropyLoss", &softmax_cross_entropy},

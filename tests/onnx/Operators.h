@@ -10,7 +10,8 @@ using Tensors = std::vector<at::Tensor>;
 
 bool is_known(const std::string& op_type);
 
-// Computes the outputs of a node. Throws Unsupported for a form of the operator that is not covered.
+// Computes the outputs of a node. Throws Unsupported for a form of the operator that is not
+// covered.
 Tensors compute(const Node& node, const Tensors& inputs, int64_t opset);
 
 }  // namespace onnx_test

@@ -15,8 +15,8 @@ using at::Tensor;
 
 const fs::path kFolder = "/usr/share/libonnx-testdata/data/node";
 
-// The number of models that must pass; raised when an operator is added. Keeps an empty folder, or a
-// table that lost its entries, from passing.
+// The number of models that must pass; raised when an operator is added. Keeps an empty folder, or
+// a table that lost its entries, from passing.
 constexpr size_t kLeastModels = 619;
 
 // The models all of whose operators are known, and whose dtypes oploom has.
@@ -52,8 +52,8 @@ void expect_close(const Tensor& actual, const Tensor& expected) {
   const at::ScalarType wide = actual.is_complex() ? at::kComplexDouble : at::kDouble;
   Tensor a = actual.to(wide), e = expected.to(wide);
   Tensor bound = e.abs().mul(1e-3).add(1e-7);
-  Tensor close = a.eq(e).logical_or(a.sub(e).abs().le(bound)).logical_or(
-      a.isnan().logical_and(e.isnan()));
+  Tensor close =
+      a.eq(e).logical_or(a.sub(e).abs().le(bound)).logical_or(a.isnan().logical_and(e.isnan()));
   EXPECT_TRUE(close.all().item<bool>()) << "got\n" << actual << "\nexpected\n" << expected;
 }
 

@@ -5,7 +5,7 @@ import oploom
 import pytest
 
 A = np.arange(60.0).reshape(3, 4, 5)
-I = np.array([2, 0, 2])
+J = np.array([2, 0, 2])
 M = A[..., 0] % 2 == 0
 B = np.array([True, False, True])
 
@@ -16,9 +16,9 @@ BASIC = [
     np.int64(1), slice(np.int64(1), np.int64(3)), slice(0, 10**30),
 ]
 ADVANCED = [
-    I, (slice(None), I), (I, I), (I, slice(None), I), M, B, (B, 0), (slice(None), slice(None), I),
-    (I[:, None], I), (0, I), (I, 0), (None, I), [0, 2], ([0, 1], [1, 2]), (Ellipsis, [1, 3]),
-    [True, False, True], True, False, (I, Ellipsis), np.array([], dtype=np.int64), [],
+    J, (slice(None), J), (J, J), (J, slice(None), J), M, B, (B, 0), (slice(None), slice(None), J),
+    (J[:, None], J), (0, J), (J, 0), (None, J), [0, 2], ([0, 1], [1, 2]), (Ellipsis, [1, 3]),
+    [True, False, True], True, False, (J, Ellipsis), np.array([], dtype=np.int64), [],
     (slice(1, 3), [0, 3], slice(None, None, 2)),
 ]
 
@@ -55,9 +55,9 @@ def test_advanced(index):
 
 def test_numpy_arrays_as_indices():
     x = oploom.tensor(A)
-    np.testing.assert_array_equal(x[I].numpy(), A[I])
+    np.testing.assert_array_equal(x[J].numpy(), A[J])
     np.testing.assert_array_equal(x[M].numpy(), A[M])
-    np.testing.assert_array_equal(x[:, I].numpy(), A[:, I])
+    np.testing.assert_array_equal(x[:, J].numpy(), A[:, J])
 
 
 @pytest.mark.parametrize("index", BASIC + ADVANCED, ids=str)
@@ -68,7 +68,7 @@ def test_assigning_a_number(index):
     np.testing.assert_array_equal(x.numpy(), a)
 
 
-@pytest.mark.parametrize("index", [0, (slice(None), 1), I[:2], M, (Ellipsis, 2), slice(1, 3), B],
+@pytest.mark.parametrize("index", [0, (slice(None), 1), J[:2], M, (Ellipsis, 2), slice(1, 3), B],
                          ids=str)
 def test_assigning_tensors(index):
     x, a = oploom.tensor(A), A.copy()
@@ -140,7 +140,7 @@ def test_gradients_flow_through_indexing():
     expected[0, 1:3] = 2
     np.testing.assert_array_equal(x.grad.numpy(), expected)
     x.grad = None
-    x[oploom.tensor(I)].sum().backward()
+    x[oploom.tensor(J)].sum().backward()
     expected = np.zeros_like(A)
-    np.add.at(expected, I, 1)
+    np.add.at(expected, J, 1)
     np.testing.assert_array_equal(x.grad.numpy(), expected)

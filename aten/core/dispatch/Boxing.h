@@ -186,8 +186,7 @@ struct Results {
 template <class... Rs>
 struct Results<std::tuple<Rs...>> {
   static void push(Stack& stack, const std::tuple<Rs...>& results) {
-    std::apply([&](const auto&... r) { (stack.push_back(box(r)), ...); },
-               results);
+    std::apply([&](const auto&... r) { (stack.push_back(box(r)), ...); }, results);
   }
   static std::tuple<Rs...> pop(Stack& stack) {
     return pop(stack, std::index_sequence_for<Rs...>());
@@ -254,7 +253,7 @@ template <class R, class... Args>
 struct SignatureBoxing<R(Args...)> {
   // Puts the arguments on a stack and calls the fallback of the highest key.
   [[gnu::cold, gnu::noinline]] static R to_stack(const OperatorTableBase& op, DispatchKeySet keys,
-                                    Args... args) {
+                                                 Args... args) {
     Stack stack;
     stack.reserve(sizeof...(Args));
     (stack.push_back(detail::box(args)), ...);
@@ -276,8 +275,9 @@ struct SignatureBoxing<R(Args...)> {
 
   // Calls with the arguments on the stack: `function`, or the operator's kernel for `keys` where
   // there is none.
-  [[gnu::cold, gnu::noinline]] static void from_stack(const OperatorTableBase& op, DispatchKeySet keys,
-                                         R (*function)(Args...), Stack& stack) {
+  [[gnu::cold, gnu::noinline]] static void from_stack(const OperatorTableBase& op,
+                                                      DispatchKeySet keys, R (*function)(Args...),
+                                                      Stack& stack) {
     from_stack(op, keys, function, stack, std::index_sequence_for<Args...>());
   }
 
@@ -294,7 +294,8 @@ struct SignatureBoxing<R(Args...)> {
         if (function != nullptr) return function(std::forward<Args>(args)...);
         return static_cast<const OperatorTable<R(Args...)>&>(op)(keys, std::forward<Args>(args)...);
       };
-      return kernel(static_cast<detail::Held<I, std::remove_cvref_t<Args>>&>(held).argument.get()...);
+      return kernel(
+          static_cast<detail::Held<I, std::remove_cvref_t<Args>>&>(held).argument.get()...);
     };
     if constexpr (std::is_void_v<R>) {
       call();

@@ -16,8 +16,8 @@ class IValue;
 using Stack = std::vector<IValue>;
 class OperatorTableBase;
 
-// A kernel that works for every operator: it finds the arguments on the stack, and leaves the results
-// in their place.
+// A kernel that works for every operator: it finds the arguments on the stack, and leaves the
+// results in their place.
 using BoxedKernel = void (*)(const OperatorTableBase& op, DispatchKeySet keys, Stack& stack);
 
 // Any kernel's address; only a table that knows the signature can call it.
@@ -28,12 +28,12 @@ using ErasedKernel = void (*)();
 // the library is linked, so loading the library runs nothing. A call computes the key set of its
 // tensor arguments, takes the slot of the highest key and jumps there.
 //
-// Every kernel takes the key set as its first parameter, and can pass it on without the keys that it
-// has handled (redispatch).
+// Every kernel takes the key set as its first parameter, and can pass it on without the keys that
+// it has handled (redispatch).
 //
-// An empty slot of a backend key is an error, reported with the keys that have kernels. An empty slot
-// of a key above the backends (Autograd, Autocast, Tracer) means that the operator has nothing to do
-// there: the call goes on with the next key.
+// An empty slot of a backend key is an error, reported with the keys that have kernels. An empty
+// slot of a key above the backends (Autograd, Autocast, Tracer) means that the operator has nothing
+// to do there: the call goes on with the next key.
 //
 // Slots can be written while the program runs (see Library.h): a pointer is stored atomically, so
 // that other threads call either the old kernel or the new one.
@@ -182,9 +182,7 @@ class OperatorTable<R(Args...)> final : public OperatorTableBase {
 
 namespace detail {
 
-OPLOOM_ALWAYS_INLINE DispatchKeySet keys_of(const TensorBase& tensor) {
-  return tensor.key_set();
-}
+OPLOOM_ALWAYS_INLINE DispatchKeySet keys_of(const TensorBase& tensor) { return tensor.key_set(); }
 OPLOOM_ALWAYS_INLINE DispatchKeySet keys_of(const std::optional<Tensor>& tensor);
 inline DispatchKeySet keys_of(TensorList tensors);
 inline DispatchKeySet keys_of(OptionalTensorList tensors);

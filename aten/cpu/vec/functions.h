@@ -12,10 +12,10 @@ namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 
 // ---- Vec's own ----
 
-#define OPLOOM_METHOD(name)                             \
-  template <typename T>                                 \
-  OPLOOM_ALWAYS_INLINE Vec<T> name(const Vec<T>& x) {   \
-    return x.name();                                    \
+#define OPLOOM_METHOD(name)                           \
+  template <typename T>                               \
+  OPLOOM_ALWAYS_INLINE Vec<T> name(const Vec<T>& x) { \
+    return x.name();                                  \
   }
 OPLOOM_METHOD(abs)
 OPLOOM_METHOD(cos)
@@ -135,9 +135,9 @@ Vec<T> map_two(const Vec<T>& a, const Vec<T>& b, F f) {
   return Vec<T>::loadu(x);
 }
 
-#define OPLOOM_SPECIAL(name)                                                    \
-  template <typename T>                                                         \
-  Vec<T> name(const Vec<T>& x) {                                                \
+#define OPLOOM_SPECIAL(name)                                                         \
+  template <typename T>                                                              \
+  Vec<T> name(const Vec<T>& x) {                                                     \
     return x.map([](T value) { return static_cast<T>(c10::special::name(value)); }); \
   }
 OPLOOM_SPECIAL(digamma)
@@ -188,34 +188,34 @@ Vec<T> remainder(const Vec<T>& x, const Vec<T>& y) {
 // ---- SLEEF's, beside Vec's own ----
 
 #if defined(CPU_CAPABILITY_AVX512)
-#define OPLOOM_SLEEF(name, accuracy)                                                   \
-  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x) {                          \
-    return Sleef_##name##f16_##accuracy(x);                                            \
-  }                                                                                    \
-  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x) {                        \
-    return Sleef_##name##d8_##accuracy(x);                                             \
+#define OPLOOM_SLEEF(name, accuracy)                            \
+  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x) {   \
+    return Sleef_##name##f16_##accuracy(x);                     \
+  }                                                             \
+  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x) { \
+    return Sleef_##name##d8_##accuracy(x);                      \
   }
-#define OPLOOM_SLEEF_TWO(name, accuracy)                                               \
-  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x, const Vec<float>& y) {     \
-    return Sleef_##name##f16_##accuracy(x, y);                                         \
-  }                                                                                    \
-  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x, const Vec<double>& y) {  \
-    return Sleef_##name##d8_##accuracy(x, y);                                          \
+#define OPLOOM_SLEEF_TWO(name, accuracy)                                              \
+  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x, const Vec<float>& y) {    \
+    return Sleef_##name##f16_##accuracy(x, y);                                        \
+  }                                                                                   \
+  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x, const Vec<double>& y) { \
+    return Sleef_##name##d8_##accuracy(x, y);                                         \
   }
 #elif defined(CPU_CAPABILITY_AVX2)
-#define OPLOOM_SLEEF(name, accuracy)                                                   \
-  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x) {                          \
-    return Sleef_##name##f8_##accuracy(x);                                             \
-  }                                                                                    \
-  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x) {                        \
-    return Sleef_##name##d4_##accuracy(x);                                             \
+#define OPLOOM_SLEEF(name, accuracy)                            \
+  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x) {   \
+    return Sleef_##name##f8_##accuracy(x);                      \
+  }                                                             \
+  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x) { \
+    return Sleef_##name##d4_##accuracy(x);                      \
   }
-#define OPLOOM_SLEEF_TWO(name, accuracy)                                               \
-  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x, const Vec<float>& y) {     \
-    return Sleef_##name##f8_##accuracy(x, y);                                          \
-  }                                                                                    \
-  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x, const Vec<double>& y) {  \
-    return Sleef_##name##d4_##accuracy(x, y);                                          \
+#define OPLOOM_SLEEF_TWO(name, accuracy)                                              \
+  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x, const Vec<float>& y) {    \
+    return Sleef_##name##f8_##accuracy(x, y);                                         \
+  }                                                                                   \
+  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x, const Vec<double>& y) { \
+    return Sleef_##name##d4_##accuracy(x, y);                                         \
   }
 #else
 #define OPLOOM_SLEEF(name, accuracy)
@@ -223,11 +223,11 @@ Vec<T> remainder(const Vec<T>& x, const Vec<T>& y) {
 #endif
 
 // For one number, and for complex ones.
-#define OPLOOM_LIBRARY(name, accuracy)                        \
-  template <typename T>                                       \
-  Vec<T> name(const Vec<T>& x) {                              \
+#define OPLOOM_LIBRARY(name, accuracy)                         \
+  template <typename T>                                        \
+  Vec<T> name(const Vec<T>& x) {                               \
     return x.map([](T value) { return T(std::name(value)); }); \
-  }                                                           \
+  }                                                            \
   OPLOOM_SLEEF(name, accuracy)
 OPLOOM_LIBRARY(acos, u10)
 OPLOOM_LIBRARY(acosh, u10)
@@ -271,8 +271,7 @@ OPLOOM_ALWAYS_INLINE Vec<T> logaddexp(const Vec<T>& x, const Vec<T>& y) {
 template <typename T>
 OPLOOM_ALWAYS_INLINE Vec<T> logaddexp2(const Vec<T>& x, const Vec<T>& y) {
   const Vec<T> larger = maximum(x, y);
-  const Vec<T> sum =
-      larger + log1p(exp2(neg(abs(x - y)))) * Vec<T>(T(1.4426950408889634074));
+  const Vec<T> sum = larger + log1p(exp2(neg(abs(x - y)))) * Vec<T>(T(1.4426950408889634074));
   return select(x == y, x + Vec<T>(T(1)), sum);
 }
 

@@ -22,8 +22,8 @@ const std::map<std::string, double, std::less<>> kConstants = {
 };
 
 const std::map<std::string, std::string, std::less<>> kBinary = {
-    {"+", "add"}, {"-", "sub"}, {"*", "mul"},  {"/", "div"}, {"<", "lt"},   {"<=", "le"},
-    {">", "gt"},  {">=", "ge"}, {"==", "eq"},  {"!=", "ne"}, {"&&", "and"}, {"||", "or"},
+    {"+", "add"}, {"-", "sub"}, {"*", "mul"}, {"/", "div"}, {"<", "lt"},   {"<=", "le"},
+    {">", "gt"},  {">=", "ge"}, {"==", "eq"}, {"!=", "ne"}, {"&&", "and"}, {"||", "or"},
 };
 
 class Builder {
@@ -55,8 +55,9 @@ class Builder {
       case Expr::Kind::call:
         return call(expr);
       default:
-        fail(expr, "this has no meaning in an expression of numbers: write operators, functions "
-                   "of numbers, '?:' and the names of arguments");
+        fail(expr,
+             "this has no meaning in an expression of numbers: write operators, functions "
+             "of numbers, '?:' and the names of arguments");
     }
   }
 
@@ -119,7 +120,7 @@ class Builder {
   const Node* binary(const Expr& expr) {
     const auto found = kBinary.find(expr.text);
     if (found == kBinary.end()) {
-      const std::string hint = expr.text == "%" ? ": write 'remainder(a, b)' or 'fmod(a, b)'"
+      const std::string hint = expr.text == "%"   ? ": write 'remainder(a, b)' or 'fmod(a, b)'"
                                : expr.text == "^" ? ": write 'pow(a, b)'"
                                                   : "";
       fail(expr,

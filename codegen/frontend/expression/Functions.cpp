@@ -13,10 +13,10 @@ namespace {
     const double x = a[0];        \
     return expression;            \
   }
-#define OPLOOM_BINARY(expression)            \
-  [](const double* a) -> double {            \
-    const double x = a[0], y = a[1];         \
-    return expression;                       \
+#define OPLOOM_BINARY(expression)    \
+  [](const double* a) -> double {    \
+    const double x = a[0], y = a[1]; \
+    return expression;               \
   }
 
 using enum Function::Traits;
@@ -55,16 +55,8 @@ const std::vector<Function>& table() {
         {"cos", kOne, {"-sin(x)"}, OPLOOM_UNARY(std::cos(x)), 20, complex},
         {"cosh", kOne, {"sinh(x)"}, OPLOOM_UNARY(std::cosh(x)), 25, complex},
         {"digamma", kOne, {"polygamma(1, x)"}, OPLOOM_UNARY(c10::special::digamma(x)), 60},
-        {"erf",
-         kOne,
-         {"1.1283791670955126 * exp(-x * x)"},
-         OPLOOM_UNARY(std::erf(x)),
-         25},
-        {"erfc",
-         kOne,
-         {"-1.1283791670955126 * exp(-x * x)"},
-         OPLOOM_UNARY(std::erfc(x)),
-         25},
+        {"erf", kOne, {"1.1283791670955126 * exp(-x * x)"}, OPLOOM_UNARY(std::erf(x)), 25},
+        {"erfc", kOne, {"-1.1283791670955126 * exp(-x * x)"}, OPLOOM_UNARY(std::erfc(x)), 25},
         {"erfcx",
          kOne,
          {"2 * x * result - 1.1283791670955126"},
@@ -116,7 +108,8 @@ const std::vector<Function>& table() {
         {"logaddexp2",
          kTwo,
          {"1 / (1 + exp2(y - x))", "1 / (1 + exp2(x - y))"},
-         OPLOOM_BINARY(maximum(x, y) + std::log1p(std::exp2(-std::abs(x - y))) * 1.4426950408889634),
+         OPLOOM_BINARY(maximum(x, y) +
+                       std::log1p(std::exp2(-std::abs(x - y))) * 1.4426950408889634),
          30},
         {"maximum",
          kTwo,
@@ -147,11 +140,7 @@ const std::vector<Function>& table() {
          OPLOOM_BINARY(std::pow(x, y)),
          40},
         {"relu", kOne, {"result <= 0 ? 0 : 1"}, OPLOOM_UNARY(x < 0 ? 0 : x), 2, integers},
-        {"remainder",
-         kTwo,
-         {"1", "-floor(x / y)"},
-         OPLOOM_BINARY(x - y * std::floor(x / y)),
-         30},
+        {"remainder", kTwo, {"1", "-floor(x / y)"}, OPLOOM_BINARY(x - y * std::floor(x / y)), 30},
         {"round", kOne, {"0"}, OPLOOM_UNARY(std::nearbyint(x)), 1, integers},
         {"rsqrt",
          kOne,
@@ -165,7 +154,14 @@ const std::vector<Function>& table() {
          OPLOOM_UNARY(1 / (1 + std::exp(-x))),
          18,
          complex},
-        {"sign", kOne, {"0"}, OPLOOM_UNARY(x > 0 ? 1 : x < 0 ? -1 : x), 2, integers},
+        {"sign",
+         kOne,
+         {"0"},
+         OPLOOM_UNARY(x > 0   ? 1
+                      : x < 0 ? -1
+                              : x),
+         2,
+         integers},
         {"signbit", kOne, {}, OPLOOM_UNARY(std::signbit(x) ? 1 : 0), 1, integers | truth},
         {"sin", kOne, {"cos(x)"}, OPLOOM_UNARY(std::sin(x)), 20, complex},
         {"sinh", kOne, {"cosh(x)"}, OPLOOM_UNARY(std::sinh(x)), 25, complex},
@@ -190,9 +186,9 @@ std::span<const Function> functions() { return table(); }
 
 const Function* find_function(std::string_view name) {
   const auto& rows = table();
-  const auto found =
-      std::lower_bound(rows.begin(), rows.end(), name,
-                       [](const Function& row, std::string_view wanted) { return row.name < wanted; });
+  const auto found = std::lower_bound(
+      rows.begin(), rows.end(), name,
+      [](const Function& row, std::string_view wanted) { return row.name < wanted; });
   return found != rows.end() && found->name == name ? &*found : nullptr;
 }
 

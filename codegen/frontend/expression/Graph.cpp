@@ -162,8 +162,8 @@ const Node* Graph::mul(const Node* a, const Node* b) {
   for (const auto& [choice, other] : {std::pair(a, b), std::pair(b, a)}) {
     if (!choice->is_call("select")) continue;
     const auto& parts = choice->arguments;
-    const bool simple = parts[1]->kind == Node::Kind::constant ||
-                        parts[2]->kind == Node::Kind::constant;
+    const bool simple =
+        parts[1]->kind == Node::Kind::constant || parts[2]->kind == Node::Kind::constant;
     if (simple) return select(parts[0], mul(parts[1], other), mul(parts[2], other));
   }
   if (b->is_call("div") && b->arguments[0]->is_constant(1)) return div(a, b->arguments[1]);

@@ -33,9 +33,7 @@ struct Node {
   std::size_t id = 0;   // in order of creation: arguments come before what uses them
 
   bool is_constant(double wanted) const { return kind == Kind::constant && value == wanted; }
-  bool is_call(std::string_view operation) const {
-    return kind == Kind::call && name == operation;
-  }
+  bool is_call(std::string_view operation) const { return kind == Kind::call && name == operation; }
 };
 
 class Graph {

@@ -85,7 +85,7 @@ class Expander {
     const Needs needs = needs_of({root}, op.schema);
     expression.integers = needs.integers;
     expression.complex = needs.complex;
-    expression.promotion = root->truth       ? Expression::Promotion::truth
+    expression.promotion = root->truth      ? Expression::Promotion::truth
                            : needs.integers ? Expression::Promotion::same
                                             : Expression::Promotion::to_float;
     expression.program = linearize({root});
@@ -104,7 +104,8 @@ class Expander {
       return refuse("an expression belongs to the functional form; the others are made from it");
     }
     if (op.dispatch_given || op.structured || !op.structured_delegate.empty()) {
-      return refuse("an expression is the operator's kernel: leave out 'dispatch' and 'structured'");
+      return refuse(
+          "an expression is the operator's kernel: leave out 'dispatch' and 'structured'");
     }
     const auto& returns = op.schema.returns;
     if (returns.size() != 1 || !returns[0].type.is_plain_tensor() || returns[0].alias) {
@@ -156,8 +157,8 @@ class Expander {
     bool inplace = false, out = false;
     for (const auto& name : op.autogen) {
       const bool scalar = name.text.ends_with(".Scalar") && op.schema.overload_name != "Scalar";
-      const bool in = name.text.starts_with(op.schema.name + "_.") ||
-                      name.text == op.schema.name + "_";
+      const bool in =
+          name.text.starts_with(op.schema.name + "_.") || name.text == op.schema.name + "_";
       inplace |= in && !scalar;
       out |= !in && !scalar && !name.text.ends_with("Scalar_out");
     }
@@ -175,9 +176,8 @@ class Expander {
   // ---- Derivatives ----
 
   bool has_entry(const Operator& op) const {
-    return std::any_of(model_.derivatives.begin(), model_.derivatives.end(), [&](const auto& entry) {
-      return entry->schema.full_name() == op.name();
-    });
+    return std::any_of(model_.derivatives.begin(), model_.derivatives.end(),
+                       [&](const auto& entry) { return entry->schema.full_name() == op.name(); });
   }
 
   DerivativeEntry& new_entry(const FunctionSchema& schema, const YamlNode& node) {
@@ -322,8 +322,8 @@ class Expander {
 
     if (const Operator* other = model_.find(schema.full_name())) {
       diagnostics_
-          .error(node.where, "the gradient of '" + op.name() + "' would be '" +
-                                 schema.full_name() + "', which exists")
+          .error(node.where, "the gradient of '" + op.name() + "' would be '" + schema.full_name() +
+                                 "', which exists")
           .note(other->schema_where, "it is here");
       return;
     }
@@ -382,7 +382,8 @@ class Expander {
         sum = graph.add(sum, term);
       }
       if (sum->is_constant(0)) {
-        entry.gradients.push_back(formula({name}, "zeros_like(" + to_text(incoming[0]) + ")", node));
+        entry.gradients.push_back(
+            formula({name}, "zeros_like(" + to_text(incoming[0]) + ")", node));
         continue;
       }
       entry.gradients.push_back(formula({name}, to_text(sum), node));

@@ -7,9 +7,10 @@
 //
 //   (8 (f(x + h) - f(x - h)) - (f(x + 2h) - f(x - 2h))) / 12h  =  f'(x) + O(h^4)
 //
-// in double precision. A point is left out where f is not smooth between x - 2h and x + 2h: where a condition, the sign of an argument of
-// abs, or a rounded number changes. Points that the record calls `singular` are left out too; there,
-// the gradient has to be a number. The domain is that of the record: `domain: {argument: [low, high]}`.
+// in double precision. A point is left out where f is not smooth between x - 2h and x + 2h: where a
+// condition, the sign of an argument of abs, or a rounded number changes. Points that the record
+// calls `singular` are left out too; there, the gradient has to be a number. The domain is that of
+// the record: `domain: {argument: [low, high]}`.
 #include <codegen/frontend/expression/Build.h>
 #include <codegen/frontend/passes/Passes.h>
 
@@ -175,9 +176,8 @@ class Proof {
       if (!point.contains(name)) point[name] = result;
     }
     carry_out(backward.program, point);
-    const auto place =
-        std::find(expression_.inputs.begin(), expression_.inputs.end(), input) -
-        expression_.inputs.begin();
+    const auto place = std::find(expression_.inputs.begin(), expression_.inputs.end(), input) -
+                       expression_.inputs.begin();
     return operand(point, backward.program.outputs[static_cast<std::size_t>(place)]);
   }
 
@@ -195,9 +195,8 @@ class Proof {
     }
     const auto found = singular_.find(input);
     if (found == singular_.end()) return true;
-    return std::none_of(found->second.begin(), found->second.end(), [&](double place) {
-      return std::abs(place - point.at(input)) <= 3 * h;
-    });
+    return std::none_of(found->second.begin(), found->second.end(),
+                        [&](double place) { return std::abs(place - point.at(input)) <= 3 * h; });
   }
 
   void at(const Values& point) {

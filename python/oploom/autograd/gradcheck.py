@@ -71,7 +71,7 @@ def _numerical(
             with no_grad():
                 plain[index] = original
             for column, high, low in zip(columns, above, below):
-                slopes = [(h - l) / (2 * eps) for h, l in zip(high, low)]
+                slopes = [(b - a) / (2 * eps) for a, b in zip(low, high)]
                 column.append(([s.real for s in slopes], [s.imag for s in slopes]))
     return columns
 

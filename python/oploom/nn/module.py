@@ -1,8 +1,19 @@
 """Module: the base of everything in oploom.nn."""
 
 from collections import OrderedDict
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Set, Tuple
-from typing import TypeVar
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Set,
+    Tuple,
+    TypeVar,
+)
 
 from oploom import _C
 from oploom._C import Tensor

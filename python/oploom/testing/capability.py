@@ -17,8 +17,8 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-import oploom
 
+import oploom
 from oploom.testing.samples import make_call, to_numpy
 
 

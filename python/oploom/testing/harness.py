@@ -9,13 +9,13 @@ from __future__ import annotations
 import builtins
 
 import numpy as np
-import oploom
 import pytest
 import scipy.special  # type: ignore[import-untyped]
-from oploom.autograd import gradcheck, gradgradcheck
 
+import oploom
+from oploom.autograd import gradcheck, gradgradcheck
 from oploom.testing import capability
-from oploom.testing.samples import Operator, make_call, to_numpy, widen, wide_name
+from oploom.testing.samples import Operator, make_call, to_numpy, wide_name, widen
 
 # Relative and absolute error allowed against a reference in float64.
 TOLERANCE = {

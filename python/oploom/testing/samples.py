@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
 import numpy as np
+
 import oploom
 
 GROUPS = {

@@ -161,8 +161,7 @@ TEST(Engine, SeveralOutputsAtOnce) {
 
 TEST(Engine, RefusesWhatHasNoGradient) {
   const Tensor plain = vector_of({1});
-  EXPECT_THROWS(plain.backward(), c10::Error,
-                "element 0 of the outputs has no graph");
+  EXPECT_THROWS(plain.backward(), c10::Error, "element 0 of the outputs has no graph");
   const Tensor x = leaf({1, 2});
   EXPECT_THROWS((x * 2).backward(), c10::Error,
                 "the gradient may be left out only for an output with one element");
@@ -171,15 +170,13 @@ TEST(Engine, RefusesWhatHasNoGradient) {
                 "input 0 does not require grad");
   EXPECT_THROWS(at::ones({2}, at::kLong).requires_grad_(), c10::Error,
                 "expected a tensor of floating-point or complex dtype");
-  EXPECT_THROWS((x * 2).requires_grad_(false), c10::Error,
-                "cannot stop requiring it");
+  EXPECT_THROWS((x * 2).requires_grad_(false), c10::Error, "cannot stop requiring it");
 }
 
 TEST(Engine, OutFormsRefuseInputsThatRequireGrad) {
   const Tensor x = leaf({1, 2});
   Tensor out = at::empty({2}, at::kDouble);
-  EXPECT_THROWS(at::mul_out(out, x, x), c10::Error,
-                "mul(): an argument requires grad");
+  EXPECT_THROWS(at::mul_out(out, x, x), c10::Error, "mul(): an argument requires grad");
   c10::NoGradGuard no_grad;
   at::mul_out(out, x, x);
   EXPECT_EQ(values_of(out), (Values{1, 4}));
@@ -284,8 +281,7 @@ struct WrongShape : at::autograd::Function<WrongShape> {
 
 TEST(Engine, GradientsThatDoNotFitAreRefused) {
   const Tensor x = leaf({1, 2});
-  EXPECT_THROWS(WrongCount::apply(x).sum().backward(), c10::Error,
-                "expected 1 gradients, got 2");
+  EXPECT_THROWS(WrongCount::apply(x).sum().backward(), c10::Error, "expected 1 gradients, got 2");
   EXPECT_THROWS(WrongShape::apply(x).sum().backward(), c10::Error,
                 "expected gradient 0 of a shape that sums to [2], got [7]");
 }

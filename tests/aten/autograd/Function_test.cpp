@@ -33,8 +33,7 @@ TEST(Function, RunsForwardAndBackward) {
   z.sum().backward();
   EXPECT_EQ(values_of(x.grad()), (Values{30, 40}));
   EXPECT_EQ(values_of(y.grad()), (Values{10, 20}));
-  EXPECT_THROWS(z.sum().backward(), c10::Error,
-                "graph was freed");
+  EXPECT_THROWS(z.sum().backward(), c10::Error, "graph was freed");
 }
 
 TEST(Function, IsDifferentiableTwice) {

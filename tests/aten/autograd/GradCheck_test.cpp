@@ -22,11 +22,12 @@ struct WrongSlope : at::autograd::Function<WrongSlope> {
 };
 
 TEST(GradCheck, FindsAWrongGradient) {
-  EXPECT_THROWS(gradcheck([](const auto& in) { return std::vector<Tensor>{WrongSlope::apply(in[0])}; },
-                          {leaf({1, 2})}),
-                c10::Error,
-                "the derivative of element 0 of output 0 by element 0 of input 0 is 3, but finite "
-                "differences give 2");
+  EXPECT_THROWS(
+      gradcheck([](const auto& in) { return std::vector<Tensor>{WrongSlope::apply(in[0])}; },
+                {leaf({1, 2})}),
+      c10::Error,
+      "the derivative of element 0 of output 0 by element 0 of input 0 is 3, but finite "
+      "differences give 2");
 }
 
 TEST(GradCheck, WantsDoubles) {
@@ -70,8 +71,11 @@ TEST(Formulas, Products) {
   check([](const auto& in) { return in[0].prod(1); }, {values({2, 3}, 4)});
   // With zeros, one and several in a row.
   check([](const auto& in) { return in[0].prod(); }, {leaf({2, 0, 3})});
-  check([](const auto& in) { return in[0].reshape({2, 3}).prod(1, true); },
-        {leaf({2, 0, 3, 0, 0, 5})});
+  check(
+      [](const auto& in) {
+        return in[0].reshape({2, 3}).prod(1, true);
+      },
+      {leaf({2, 0, 3, 0, 0, 5})});
   check([](const auto& in) { return in[0].cumprod(0); }, {leaf({2, 0, 3, 4})});
   check([](const auto& in) { return in[0].cumsum(1); }, {values({2, 3}, 5)});
 }
@@ -80,7 +84,8 @@ TEST(Formulas, Statistics) {
   const Tensor x = values({3, 4}, 6);
   check([](const auto& in) { return in[0].var(); }, {x});
   check([](const auto& in) { return in[0].var(at::OptionalIntArrayRef({1}), 1); }, {x});
-  check([](const auto& in) { return in[0].std(at::OptionalIntArrayRef({0}), std::nullopt, true); }, {x});
+  check([](const auto& in) { return in[0].std(at::OptionalIntArrayRef({0}), std::nullopt, true); },
+        {x});
   check([](const auto& in) { return in[0].mean(at::IntArrayRef({0, 1})); }, {x});
   check([](const auto& in) { return in[0].logsumexp(at::IntArrayRef({1})); }, {x});
 }
@@ -121,17 +126,16 @@ TEST(Formulas, NeuralNetworks) {
   check([](const auto& in) { return at::layer_norm(in[0], {4}); }, {x});
   const Tensor indices = at::tensor({2, 0, 2}, at::kLong);
   check([&](const auto& in) { return at::embedding(in[0], indices); }, {x});
-  // The padding row gets no gradient, and frequent rows less of it: not the derivative, by intention,
-  // but a linear function of the incoming gradient all the same.
+  // The padding row gets no gradient, and frequent rows less of it: not the derivative, by
+  // intention, but a linear function of the incoming gradient all the same.
   EXPECT_TRUE(gradgradcheck(
-      [&](const auto& in) {
-        return std::vector<Tensor>{at::embedding(in[0], indices, 0, true)};
-      },
+      [&](const auto& in) { return std::vector<Tensor>{at::embedding(in[0], indices, 0, true)}; },
       {x}));
 }
 
 TEST(Formulas, MatrixProducts) {
-  check([](const auto& in) { return in[0].matmul(in[1]); }, {values({2, 3}, 14), values({3, 2}, 15)});
+  check([](const auto& in) { return in[0].matmul(in[1]); },
+        {values({2, 3}, 14), values({3, 2}, 15)});
   check([](const auto& in) { return at::addmm(in[0], in[1], in[2], 2, 3); },
         {values({2, 2}, 16), values({2, 3}, 17), values({3, 2}, 18)});
 }

@@ -127,7 +127,8 @@ TEST(RetainGrad, DoesNotKeepTheTensorAlive) {
 }
 
 TEST(RetainGrad, IsRefusedWithoutGradientAndIdleOnLeaves) {
-  EXPECT_THROWS(vector_of({1}).retain_grad(), c10::Error, "retain_grad(): the tensor does not require grad");
+  EXPECT_THROWS(vector_of({1}).retain_grad(), c10::Error,
+                "retain_grad(): the tensor does not require grad");
   const Tensor x = leaf({1});
   x.retain_grad();
   EXPECT_FALSE(x.retains_grad());

@@ -107,8 +107,7 @@ TEST(SavedTensor, UndefinedAndReleased) {
   at::autograd::SavedTensor saved(vector_of({1}), false);
   EXPECT_TRUE(saved.unpack(nullptr).defined());
   saved.reset_data();
-  EXPECT_THROWS(saved.unpack(nullptr), c10::Error,
-                "graph was freed");
+  EXPECT_THROWS(saved.unpack(nullptr), c10::Error, "graph was freed");
 }
 
 }  // namespace

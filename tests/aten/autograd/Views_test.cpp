@@ -164,10 +164,8 @@ TEST(Views, FreedGraph) {
 
 TEST(Views, LeavesAreNotChangedInPlace) {
   Tensor x = matrix();
-  EXPECT_THROWS(x.mul_(2), c10::Error,
-                "is a leaf that requires grad");
-  EXPECT_THROWS(x.select(0, 0).mul_(2), c10::Error,
-                "is a view of a leaf that requires grad");
+  EXPECT_THROWS(x.mul_(2), c10::Error, "is a leaf that requires grad");
+  EXPECT_THROWS(x.select(0, 0).mul_(2), c10::Error, "is a view of a leaf that requires grad");
   EXPECT_EQ(values_of(x), (Values{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(x._version(), 0u);
   c10::NoGradGuard no_grad;
@@ -181,8 +179,7 @@ TEST(Views, OneOfManyIsNotChangedInPlace) {
   const Tensor y = x * 1;
   for (const std::vector<Tensor>& parts : {y.unbind(0), y.split(1, 0), y.chunk(2, 0)}) {
     Tensor part = parts[1];
-    EXPECT_THROWS(part.mul_(2), c10::Error,
-                  "is one of several views that were made at once");
+    EXPECT_THROWS(part.mul_(2), c10::Error, "is one of several views that were made at once");
   }
 }
 
@@ -201,8 +198,7 @@ TEST(Views, MadeUnderNoGradAreNotChangedWithGrad) {
     row = x.select(0, 0);
   }
   EXPECT_FALSE(row.requires_grad());
-  EXPECT_THROWS(row.mul_(2), c10::Error,
-                "is a view that was made without gradient recording");
+  EXPECT_THROWS(row.mul_(2), c10::Error, "is a view that was made without gradient recording");
   c10::NoGradGuard no_grad;
   row.mul_(2);
   EXPECT_EQ(values_of(x), (Values{2, 4, 6, 4, 5, 6}));

@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 namespace {
 
 using at::Tensor;
@@ -29,9 +32,7 @@ class TestBackend : public testing::Test {
     ASSERT_NE(handle_, nullptr) << dlerror();
   }
   void TearDown() override { dlclose(handle_); }
-  int calls(const char* name) {
-    return reinterpret_cast<int (*)()>(dlsym(handle_, name))();
-  }
+  int calls(const char* name) { return reinterpret_cast<int (*)()>(dlsym(handle_, name))(); }
   void* handle_ = nullptr;
 };
 
@@ -75,10 +76,14 @@ TEST_F(TestBackend, UnloadingTakesTheKernelsOut) {
   handle_ = dlopen(TEST_BACKEND, RTLD_NOW | RTLD_LOCAL);
 }
 
+Tensor passing_mul(at::DispatchKeySet keys, const Tensor& self, const Tensor& other) {
+  return at::_ops::mul_Tensor::redispatch(keys.remove(at::DispatchKey::Tracer), self, other);
+}
+
 int multiplications = 0;
 Tensor counting_mul(at::DispatchKeySet keys, const Tensor& self, const Tensor& other) {
   ++multiplications;
-  return at::_ops::mul_Tensor::redispatch(keys.remove(at::DispatchKey::Tracer), self, other);
+  return passing_mul(keys, self, other);
 }
 
 TEST(Library, AWrapperKeyIsCalledOnlyWhileIncluded) {
@@ -94,6 +99,33 @@ TEST(Library, AWrapperKeyIsCalledOnlyWhileIncluded) {
     at::add(a, a);  // has no kernel there: passes over
   }
   EXPECT_EQ(multiplications, 1);
+}
+
+TEST(Library, KernelsComeAndGoWhileOthersCall) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 3; ++i) {
+    callers.emplace_back([&stop] {
+      const c10::IncludeDispatchKeyGuard guard(at::DispatchKey::Tracer);
+      const Tensor a = at::full({2}, 3.0);
+      while (!stop) ASSERT_EQ(at::mul(a, a)[1].item<float>(), 9);
+    });
+  }
+  // Registries are changed by two threads as well, each for operators of its own.
+  std::thread other([] {
+    for (int i = 0; i < 200; ++i) {
+      at::Library library("aten", "PrivateUse2");
+      library.impl("mul.Tensor", OPLOOM_FN(passing_mul));
+      EXPECT_NE(at::find_operator("add.Tensor"), nullptr);
+    }
+  });
+  for (int i = 0; i < 200; ++i) {
+    at::Library library("aten", "Tracer");
+    library.impl("mul.Tensor", OPLOOM_FN(passing_mul));
+  }
+  other.join();
+  stop = true;
+  for (std::thread& caller : callers) caller.join();
 }
 
 std::vector<std::string> traced;

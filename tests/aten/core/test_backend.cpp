@@ -28,10 +28,9 @@ int calls_of_fallback = 0;
 // The same memory as a tensor of another device.
 TensorBase on(c10::Device device, const TensorBase& tensor) {
   c10::Storage storage(c10::Storage::use_byte_size_t(), tensor.storage().nbytes(),
-                       c10::DataPtr(tensor.storage().mutable_data(),
-                                    new TensorBase(tensor),
-                                    [](void* kept) { delete static_cast<TensorBase*>(kept); },
-                                    device));
+                       c10::DataPtr(
+                           tensor.storage().mutable_data(), new TensorBase(tensor),
+                           [](void* kept) { delete static_cast<TensorBase*>(kept); }, device));
   auto impl = c10::make_intrusive<c10::TensorImpl, c10::UndefinedTensorImpl>(
       std::move(storage), c10::DispatchKeySet(c10::backend_key(device.type(), at::Layout::Strided)),
       tensor.scalar_type());

@@ -1,4 +1,5 @@
-// The functional, in-place, out= and Meta forms of structured operators: what happens to the outputs.
+// The functional, in-place, out= and Meta forms of structured operators: what happens to the
+// outputs.
 #include "Testing.h"
 
 namespace {

@@ -130,10 +130,7 @@ TEST(Factories, EyeAndTriangles) {
 }
 
 TEST(Factories, WrongSizes) {
-  EXPECT_THAT(message_of<c10::Error>([] {
-                at::zeros({2, -1});
-              }),
-              HasSubstr("negative dimension"));
+  EXPECT_THAT(message_of<c10::Error>([] { at::zeros({2, -1}); }), HasSubstr("negative dimension"));
   EXPECT_ANY_THROW(at::zeros({int64_t{1} << 40, int64_t{1} << 40}));
   EXPECT_ANY_THROW(at::empty({int64_t{1} << 61}, at::kDouble));
   EXPECT_ANY_THROW(at::empty_strided({2}, {-1}));
@@ -166,10 +163,7 @@ TEST(FromNumbers, DtypesAndShapes) {
   EXPECT_EQ(ints(at::tensor(std::vector<bool>{true, false})), (Ints{1, 0}));
   EXPECT_EQ(at::tensor(std::vector<int64_t>{}).numel(), 0);
   EXPECT_TRUE(at::tensor({1.0}, at::requires_grad()).requires_grad());
-  EXPECT_THAT(message_of<c10::Error>([] {
-                at::tensor({{1, 2}, {3}});
-              }),
-              HasSubstr("same length"));
+  EXPECT_THAT(message_of<c10::Error>([] { at::tensor({{1, 2}, {3}}); }), HasSubstr("same length"));
 }
 
 TEST(FromBlob, SharesTheMemory) {

@@ -168,11 +168,9 @@ TEST(WrapDim, CountsFromTheEndAndNamesTheRange) {
   EXPECT_EQ(maybe_wrap_dim(2, 3), 2);
   EXPECT_EQ(maybe_wrap_dim(-1, 0), 0);
   EXPECT_EQ(maybe_wrap_dim(0, 0), 0);
-  EXPECT_THROWS(maybe_wrap_dim(5, 2), IndexError,
-                "expected dim in [-2, 1] for a 2-d input, got 5");
+  EXPECT_THROWS(maybe_wrap_dim(5, 2), IndexError, "expected dim in [-2, 1] for a 2-d input, got 5");
   EXPECT_THROWS(maybe_wrap_dim(-3, 2), IndexError, "got -3");
-  EXPECT_THROWS(maybe_wrap_dim(1, 0), IndexError,
-                "expected dim in [-1, 0] for a 0-d input, got 1");
+  EXPECT_THROWS(maybe_wrap_dim(1, 0), IndexError, "expected dim in [-1, 0] for a 0-d input, got 1");
   EXPECT_THROWS(maybe_wrap_dim(0, 0, false), IndexError, "0-d");
   EXPECT_THROWS(wrap_dim("softmax", 5, 2), IndexError,
                 "softmax(): expected dim in [-2, 1] for a 2-d input, got 5");

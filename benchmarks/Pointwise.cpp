@@ -1,0 +1,25 @@
+// Throughput of pointwise operators, with the result in fresh memory and in a given tensor.
+#include "Cases.h"
+
+using at::Tensor;
+
+void add_pointwise(Cases& cases) {
+  for (const int64_t n : {1'000'000, 10'000'000}) {
+    const Tensor a = at::rand({n}) * 4 - 2, b = at::rand({n}) * 4 - 2;
+    const Tensor condition = at::gt(a, b);
+    const auto name = [n](const char* operation) {
+      return std::string("pointwise/") + operation + (n == 1'000'000 ? " 1 M" : " 10 M");
+    };
+    cases.add(name("add, fresh"), [=] { return at::add(a, b); });
+    cases.add(name("exp, fresh"), [=] { return at::exp(a); });
+    cases.add(name("tanh, fresh"), [=] { return at::tanh(a); });
+    cases.add(name("where, fresh"), [=] { return at::where(condition, a, b); });
+    cases.add(name("gt, fresh"), [=] { return at::gt(a, b); });
+    Tensor out = at::empty({n}), mask = at::empty({n}, at::kBool);
+    cases.add(name("add, given"), [=]() mutable { at::add_out(out, a, b); });
+    cases.add(name("exp, given"), [=]() mutable { at::exp_out(out, a); });
+    cases.add(name("tanh, given"), [=]() mutable { at::tanh_out(out, a); });
+    cases.add(name("where, given"), [=]() mutable { at::where_out(out, condition, a, b); });
+    cases.add(name("gt, given"), [=]() mutable { at::gt_out(mask, a, b); });
+  }
+}
