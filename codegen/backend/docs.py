@@ -140,7 +140,8 @@ def python_signatures(model: Model) -> dict[str, list[str]]:
             if op.is_function:
                 module = model.package.python
                 if function.module:
-                    module += f"._C._{function.module}" if model.package.in_tree else f".{function.module}"
+                    inner = "._C._" if model.package.in_tree else "."
+                    module += inner + function.module
                 lines.append(_python(f"{module}.{op.base}", signature.parameters, result))
             if function.is_method and op.is_method:
                 own = [p for p in signature.parameters if p.name not in ("self", "out")]
@@ -520,9 +521,11 @@ def write(folder: Path, outputs: dict[str, str]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="codegen.backend.docs", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="codegen.backend.docs", description=__doc__.split("\n")[0]
+    )
     parser.add_argument("--model", default="-", help="the model's JSON file; - for standard input")
-    parser.add_argument("--sources", default=".", help="the folder of the YAML files that pages link")
+    parser.add_argument("--sources", default=".", help="the folder of the YAML files")
     parser.add_argument("--out", default="build/docs", help="the folder to fill")
     options = parser.parse_args()
     text = sys.stdin.read() if options.model == "-" else Path(options.model).read_text()

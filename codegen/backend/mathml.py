@@ -208,6 +208,7 @@ _NAMES = {
     "atanh": "artanh",
 }
 _SUBSCRIPTS = {"log2": ("log", "2"), "log10": ("log", "10"), "i0": ("I", "0"), "i1": ("I", "1")}
+_OPERATIONS = frozenset("add sub mul div neg and or not select conj".split())
 _RELATIONS = {"lt": "<", "le": "≤", "gt": ">", "ge": "≥", "eq": "=", "ne": "≠"}
 _FENCES = {"abs": ("|", "|"), "floor": ("⌊", "⌋"), "ceil": ("⌈", "⌉"), "round": ("⌊", "⌉")}
 
@@ -267,7 +268,7 @@ class _Set:
 
 @dataclass
 class Typesetter:
-    """Sets trees. `letters` is what each name is written as; a name that lacks one stays as it is."""
+    """Sets trees. `letters` is what each name is written as; without one it stays as it is."""
 
     letters: Mapping[str, str]
     functions: frozenset[str]  # the functions of the language
@@ -279,7 +280,7 @@ class Typesetter:
             not n.operation
             or n.operation in self.functions
             or n.operation in _RELATIONS
-            or n.operation in ("add", "sub", "mul", "div", "neg", "and", "or", "not", "select", "conj")
+            or n.operation in _OPERATIONS
             for n in node.walk()
         )
 

@@ -1,5 +1,5 @@
-"""Tests: a class for each operator with a record, for oploom/testing/harness.py, and the examples of
-all operators, for oploom/testing/examples.py."""
+"""Tests: a class for each operator with a record, for oploom/testing/harness.py, and the examples
+of all operators, for oploom/testing/examples.py."""
 
 from __future__ import annotations
 
@@ -202,7 +202,9 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
     if examples:
         path = f"{model.package.folder}/tests/test_examples.py"
         files[path] = env.get_template("tests_examples.py.j2").render(
-            examples=[{"name": op.name, "lines": [repr(line) for line in op.example.rstrip().split("\n")]}
-                      for op in examples]
+            examples=[
+                {"name": op.name, "lines": [repr(s) for s in op.example.rstrip().split("\n")]}
+                for op in examples
+            ]
         )
     return files

@@ -1,5 +1,5 @@
-"""Drives headless Chromium through its debugging pipe: JSON messages that end in a zero byte, on two
-file descriptors. Needs the browser and nothing else."""
+"""Drives headless Chromium through its debugging pipe: JSON messages that end in a zero byte, on
+two file descriptors. Needs the browser and nothing else."""
 
 import json
 import os
@@ -8,8 +8,8 @@ import shutil
 import time
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
-_FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run",
-          "--disable-background-networking", "--disable-component-update", "--hide-scrollbars")
+_FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
+          "--no-first-run", "--disable-background-networking", "--disable-component-update", "--hide-scrollbars")
 
 
 class Page:
@@ -35,7 +35,8 @@ class Page:
         self.complaints = []  # of the console, and uncaught exceptions
         self.requests = []  # addresses
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        attached = self.send("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
 
@@ -71,8 +72,9 @@ class Page:
             self.complaints.append(params["exceptionDetails"])
         elif kind == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
             self.complaints.append(params["entry"])
-        elif kind == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
-            self.complaints.append(params)
+        elif kind == "Runtime.consoleAPICalled":
+            if params["type"] in ("error", "warning", "assert"):
+                self.complaints.append(params)
         elif kind == "Network.requestWillBeSent":
             self.requests.append(params["request"]["url"])
         return message

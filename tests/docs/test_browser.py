@@ -1,10 +1,12 @@
-"""The reference as a reader meets it, in a real browser: the search, both colour schemes, a phone."""
+"""The reference as a reader meets it, in a browser: the search, both colour schemes, a phone."""
 
 import pytest
 
 from tests.docs import browser
 
-pytestmark = pytest.mark.skipif(browser.BROWSER is None, reason="needs Chromium (apt install chromium)")
+pytestmark = pytest.mark.skipif(
+    browser.BROWSER is None, reason="needs Chromium (apt install chromium)"
+)
 
 SAMPLE = ("index.html", "expressions.html", "op/add.html", "op/silu.html", "op/matmul.html",
           "op/native_layer_norm.html", "source/native_functions.yaml.html")
@@ -51,7 +53,9 @@ def test_the_search_is_used_by_keyboard_alone(site, page):
     assert selected(page) == names[-1], "from the first one, up leads to the last"
     page.press("ArrowDown")
     page.press("Enter")
-    page.wait_for("location.pathname.endsWith('/op/log.html') && document.readyState === 'complete'")
+    page.wait_for(
+        "location.pathname.endsWith('/op/log.html') && document.readyState === 'complete'"
+    )
     assert page.run("document.querySelector('h1').textContent") == "log"
 
 
@@ -148,4 +152,4 @@ def test_links_lead_somewhere(site, page):
     for link in page.run("[...document.querySelectorAll('.facts a, .crumb a')].map((a) => a.href)"):
         page.open(link)
         anchor = link.partition("#")[2]
-        assert anchor and page.run(f"document.querySelector(':target')?.id") == anchor, link
+        assert anchor and page.run("document.querySelector(':target')?.id") == anchor, link

@@ -1,4 +1,4 @@
-"""Typeset formulas say what the expression says: MathML is read back as mathematics and evaluated."""
+"""Typeset formulas say what the expression says: MathML is read back and evaluated."""
 
 import math
 import random
@@ -15,8 +15,8 @@ FUNCTIONS = {
     "erf": math.erf, "max": max, "min": min, "sgn": lambda x: (x > 0) - (x < 0),
     "ψ": special.digamma,
 }
-SIGNS = {"−": "-", "·": "*", "\u2062": "*", "\u2061": "", "=": "==", "≠": "!=", "≤": "<=", "≥": ">=",
-         "∧": " and ", "∨": " or ", "¬": " not "}
+SIGNS = {"−": "-", "·": "*", "\u2062": "*", "\u2061": "", "=": "==", "≠": "!=", "≤": "<=",
+         "≥": ">=", "∧": " and ", "∨": " or ", "¬": " not "}
 
 
 def spoken(element):
@@ -64,8 +64,8 @@ LANGUAGE = {
     "rsqrt": lambda x: 1 / math.sqrt(x), "log1p": math.log1p, "expm1": math.expm1, "pow": pow,
     "sin": math.sin, "cos": math.cos, "tanh": math.tanh, "erf": math.erf, "log2": math.log2,
     "relu": lambda x: max(x, 0), "maximum": max, "minimum": min, "floor": math.floor,
-    "ceil": math.ceil, "round": round, "hypot": math.hypot, "log10": math.log10, "exp2": lambda x: 2**x,
-    "sign": lambda x: (x > 0) - (x < 0),
+    "ceil": math.ceil, "round": round, "hypot": math.hypot, "log10": math.log10,
+    "exp2": lambda x: 2**x, "sign": lambda x: (x > 0) - (x < 0),
 }
 # In the expression language, and in Python for the oracle.
 EXPRESSIONS = [

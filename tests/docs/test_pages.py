@@ -1,15 +1,15 @@
-"""The pages of the reference as files: complete, their links resolve, nothing comes from outside."""
+"""The pages of the reference as files: complete, with links that resolve, nothing from outside."""
 
 import re
 import time
 from html.parser import HTMLParser
 
 import pytest
+from oploom.testing.samples import GROUPS
 
 from codegen.backend import docs
 from codegen.backend.__main__ import TREE, environment
 from tests.docs.conftest import SOURCES
-from oploom.testing.samples import GROUPS
 
 VOID = {"meta", "link", "input", "br", "mspace", "hr", "img"}
 OPTIONAL_END = {"li", "p"}
