@@ -6,7 +6,7 @@ The JSON is described in codegen/frontend/MODEL.md. Every class here reads its o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Optional
 
@@ -346,6 +346,7 @@ class Operator:
     tags: tuple[str, ...]
     python_module: Optional[str]
     doc: str
+    example: str  # a Python session, as doctest reads it
     test: Any
     derivative: Optional[Derivative]
 
@@ -381,6 +382,7 @@ class Operator:
             tags=tuple(json.get("tags") or ()),
             python_module=json.get("python_module"),
             doc=json.get("doc") or "",
+            example=json.get("example") or "",
             test=json.get("test"),
             derivative=Derivative.read(json.get("derivative")),
         )
@@ -432,6 +434,22 @@ class Operator:
         if self.is_composite_implicit or not self.takes_tensors:
             return False
         return self.returns_tensors or any(a.is_write for a in self.arguments)
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the expression language."""
+
+    name: str
+    parameters: tuple[str, ...]
+    partials: tuple[str, ...]  # for each parameter, or none at all
+    integers: bool  # of integers it gives integers
+    complex: bool
+
+    @staticmethod
+    def read(json: dict[str, Any]) -> "Function":
+        return Function(json["name"], tuple(json["parameters"]), tuple(json["partials"]),
+                        json["integers"], json["complex"])
 
 
 # The namespace in which oploom's own operators are registered.
@@ -488,6 +506,8 @@ class Model:
     version: int
     package: Package
     operators: tuple[Operator, ...]  # sorted by name
+    functions: tuple[Function, ...] = ()
+    tags: dict[str, str] = field(default_factory=dict)  # with their descriptions
 
     @cached_property
     def by_name(self) -> dict[str, Operator]:
@@ -524,7 +544,9 @@ def read_model(json: dict[str, Any]) -> Model:
     # Within a group of overloads the functional form comes first, then in-place, then out.
     rank = {"functional": 0, "mutable": 1, "inplace": 2, "out": 3}
     operators.sort(key=lambda o: (o.root, rank[o.kind], o.name))
-    return Model(json["version"], _read_package(json), tuple(operators))
+    functions = tuple(Function.read(f) for f in json.get("functions", ()))
+    tags = {t["name"]: t["description"].strip() for t in json.get("tags", ())}
+    return Model(json["version"], _read_package(json), tuple(operators), functions, tags)
 
 
 def _read_package(json: dict[str, Any]) -> Package:

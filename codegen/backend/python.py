@@ -278,7 +278,7 @@ def _out_call(signature: Signature, indent: int) -> list[str]:
 
 
 def documentation(function: Function) -> str:
-    """The docstring: every signature, then the text of the YAML."""
+    """The docstring: every signature, then the text and the examples of the YAML."""
     lines = [
         f"{s.text} -> {python_pyi.return_text(s.op)}"
         for s in function.signatures
@@ -288,6 +288,9 @@ def documentation(function: Function) -> str:
         doc = signature.op.doc.strip()
         if doc and doc not in seen:
             seen.append(doc)
+    for signature in function.signatures:
+        if signature.op.example:
+            seen.append(signature.op.example.rstrip())
     for doc in seen:
         lines += ["", *doc.split("\n")]
     return "\n".join(lines)

@@ -1,4 +1,5 @@
-"""Tests: one class for each operator with a record, for oploom/testing/harness.py."""
+"""Tests: a class for each operator with a record, for oploom/testing/harness.py, and the examples
+of all operators, for oploom/testing/examples.py."""
 
 from __future__ import annotations
 
@@ -197,4 +198,13 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
             files[f"{model.package.folder}/tests/test_{family}.py"] = template.render(
                 family=family, classes=classes
             )
+    examples = [op for op in model.operators if op.example]
+    if examples:
+        path = f"{model.package.folder}/tests/test_examples.py"
+        files[path] = env.get_template("tests_examples.py.j2").render(
+            examples=[
+                {"name": op.name, "lines": [repr(s) for s in op.example.rstrip().split("\n")]}
+                for op in examples
+            ]
+        )
     return files

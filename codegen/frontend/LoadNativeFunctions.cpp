@@ -10,29 +10,32 @@ namespace oploom::frontend {
 
 namespace {
 
-constexpr std::array<std::string_view, 23> kKeys = {"func",
-                                                    "family",
-                                                    "variants",
-                                                    "dispatch",
-                                                    "structured",
-                                                    "structured_delegate",
-                                                    "structured_inherits",
-                                                    "precomputed",
-                                                    "autogen",
-                                                    "aliases",
-                                                    "tags",
-                                                    "python_module",
-                                                    "device_check",
-                                                    "device_guard",
-                                                    "cpp_no_default_args",
-                                                    "manual_cpp_binding",
-                                                    "manual_kernel_registration",
-                                                    "use_const_ref_for_mutable_tensors",
-                                                    "category_override",
-                                                    "ufunc_inner_loop",
-                                                    "doc",
-                                                    "expr",
-                                                    "test"};
+constexpr auto kKeys = std::to_array<std::string_view>({
+    "func",
+    "family",
+    "variants",
+    "dispatch",
+    "structured",
+    "structured_delegate",
+    "structured_inherits",
+    "precomputed",
+    "autogen",
+    "aliases",
+    "tags",
+    "python_module",
+    "device_check",
+    "device_guard",
+    "cpp_no_default_args",
+    "manual_cpp_binding",
+    "manual_kernel_registration",
+    "use_const_ref_for_mutable_tensors",
+    "category_override",
+    "ufunc_inner_loop",
+    "doc",
+    "example",
+    "expr",
+    "test",
+});
 
 class Loader {
  public:
@@ -105,6 +108,8 @@ class Loader {
       }
     } else if (name == "doc") {
       op.doc = word(value, "text").text;
+    } else if (name == "example") {
+      op.example = word(value, "lines of a Python session, '>>> oploom.ones(2)'").text;
     } else if (name == "expr") {
       if (!word(value, "an expression").empty()) op.expr = &value;
     } else if (name == "test") {

@@ -145,6 +145,7 @@ struct Operator {
   Spelled python_module;
   std::vector<Spelled> cpp_no_default_args;
   std::string doc;
+  std::string example;
   const YamlNode* test = nullptr;
   const YamlNode* expr = nullptr;
   // Keys of the language that only say how some back end treats the operator; passed on as written.

@@ -1,6 +1,7 @@
 // The model as JSON, version 2; MODEL.md explains every field.
 #include <codegen/frontend/Json.h>
 #include <codegen/frontend/ModelJson.h>
+#include <codegen/frontend/expression/Functions.h>
 
 #include <algorithm>
 
@@ -25,6 +26,19 @@ class Writer {
     strings(model.helper_headers);
     json_.key("operators").begin_array();
     for (const auto& op : model.operators) write(*op);
+    json_.end_array();
+    json_.key("functions").begin_array();
+    for (const auto& function : functions()) {
+      json_.begin_compact().begin_object();
+      json_.key("name").value(std::string(function.name));
+      json_.key("parameters");
+      strings(function.parameters, [](std::string_view text) { return std::string(text); });
+      json_.key("partials");
+      strings(function.partials, [](std::string_view text) { return std::string(text); });
+      json_.key("integers").value(function.has(Function::integers));
+      json_.key("complex").value(function.has(Function::complex));
+      json_.end_object().end_compact();
+    }
     json_.end_array();
     json_.key("tags").begin_array();
     for (const auto& tag : model.tags) {
@@ -301,6 +315,7 @@ class Writer {
     }
     json_.end_object().end_compact();
     json_.key("doc").value(op.doc);
+    json_.key("example").value(op.example);
     json_.key("test").begin_compact();
     if (op.test) {
       write_yaml_as_json(json_, *op.test);

@@ -1522,7 +1522,13 @@ void add_BinaryOps(Generated& out) {
       "add(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
       "add(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
       "\n"
-      "Adds ``alpha * other`` to ``self``, with broadcasting and type promotion.");
+      "Adds ``alpha * other`` to ``self``, with broadcasting and type promotion.\n"
+      "\n"
+      ">>> oploom.add(oploom.tensor([1, 2, 3]), oploom.tensor([10, 20, 30]))\n"
+      "tensor([11, 22, 33])\n"
+      ">>> oploom.tensor([1., 2.]).add(oploom.tensor([[10.], [20.]]), alpha=2)\n"
+      "tensor([[21., 22.],\n"
+      "        [41., 42.]])");
   out.method("add_", as_method<py_add_>,
       "add_(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n"
       "add_(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
@@ -1585,7 +1591,10 @@ void add_BinaryOps(Generated& out) {
       "Divides ``self`` by ``other`` and rounds the quotient: ``rounding_mode`` is None, 'trunc'\n"
       "(towards zero) or 'floor' (down).\n"
       "\n"
-      "Divides ``self`` by a number and rounds the quotient as ``rounding_mode`` says.");
+      "Divides ``self`` by a number and rounds the quotient as ``rounding_mode`` says.\n"
+      "\n"
+      ">>> oploom.tensor([1, 2, 3]) / oploom.tensor([2, 2, 2])\n"
+      "tensor([0.5000, 1.0000, 1.5000])");
   out.method("div_", as_method<py_div_>,
       "div_(Tensor self, Tensor other) -> Tensor\n"
       "div_(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor\n"
@@ -1612,7 +1621,10 @@ void add_BinaryOps(Generated& out) {
       "eq(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "eq(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
-      "Returns whether ``self`` equals ``other``, element by element.");
+      "Returns whether ``self`` equals ``other``, element by element.\n"
+      "\n"
+      ">>> oploom.tensor([1, 2]) == oploom.tensor([1, 3])\n"
+      "tensor([ True, False])");
   out.method("eq_", as_method<py_eq_>,
       "eq_(Tensor self, Tensor other) -> Tensor\n"
       "eq_(Tensor self, Scalar other) -> Tensor\n"
@@ -1763,7 +1775,11 @@ void add_BinaryOps(Generated& out) {
       "mul(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "mul(Tensor self, Scalar other) -> Tensor\n"
       "\n"
-      "Multiplies ``self`` by ``other``, with broadcasting and type promotion.");
+      "Multiplies ``self`` by ``other``, with broadcasting and type promotion.\n"
+      "\n"
+      ">>> oploom.tensor([1, 2, 3]) * oploom.tensor([[1], [10]])\n"
+      "tensor([[ 1,  2,  3],\n"
+      "        [10, 20, 30]])");
   out.method("mul_", as_method<py_mul_>,
       "mul_(Tensor self, Tensor other) -> Tensor\n"
       "mul_(Tensor self, Scalar other) -> Tensor\n"
@@ -1808,7 +1824,10 @@ void add_BinaryOps(Generated& out) {
       "\n"
       "Raises ``self`` to the power ``exponent``, element by element.\n"
       "\n"
-      "Raises each element to the power ``exponent``.");
+      "Raises each element to the power ``exponent``.\n"
+      "\n"
+      ">>> oploom.tensor([1., 2., 3.]) ** 2\n"
+      "tensor([1., 4., 9.])");
   out.both("pow_", as_function<py_pow_>, as_method<py_pow_>,
       "pow_(Tensor self, Tensor exponent) -> Tensor\n"
       "pow_(Tensor self, Scalar exponent) -> Tensor\n"
@@ -1820,7 +1839,10 @@ void add_BinaryOps(Generated& out) {
       "\n"
       "Returns what is left of ``self`` after division by ``other`` with the quotient rounded "
       "down:\n"
-      "it has the sign of ``other``.");
+      "it has the sign of ``other``.\n"
+      "\n"
+      ">>> oploom.remainder(oploom.tensor([-3, 3]), oploom.tensor([2, 2]))\n"
+      "tensor([1, 1])");
   out.method("remainder_", as_method<py_remainder_>,
       "remainder_(Tensor self, Tensor other) -> Tensor\n"
       "remainder_(Tensor self, Scalar other) -> Tensor\n"
@@ -1835,7 +1857,10 @@ void add_BinaryOps(Generated& out) {
       "sub(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
       "sub(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
       "\n"
-      "Subtracts ``alpha * other`` from ``self``, with broadcasting and type promotion.");
+      "Subtracts ``alpha * other`` from ``self``, with broadcasting and type promotion.\n"
+      "\n"
+      ">>> oploom.tensor([5, 7]) - oploom.tensor([1, 2])\n"
+      "tensor([4, 5])");
   out.method("sub_", as_method<py_sub_>,
       "sub_(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n"
       "sub_(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"

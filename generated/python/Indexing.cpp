@@ -283,7 +283,11 @@ void add_Indexing(Generated& out) {
       "\n"
       "Takes, for each place of ``index``, the element of ``self`` at that place with its "
       "coordinate\n"
-      "``dim`` replaced by the value of ``index``. The result has the shape of ``index``.");
+      "``dim`` replaced by the value of ``index``. The result has the shape of ``index``.\n"
+      "\n"
+      ">>> oploom.gather(oploom.tensor([[1, 2], [3, 4]]), 1, oploom.tensor([[1], [0]]))\n"
+      "tensor([[2],\n"
+      "        [3]])");
   out.both("index", as_function<py_index>, as_method<py_index>,
       "index(Tensor self, Tensor?[] indices, *, Tensor out=None) -> Tensor\n"
       "\n"
@@ -319,7 +323,11 @@ void add_Indexing(Generated& out) {
       "index_select(Tensor self, int dim, Tensor index, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Takes the positions of dimension ``dim`` that the 1-d integer tensor ``index`` lists, as "
-      "a copy.");
+      "a copy.\n"
+      "\n"
+      ">>> oploom.index_select(oploom.tensor([[1, 2], [3, 4]]), 1, oploom.tensor([1, 0]))\n"
+      "tensor([[2, 1],\n"
+      "        [4, 3]])");
   out.both("masked_select", as_function<py_masked_select>, as_method<py_masked_select>,
       "masked_select(Tensor self, Tensor mask, *, Tensor out=None) -> Tensor\n"
       "\n"

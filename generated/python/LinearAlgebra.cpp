@@ -285,17 +285,28 @@ void add_LinearAlgebra(Generated& out) {
       "``...`` stands for dimensions that are broadcast; without ``->`` the names that appear "
       "once are\n"
       "kept, in alphabetical order. ``path`` gives the order in which pairs of operands are "
-      "contracted.");
+      "contracted.\n"
+      "\n"
+      ">>> oploom.einsum(\"ij,jk->ik\", oploom.ones(2, 3), oploom.ones(3, 2))\n"
+      "tensor([[3., 3.],\n"
+      "        [3., 3.]])");
   out.both("matmul", as_function<py_matmul>, as_method<py_matmul>,
       "matmul(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Product of vectors, matrices or batches of matrices: a vector counts as a row on the left "
       "and as a\n"
-      "column on the right, and the dimensions before the last two are broadcast.");
+      "column on the right, and the dimensions before the last two are broadcast.\n"
+      "\n"
+      ">>> oploom.ones(2, 3).matmul(oploom.ones(3))\n"
+      "tensor([3., 3.])");
   out.both("mm", as_function<py_mm>, as_method<py_mm>,
       "mm(Tensor self, Tensor mat2, *, Tensor out=None) -> Tensor\n"
       "\n"
-      "Matrix product of ``self`` ``[n, k]`` and ``mat2`` ``[k, m]``.");
+      "Matrix product of ``self`` ``[n, k]`` and ``mat2`` ``[k, m]``.\n"
+      "\n"
+      ">>> oploom.mm(oploom.tensor([[1., 2.], [3., 4.]]), oploom.eye(2))\n"
+      "tensor([[1., 2.],\n"
+      "        [3., 4.]])");
   out.both("mv", as_function<py_mv>, as_method<py_mv>,
       "mv(Tensor self, Tensor vec, *, Tensor out=None) -> Tensor\n"
       "\n"

@@ -613,7 +613,10 @@ void add_ReduceOps(Generated& out) {
       "argmax(Tensor self, int? dim=None, bool keepdim=False, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Index of the first largest element along ``dim``, or in the flattened tensor without "
-      "``dim``.");
+      "``dim``.\n"
+      "\n"
+      ">>> oploom.argmax(oploom.tensor([1, 5, 2]))\n"
+      "tensor(1)");
   out.both("argmin", as_function<py_argmin>, as_method<py_argmin>,
       "argmin(Tensor self, int? dim=None, bool keepdim=False, *, Tensor out=None) -> Tensor\n"
       "\n"
@@ -635,7 +638,10 @@ void add_ReduceOps(Generated& out) {
   out.both("cumsum", as_function<py_cumsum>, as_method<py_cumsum>,
       "cumsum(Tensor self, int dim, *, ScalarType? dtype=None, Tensor out=None) -> Tensor\n"
       "\n"
-      "Running sum of ``self`` along ``dim``. Integers and booleans are summed as ``int64``.");
+      "Running sum of ``self`` along ``dim``. Integers and booleans are summed as ``int64``.\n"
+      "\n"
+      ">>> oploom.cumsum(oploom.tensor([1, 2, 3, 4]), 0)\n"
+      "tensor([ 1,  3,  6, 10])");
   out.both("cumsum_", as_function<py_cumsum_>, as_method<py_cumsum_>,
       "cumsum_(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor\n"
       "\n"
@@ -658,7 +664,11 @@ void add_ReduceOps(Generated& out) {
       "\n"
       "Largest elements of ``self`` along ``dim`` and the index of the first of each. NaN counts "
       "as\n"
-      "larger than every number.");
+      "larger than every number.\n"
+      "\n"
+      ">>> values, indices = oploom.tensor([[1, 5, 2], [7, 0, 3]]).max(1)\n"
+      ">>> values, indices\n"
+      "(tensor([5, 7]), tensor([1, 0]))");
   out.both("mean", as_function<py_mean>, as_method<py_mean>,
       "mean(Tensor self, *, ScalarType? dtype=None, Tensor out=None) -> Tensor\n"
       "mean(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor "
@@ -669,7 +679,10 @@ void add_ReduceOps(Generated& out) {
       "``dtype`` names one.\n"
       "\n"
       "Mean of the elements of ``self`` along the dimensions ``dim``; of all when it is empty or "
-      "``None``.");
+      "``None``.\n"
+      "\n"
+      ">>> oploom.tensor([[1., 2.], [3., 5.]]).mean(1)\n"
+      "tensor([1.5000, 4.0000])");
   out.both("min", as_function<py_min>, as_method<py_min>,
       "min(Tensor self, *, Tensor out=None) -> Tensor\n"
       "min(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
@@ -735,7 +748,14 @@ void add_ReduceOps(Generated& out) {
       "\n"
       "Sum of the elements of ``self`` along the dimensions ``dim``; all of them when ``dim`` is "
       "empty\n"
-      "or ``None``. The reduced dimensions are kept with size 1 when ``keepdim`` is true.");
+      "or ``None``. The reduced dimensions are kept with size 1 when ``keepdim`` is true.\n"
+      "\n"
+      ">>> x = oploom.tensor([[1, 2], [3, 4]])\n"
+      ">>> x.sum(0)\n"
+      "tensor([4, 6])\n"
+      ">>> x.sum(1, keepdim=True)\n"
+      "tensor([[3],\n"
+      "        [7]])");
   out.function("", "value_selecting_reduction_backward", as_function<py_value_selecting_reduction_backward>,
       "value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, int[] sizes, "
       "bool keepdim) -> Tensor\n"

@@ -156,7 +156,10 @@ void add_SoftMax(Generated& out) {
       "\n"
       "Exponentials of ``self`` along ``dim``, divided by their sum. With ``dtype``, ``self`` is "
       "converted\n"
-      "to it first.");
+      "to it first.\n"
+      "\n"
+      ">>> oploom.softmax(oploom.tensor([0., 0., 0., 0.]), 0)\n"
+      "tensor([0.2500, 0.2500, 0.2500, 0.2500])");
 }
 
 }  // namespace at::inline oploom_v1::python

@@ -120,14 +120,20 @@ void add_Sorting(Generated& out) {
       "\n"
       "``self`` sorted along ``dim`` and the index each element came from. NaN counts as larger "
       "than every\n"
-      "number. Equal elements keep their order.");
+      "number. Equal elements keep their order.\n"
+      "\n"
+      ">>> oploom.sort(oploom.tensor([3, 1, 2]))\n"
+      "oploom.return_types.sort(values=tensor([1, 2, 3]), indices=tensor([1, 2, 0]))");
   out.both("topk", as_function<py_topk>, as_method<py_topk>,
       "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[2] "
       "out=None) -> (Tensor values, Tensor indices)\n"
       "\n"
       "The ``k`` largest (or smallest) elements of ``self`` along ``dim`` and their indices, in "
       "order if\n"
-      "``sorted``.");
+      "``sorted``.\n"
+      "\n"
+      ">>> oploom.topk(oploom.tensor([3, 1, 2]), 2).values\n"
+      "tensor([3, 2])");
 }
 
 }  // namespace at::inline oploom_v1::python

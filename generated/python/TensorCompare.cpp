@@ -347,7 +347,10 @@ void add_TensorCompare(Generated& out) {
       "element.\n"
       "\n"
       "Limits each element to the range from ``min`` to ``max``; where ``min`` is greater than\n"
-      "``max`` the result is ``max``.");
+      "``max`` the result is ``max``.\n"
+      "\n"
+      ">>> oploom.clamp(oploom.tensor([-2, 0, 3]), -1, 1)\n"
+      "tensor([-1,  0,  1])");
   out.both("clamp_", as_function<py_clamp_>, as_method<py_clamp_>,
       "clamp_(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor\n"
       "clamp_(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor\n"
@@ -420,7 +423,11 @@ void add_TensorCompare(Generated& out) {
       "\n"
       "Chooses between elements or numbers as ``condition`` says.\n"
       "\n"
-      "Returns elements of ``self`` where ``condition`` holds, and of ``other`` elsewhere.");
+      "Returns elements of ``self`` where ``condition`` holds, and of ``other`` elsewhere.\n"
+      "\n"
+      ">>> x = oploom.tensor([-1., 2.])\n"
+      ">>> oploom.where(x > 0, x, 10 * x)\n"
+      "tensor([-10.,   2.])");
 }
 
 }  // namespace at::inline oploom_v1::python

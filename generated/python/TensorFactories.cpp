@@ -840,7 +840,10 @@ void add_TensorFactories(Generated& out) {
       "\n"
       "Returns the numbers from ``start`` up to but without ``end``, ``step`` apart. The result "
       "is int64\n"
-      "when all three numbers are integers, else of the default floating dtype.");
+      "when all three numbers are integers, else of the default floating dtype.\n"
+      "\n"
+      ">>> oploom.arange(1, 2.5, 0.5)\n"
+      "tensor([1.0000, 1.5000, 2.0000])");
   out.both("bernoulli", as_function<py_bernoulli>, as_method<py_bernoulli>,
       "bernoulli(Tensor self, *, Generator? generator=None, Tensor out=None) -> Tensor\n"
       "bernoulli(Tensor self, float p, *, Generator? generator=None) -> Tensor\n"
@@ -885,7 +888,11 @@ void add_TensorFactories(Generated& out) {
       "\n"
       "Returns the identity matrix with ``n`` rows.\n"
       "\n"
-      "Returns a matrix ``[n, m]`` with ones on its diagonal and zeros elsewhere.");
+      "Returns a matrix ``[n, m]`` with ones on its diagonal and zeros elsewhere.\n"
+      "\n"
+      ">>> oploom.eye(2)\n"
+      "tensor([[1., 0.],\n"
+      "        [0., 1.]])");
   out.function("", "full", as_function<py_full>,
       "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
       "Device? device=None, bool? pin_memory=None, Tensor out=None, bool requires_grad=False) -> "
@@ -893,7 +900,11 @@ void add_TensorFactories(Generated& out) {
       "\n"
       "Returns a tensor of shape ``size`` filled with ``fill_value``. Without ``dtype``, the "
       "kind of the\n"
-      "number decides: bool, int64, the default floating dtype, or its complex partner.");
+      "number decides: bool, int64, the default floating dtype, or its complex partner.\n"
+      "\n"
+      ">>> oploom.full([2, 2], 7)\n"
+      "tensor([[7, 7],\n"
+      "        [7, 7]])");
   out.function("", "full_like", as_function<py_full_like>,
       "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
       "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool "
@@ -905,7 +916,10 @@ void add_TensorFactories(Generated& out) {
       "layout=None, Device? device=None, bool? pin_memory=None, Tensor out=None, bool "
       "requires_grad=False) -> Tensor\n"
       "\n"
-      "Returns ``steps`` numbers at equal distances, the first ``start`` and the last ``end``.");
+      "Returns ``steps`` numbers at equal distances, the first ``start`` and the last ``end``.\n"
+      "\n"
+      ">>> oploom.linspace(0, 1, 5)\n"
+      "tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])");
   out.method("new_empty", as_method<py_new_empty>,
       "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, "
       "Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor\n"
@@ -947,7 +961,10 @@ void add_TensorFactories(Generated& out) {
       "ones(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
       "bool? pin_memory=None, Tensor out=None, bool requires_grad=False) -> Tensor\n"
       "\n"
-      "Returns a tensor of shape ``size`` filled with ones.");
+      "Returns a tensor of shape ``size`` filled with ones.\n"
+      "\n"
+      ">>> oploom.ones(2, dtype=oploom.int64)\n"
+      "tensor([1, 1])");
   out.function("", "ones_like", as_function<py_ones_like>,
       "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
       "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool "
@@ -1064,7 +1081,12 @@ void add_TensorFactories(Generated& out) {
       "\n"
       "Keeps the elements on and below diagonal number ``diagonal`` of each matrix in the last "
       "two\n"
-      "dimensions and puts zeros elsewhere.");
+      "dimensions and puts zeros elsewhere.\n"
+      "\n"
+      ">>> oploom.tril(oploom.ones(3, 3))\n"
+      "tensor([[1., 0., 0.],\n"
+      "        [1., 1., 0.],\n"
+      "        [1., 1., 1.]])");
   out.both("tril_", as_function<py_tril_>, as_method<py_tril_>,
       "tril_(Tensor self, int diagonal=0) -> Tensor\n"
       "\n"
@@ -1087,7 +1109,11 @@ void add_TensorFactories(Generated& out) {
       "zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
       "bool? pin_memory=None, Tensor out=None, bool requires_grad=False) -> Tensor\n"
       "\n"
-      "Returns a tensor of shape ``size`` filled with zeros.");
+      "Returns a tensor of shape ``size`` filled with zeros.\n"
+      "\n"
+      ">>> oploom.zeros(2, 3)\n"
+      "tensor([[0., 0., 0.],\n"
+      "        [0., 0., 0.]])");
   out.function("", "zeros_like", as_function<py_zeros_like>,
       "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
       "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool "

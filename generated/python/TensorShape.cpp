@@ -661,7 +661,12 @@ void add_TensorShape(Generated& out) {
       "\n"
       "Joins tensors along dimension ``dim``. Their other sizes must agree; empty 1-d tensors "
       "are skipped.\n"
-      "The result has the dtype that all of them promote to.");
+      "The result has the dtype that all of them promote to.\n"
+      "\n"
+      ">>> oploom.cat([oploom.zeros(1, 2), oploom.ones(2, 2)])\n"
+      "tensor([[0., 0.],\n"
+      "        [1., 1.],\n"
+      "        [1., 1.]])");
   out.both("chunk", as_function<py_chunk>, as_method<py_chunk>,
       "chunk(Tensor self, int chunks, int dim=0) -> Tuple[Tensor,\n"
       "\n"
@@ -725,7 +730,10 @@ void add_TensorShape(Generated& out) {
   out.both("permute", as_function<py_permute>, as_method<py_permute>,
       "permute(Tensor self, int[] dims) -> Tensor\n"
       "\n"
-      "Returns a view whose dimension ``i`` is dimension ``dims[i]`` of ``self``.");
+      "Returns a view whose dimension ``i`` is dimension ``dims[i]`` of ``self``.\n"
+      "\n"
+      ">>> oploom.zeros(2, 3, 5).permute(2, 0, 1).shape\n"
+      "oploom.Size([5, 2, 3])");
   out.both("ravel", as_function<py_ravel>, as_method<py_ravel>,
       "ravel(Tensor self) -> Tensor\n"
       "\n"
@@ -745,7 +753,11 @@ void add_TensorShape(Generated& out) {
       "\n"
       "Returns the elements of ``self`` in the shape asked for: a view where the strides allow "
       "it, else a\n"
-      "copy. One size may be -1 and follows from the others.");
+      "copy. One size may be -1 and follows from the others.\n"
+      "\n"
+      ">>> oploom.arange(6).reshape(2, 3)\n"
+      "tensor([[0, 1, 2],\n"
+      "        [3, 4, 5]])");
   out.method("reshape_as", as_method<py_reshape_as>,
       "reshape_as(Tensor self, Tensor other) -> Tensor\n"
       "\n"
@@ -800,7 +812,10 @@ void add_TensorShape(Generated& out) {
       "\n"
       "Returns a view without dimension ``dim`` if its size is 1, else a view of the same shape.\n"
       "\n"
-      "Returns a view without those of the listed dimensions whose size is 1.");
+      "Returns a view without those of the listed dimensions whose size is 1.\n"
+      "\n"
+      ">>> oploom.zeros(1, 3, 1).squeeze().shape\n"
+      "oploom.Size([3])");
   out.method("squeeze_", as_method<py_squeeze_>,
       "squeeze_(Tensor self) -> Tensor\n"
       "squeeze_(Tensor self, int dim) -> Tensor\n"
@@ -814,7 +829,11 @@ void add_TensorShape(Generated& out) {
   out.function("", "stack", as_function<py_stack>,
       "stack(Tensor[] tensors, int dim=0, *, Tensor out=None) -> Tensor\n"
       "\n"
-      "Joins tensors of one shape along a new dimension at position ``dim``.");
+      "Joins tensors of one shape along a new dimension at position ``dim``.\n"
+      "\n"
+      ">>> oploom.stack([oploom.tensor([1, 2]), oploom.tensor([3, 4])], dim=1)\n"
+      "tensor([[1, 3],\n"
+      "        [2, 4]])");
   out.both("t", as_function<py_t>, as_method<py_t>,
       "t(Tensor self) -> Tensor\n"
       "\n"
@@ -826,7 +845,12 @@ void add_TensorShape(Generated& out) {
   out.both("transpose", as_function<py_transpose>, as_method<py_transpose>,
       "transpose(Tensor self, int dim0, int dim1) -> Tensor\n"
       "\n"
-      "Returns a view with two dimensions exchanged.");
+      "Returns a view with two dimensions exchanged.\n"
+      "\n"
+      ">>> oploom.arange(6).reshape(2, 3).transpose(0, 1)\n"
+      "tensor([[0, 3],\n"
+      "        [1, 4],\n"
+      "        [2, 5]])");
   out.method("transpose_", as_method<py_transpose_>,
       "transpose_(Tensor self, int dim0, int dim1) -> Tensor\n"
       "\n"

@@ -1191,7 +1191,10 @@ void add_UnaryOps(Generated& out) {
   out.both("abs", as_function<py_abs>, as_method<py_abs>,
       "abs(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
-      "Returns the absolute value of each element; that of a complex number is real.");
+      "Returns the absolute value of each element; that of a complex number is real.\n"
+      "\n"
+      ">>> oploom.abs(oploom.tensor([-1.5, 2.]))\n"
+      "tensor([1.5000, 2.0000])");
   out.both("abs_", as_function<py_abs_>, as_method<py_abs_>,
       "abs_(Tensor self) -> Tensor\n"
       "\n"
@@ -1251,7 +1254,10 @@ void add_UnaryOps(Generated& out) {
   out.both("exp", as_function<py_exp>, as_method<py_exp>,
       "exp(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
-      "Returns e to the power of each element.");
+      "Returns e to the power of each element.\n"
+      "\n"
+      ">>> oploom.exp(oploom.tensor([0., 1.]))\n"
+      "tensor([1.0000, 2.7183])");
   out.both("exp2", as_function<py_exp2>, as_method<py_exp2>,
       "exp2(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
@@ -1329,7 +1335,10 @@ void add_UnaryOps(Generated& out) {
   out.both("log", as_function<py_log>, as_method<py_log>,
       "log(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
-      "Returns the natural logarithm of each element.");
+      "Returns the natural logarithm of each element.\n"
+      "\n"
+      ">>> oploom.log(oploom.tensor([1., 2., 0.]))\n"
+      "tensor([0.0000, 0.6931,   -inf])");
   out.both("log10", as_function<py_log10>, as_method<py_log10>,
       "log10(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
@@ -1397,7 +1406,10 @@ void add_UnaryOps(Generated& out) {
   out.both("relu", as_function<py_relu>, as_method<py_relu>,
       "relu(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
-      "Returns each element, or 0 where it is negative.");
+      "Returns each element, or 0 where it is negative.\n"
+      "\n"
+      ">>> oploom.relu(oploom.tensor([-1, 0, 2]))\n"
+      "tensor([0, 0, 2])");
   out.both("relu_", as_function<py_relu_>, as_method<py_relu_>,
       "relu_(Tensor self) -> Tensor\n"
       "\n"
@@ -1410,7 +1422,10 @@ void add_UnaryOps(Generated& out) {
       "they\n"
       "are.\n"
       "\n"
-      "Rounds each element to ``decimals`` digits behind the point, or before it if negative.");
+      "Rounds each element to ``decimals`` digits behind the point, or before it if negative.\n"
+      "\n"
+      ">>> oploom.round(oploom.tensor([0.5, 1.5, -0.6]))\n"
+      "tensor([ 0.,  2., -1.])");
   out.both("round_", as_function<py_round_>, as_method<py_round_>,
       "round_(Tensor self) -> Tensor\n"
       "round_(Tensor self, *, int decimals) -> Tensor\n"
@@ -1437,7 +1452,10 @@ void add_UnaryOps(Generated& out) {
   out.both("sigmoid", as_function<py_sigmoid>, as_method<py_sigmoid>,
       "sigmoid(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
-      "Returns ``1 / (1 + exp(-self))``.");
+      "Returns ``1 / (1 + exp(-self))``.\n"
+      "\n"
+      ">>> oploom.sigmoid(oploom.tensor([-2., 0., 2.]))\n"
+      "tensor([0.1192, 0.5000, 0.8808])");
   out.both("sigmoid_", as_function<py_sigmoid_>, as_method<py_sigmoid_>,
       "sigmoid_(Tensor self) -> Tensor\n"
       "\n"
@@ -1457,7 +1475,12 @@ void add_UnaryOps(Generated& out) {
   out.both("silu", as_function<py_silu>, as_method<py_silu>,
       "silu(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
-      "Returns ``self * sigmoid(self)``.");
+      "Returns ``self * sigmoid(self)``.\n"
+      "\n"
+      ">>> x = oploom.tensor([-1., 0., 1.], requires_grad=True)\n"
+      ">>> oploom.silu(x).sum().backward()\n"
+      ">>> x.grad\n"
+      "tensor([0.0723, 0.5000, 0.9277])");
   out.both("silu_", as_function<py_silu_>, as_method<py_silu_>,
       "silu_(Tensor self) -> Tensor\n"
       "\n"
@@ -1473,7 +1496,10 @@ void add_UnaryOps(Generated& out) {
   out.both("sqrt", as_function<py_sqrt>, as_method<py_sqrt>,
       "sqrt(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
-      "Returns the square root of each element.");
+      "Returns the square root of each element.\n"
+      "\n"
+      ">>> oploom.sqrt(oploom.tensor([1, 4, 9]))\n"
+      "tensor([1., 2., 3.])");
   out.both("sqrt_", as_function<py_sqrt_>, as_method<py_sqrt_>,
       "sqrt_(Tensor self) -> Tensor\n"
       "\n"
@@ -1497,7 +1523,10 @@ void add_UnaryOps(Generated& out) {
   out.both("tanh", as_function<py_tanh>, as_method<py_tanh>,
       "tanh(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
-      "Returns the hyperbolic tangent of each element.");
+      "Returns the hyperbolic tangent of each element.\n"
+      "\n"
+      ">>> oploom.tanh(oploom.tensor([-1., 0., 1.]))\n"
+      "tensor([-0.7616,  0.0000,  0.7616])");
   out.both("tanh_", as_function<py_tanh_>, as_method<py_tanh_>,
       "tanh_(Tensor self) -> Tensor\n"
       "\n"
