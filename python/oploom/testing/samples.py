@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 import zlib
 from dataclasses import dataclass, field, replace
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import numpy as np
 
@@ -50,6 +50,38 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class Dims:
+    """A shape by letters, which stand for the same size wherever they occur."""
+
+    sizes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Like:
+    """The shape of an argument, or the one that a list of sizes holds; -1 there says nothing."""
+
+    argument: str
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """The shape of an argument, some dimensions dropped or made 1."""
+
+    argument: str
+
+
+ShapeTerm = Union[None, Dims, Like, Reduced]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the key `shape` says of the tensor arguments that are no lists, and of the results."""
+
+    inputs: tuple[ShapeTerm, ...]
+    results: tuple[ShapeTerm, ...]
+
+
+@dataclass(frozen=True)
 class Operator:
     """What the tests know of an operator; generated from the model."""
 
@@ -66,6 +98,7 @@ class Operator:
     inplace: bool = False  # there is a form that changes self
     out: tuple[str, ...] = ()  # names of the outputs of the out= form
     differentiable: tuple[str, ...] = ()  # arguments that have a gradient
+    shape: Optional[Shape] = None
 
     def dtypes(self) -> list[str]:
         if "none" in (self.record or {}):
