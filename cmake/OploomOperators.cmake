@@ -92,7 +92,18 @@ function(oploom_add_operators target)
       message(FATAL_ERROR "oploom_add_operators(${target}): there is no file ${path}")
     endif()
   endforeach()
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${SCHEMAS_paths})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${SCHEMAS_paths} ${SOURCES_paths})
+  # A body with other parameters than its schema's is found where it stands, see aten/native/Signatures.h.
+  foreach(path IN LISTS SOURCES_paths)
+    file(STRINGS ${path} declared REGEX "^#include <${namespace}/native/[A-Za-z0-9_]+\\.h>")
+    file(STRINGS ${path} checked REGEX "^#include <${namespace}/native/signatures/[A-Za-z0-9_]+\\.h>")
+    if(declared AND NOT checked)
+      message(FATAL_ERROR "oploom_add_operators(${target}): ${path} must end with the line\n"
+        "  #include <${namespace}/native/signatures/${namespace}.h>\n"
+        "which compares the functions above it with their schemas (the last ${namespace} is the family "
+        "of the operators, where the YAML names one)")
+    endif()
+  endforeach()
 
   # ---- Python: one that the generator runs in, and the one that the module is made for ----
   get_property(python_version GLOBAL PROPERTY OPLOOM_PYTHON_VERSION)
@@ -139,7 +150,7 @@ function(oploom_add_operators target)
     list(APPEND headers ops/${operator}.h native/${operator}.h)
   endforeach()
   foreach(family IN LISTS families)
-    list(APPEND headers autograd/${family}.h autograd/${family}Kernels.h)
+    list(APPEND headers autograd/${family}.h autograd/${family}Kernels.h native/signatures/${family}.h)
     list(APPEND sources autograd/${family}.cpp dispatch/${family}.cpp)
     list(APPEND python_sources python/${family}.cpp)
     list(APPEND others tests/test_${family}.py)

@@ -523,6 +523,10 @@ class Package:
         """Where the outputs lie, and what their includes begin with."""
         return "generated" if self.in_tree else self.name
 
+    def native_macro(self, root: str) -> str:
+        """The macro by which a file with checks of signatures knows what was declared before it."""
+        return f"OPLOOM_NATIVE_{root}" if self.in_tree else f"OPLOOM_NATIVE_{self.name}_{root}"
+
     @property
     def base_header(self) -> str:
         """The header that everything else needs: class Tensor, in reach of the package's namespaces."""
