@@ -11,7 +11,8 @@
 #     PYTHON_MODULE mathx)            # its name; the namespace unless given. NO_PYTHON: none
 #
 # makes the shared library <target>, to be linked as any other; with Python, the package <module> in
-# <build>/python; and the test <target>.operators, which runs the generated tests of all operators.
+# <build>/python; the test <target>.operators, which runs the generated tests of all operators; and the
+# target <target>_docs, which writes their reference to <build>/docs/<module>/index.html.
 #
 # Set Python3_EXECUTABLE for another Python than CMake finds, OPLOOM_PYTHON for another one that the code
 # generator shall run in.
@@ -192,6 +193,12 @@ function(oploom_add_operators target)
     VERBATIM)
   set(generated ${target}_generated)
   add_custom_target(${generated} DEPENDS ${outputs})
+  add_custom_target(${target}_docs
+    COMMAND ${CMAKE_COMMAND} -E env OPLOOM_PYTHON=${python} $<TARGET_FILE:oploom::cli> docs ${options}
+      --out ${PROJECT_BINARY_DIR}/docs/${ARG_PYTHON_MODULE}
+    DEPENDS oploom::cli
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+    VERBATIM)
 
   # ---- The library ----
   get_target_property(capabilities oploom::oploom OPLOOM_CPU_CAPABILITIES)

@@ -26,6 +26,13 @@ file(GLOB site_packages ${PREFIX}/lib/python3*/site-packages)
 step(${CMAKE_COMMAND} -E env PYTHONPATH=${WORK}/build/python:${site_packages}
   ${PYTHON} ${WORK}/custom_ops/example.py)
 
+# The reference of the operators, with their formulas.
+step(${CMAKE_COMMAND} --build ${WORK}/build --target mathx_docs)
+file(READ ${WORK}/build/docs/mathx/op/mish.html page)
+if(page MATCHES "mish_backward" OR NOT page MATCHES "<math" OR NOT page MATCHES "operators.yaml.html#L" OR NOT page MATCHES "mathx::mish")
+  message(FATAL_ERROR "the page of mish should have its formula and a link to its entry:\n${page}")
+endif()
+
 # A mistake in a formula is shown at its place, and what is meant.
 file(READ ${WORK}/custom_ops/derivatives.yaml text)
 string(REPLACE "result.exp()" "resul.exp()" text "${text}")

@@ -63,7 +63,8 @@ class Scaffold {
     if (code == kOk) code = changed.report();
     if (code == kOk) {
       const std::string generated = generated_folder(arguments_, changed);
-      code = run_backend(changed.model(), generated, arguments_, err_);
+      code =
+          run_backend(changed.model(), {"codegen.backend", "--out", generated}, arguments_, err_);
       if (code == kOk && !add_body(generated)) code = kFailure;
     }
     if (code == kOk) code = write_edits();
