@@ -11,8 +11,9 @@
 #     PYTHON_MODULE mathx)            # its name; the namespace unless given. NO_PYTHON: none
 #
 # makes the shared library <target>, to be linked as any other; with Python, the package <module> in
-# <build>/python; the test <target>.operators, which runs the generated tests of all operators; and the
-# target <target>_docs, which writes their reference to <build>/docs/<module>/index.html.
+# <build>/python; the test <target>.operators, which runs the generated tests of all operators; the target
+# <target>_docs, which writes their reference to <build>/docs/<module>/index.html; and the target
+# <target>_benchmark, which times them.
 #
 # Set Python3_EXECUTABLE for another Python than CMake finds, OPLOOM_PYTHON for another one that the code
 # generator shall run in.
@@ -261,8 +262,14 @@ function(oploom_add_operators target)
   add_test(NAME ${target}.operators
     COMMAND ${tester} -m pytest -q -p no:cacheprovider --import-mode=importlib
       --rootdir=${include}/${namespace} ${include}/${namespace}/tests)
-  set_tests_properties(${target}.operators PROPERTIES ENVIRONMENT
-    "PYTHONPATH=${PROJECT_BINARY_DIR}/python:${oploom_python_path};PYTHONDONTWRITEBYTECODE=1")
+  set(environment PYTHONPATH=${PROJECT_BINARY_DIR}/python:${oploom_python_path} PYTHONDONTWRITEBYTECODE=1)
+  set_tests_properties(${target}.operators PROPERTIES ENVIRONMENT "${environment}")
+  add_custom_target(${target}_benchmark
+    COMMAND ${CMAKE_COMMAND} -E env ${environment}
+      ${tester} -m oploom.testing.benchmark ${include}/${namespace}/tests
+    DEPENDS ${target}_python
+    USES_TERMINAL
+    VERBATIM)
 endfunction()
 
 # What every target of a package needs. Sees the variables of oploom_add_operators().

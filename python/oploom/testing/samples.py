@@ -8,6 +8,7 @@ of any other argument is the value itself.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import zlib
 from dataclasses import dataclass, field, replace
@@ -165,6 +166,10 @@ class Call:
     swept: list[str] = field(default_factory=list)  # tensor arguments of the swept dtype
 
     def run(call, function=None, /, **changes):
+        return call.bind(function, **changes)()
+
+    def bind(call, function=None, /, **changes):
+        """The call as a function without arguments, some arguments changed."""
         function = function or call.operator.function()
         arguments = {**call.tensors, **changes}
         positional, keywords = [], {}
@@ -176,7 +181,7 @@ class Call:
                 keywords[p.name] = arguments.pop(p.name)
             else:
                 positional.append(arguments.pop(p.name))
-        return function(*positional, **keywords, **arguments)
+        return functools.partial(function, *positional, **keywords, **arguments)
 
     def _position(self, parameter):
         return [p.name for p in self.operator.parameters].index(parameter.name)
