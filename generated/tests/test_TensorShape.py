@@ -282,7 +282,8 @@ class TestFlip(OperatorTests):
          'dtypes': 'all',
          'samples': [{'self': [3, 4], 'dims': [0]},
                      {'self': [3, 4], 'dims': [0, -1]},
-                     {'self': [0, 4], 'dims': [0]}],
+                     {'self': [0, 4], 'dims': [0]},
+                     {'self': [3, 0], 'dims': [0]}],
          'errors': [{'args': {'self': [3, 4], 'dims': [0, 0]}, 'message': 'more than once'}]},
         differentiable=('self',),
     )
@@ -463,7 +464,9 @@ class TestRepeat(OperatorTests):
                      {'self': [3], 'repeats': [2, 1]},
                      {'self': [], 'repeats': [2]},
                      {'self': [2, 3], 'repeats': [0, 1]}],
-         'errors': [{'args': {'self': [2, 3], 'repeats': [2]}, 'message': 'repeats'}]},
+         'errors': [{'args': {'self': [2, 3], 'repeats': [2]}, 'message': 'repeats'},
+                    {'args': {'self': [3], 'repeats': [4611686018427387904]},
+                     'message': 'more elements than 64 bits'}]},
         method_only=True,
         differentiable=('self',),
     )

@@ -79,6 +79,10 @@ def layouts(tensor):
         yield "strided", wide.select(tensor.dim(), 1)
 
 
+def on_meta(tensor):
+    return oploom.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+
+
 class OperatorTests:
     op: Operator
 
@@ -219,17 +223,27 @@ class OperatorTests:
             assert_close(changed, to_numpy(expected), tolerance(self.op, target.dtype, dtype),
                          str(call))
 
+    def arrangements(self, call):
+        """The tensors to change for each way to lay the arguments of a call out."""
+        yield {}
+        if not (self.op.record.get("skip") or {}).get("layouts"):
+            for name in call.tensor_names():
+                for _, tensor in layouts(call.tensors[name]):
+                    yield {name: tensor}
+
     def test_meta(self):
         """On the Meta device shapes, strides and dtypes are those of the CPU."""
         self.skip_if_told("meta")
         for call in self.calls(self.one_dtype()):
-            meta = {n: t.to("meta") for n, t in call.tensors.items() if isinstance(t, oploom.Tensor)}
-            lists = {n: [t if t is None else t.to("meta") for t in v]
-                     for n, v in call.tensors.items()
-                     if isinstance(v, list) and v and isinstance(v[0], oploom.Tensor)}
-            for m, r in zip(outputs(call.run(**meta, **lists)), outputs(call.run())):
-                assert m.device.type == "meta"
-                assert (m.shape, m.dtype, m.stride()) == (r.shape, r.dtype, r.stride())
+            for changed in self.arrangements(call):
+                tensors = {**call.tensors, **changed}
+                meta = {n: on_meta(t) for n, t in tensors.items() if isinstance(t, oploom.Tensor)}
+                lists = {n: [t if t is None else on_meta(t) for t in v]
+                         for n, v in tensors.items()
+                         if isinstance(v, list) and v and isinstance(v[0], oploom.Tensor)}
+                for m, r in zip(outputs(call.run(**meta, **lists)), outputs(call.run(**changed))):
+                    assert m.device.type == "meta"
+                    assert (m.shape, m.dtype, m.stride()) == (r.shape, r.dtype, r.stride())
 
     # ---- Instruction sets ----
 
