@@ -69,7 +69,7 @@ _NUMPY = {
     "lgamma": "sp.special.gammaln",
     "ndtri": "sp.special.ndtri",
     "polygamma": "sp.special.polygamma",
-    "pow": "np.power",
+    "pow": "np.float_power",  # np.power() refuses negative powers of integers
     "sigmoid": "sp.special.expit",
     "select": "np.where",
     "and": "np.logical_and",
@@ -77,6 +77,7 @@ _NUMPY = {
     "not": "np.logical_not",
     "neg": "np.negative",
 }
+_NUMBERS = {"inf": "np.inf", "-inf": "-np.inf", "nan": "np.nan"}
 _SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">",
             "ge": ">=", "eq": "==", "ne": "!="}
 
@@ -86,7 +87,7 @@ def numpy_expression(program: Program) -> str:
     values: dict[str, str] = {}
     for instruction in program.instructions:
         arguments = [values.get(a, a) for a in instruction.arguments]
-        arguments = [f"np.{a}" if a in ("inf", "nan") else a for a in arguments]
+        arguments = [_NUMBERS.get(a, a) for a in arguments]
         symbol = _SYMBOLS.get(instruction.operation)
         if symbol:
             value = f"({arguments[0]} {symbol} {arguments[1]})"

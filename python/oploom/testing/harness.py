@@ -7,6 +7,7 @@ An operator's record names the tests that it leaves out, each with the reason:
 from __future__ import annotations
 
 import builtins
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,8 +108,13 @@ def is_reduced(shape, given):
     return len(shape) < len(given) and all(s in rest for s in shape)
 
 
+def on_meta(tensor):
+    return oploom.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+
+
 class OperatorTests:
     op: Operator
+    defaults: dict[str, Any]  # of arguments that samples leave out
 
     def skip_if_told(self, test):
         record = self.op.record
@@ -247,17 +253,27 @@ class OperatorTests:
             assert_close(changed, to_numpy(expected), tolerance(self.op, target.dtype, dtype),
                          str(call))
 
+    def arrangements(self, call):
+        """The tensors to change for each way to lay the arguments of a call out."""
+        yield {}
+        if not (self.op.record.get("skip") or {}).get("layouts"):
+            for name in call.tensor_names():
+                for _, tensor in layouts(call.tensors[name]):
+                    yield {name: tensor}
+
     def test_meta(self):
         """On the Meta device shapes, strides and dtypes are those of the CPU."""
         self.skip_if_told("meta")
         for call in self.calls(self.one_dtype()):
-            meta = {n: t.to("meta") for n, t in call.tensors.items() if isinstance(t, oploom.Tensor)}
-            lists = {n: [t if t is None else t.to("meta") for t in v]
-                     for n, v in call.tensors.items()
-                     if isinstance(v, list) and v and isinstance(v[0], oploom.Tensor)}
-            for m, r in zip(outputs(call.run(**meta, **lists)), outputs(call.run())):
-                assert m.device.type == "meta"
-                assert (m.shape, m.dtype, m.stride()) == (r.shape, r.dtype, r.stride())
+            for changed in self.arrangements(call):
+                tensors = {**call.tensors, **changed}
+                meta = {n: on_meta(t) for n, t in tensors.items() if isinstance(t, oploom.Tensor)}
+                lists = {n: [t if t is None else on_meta(t) for t in v]
+                         for n, v in tensors.items()
+                         if isinstance(v, list) and v and isinstance(v[0], oploom.Tensor)}
+                for m, r in zip(outputs(call.run(**meta, **lists)), outputs(call.run(**changed))):
+                    assert m.device.type == "meta"
+                    assert (m.shape, m.dtype, m.stride()) == (r.shape, r.dtype, r.stride())
 
     def test_shape(self):
         """The key `shape`, by which formulas are checked, says what is true of arguments that have
