@@ -240,6 +240,21 @@ def test_gains():
         gain("cubic")
 
 
+def test_normalize():
+    x = oploom.tensor([[3.0, 4.0], [0.0, 0.0]], requires_grad=True)
+    y = F.normalize(x)
+    np.testing.assert_allclose(y.detach().numpy(), [[0.6, 0.8], [0, 0]], rtol=1e-6)
+    np.testing.assert_allclose(F.normalize(x, p=1, dim=0).detach().numpy(), [[1, 1], [0, 0]])
+
+
+def test_a_padding_row_counts_from_either_end():
+    weight = oploom.ones(4, 2, requires_grad=True)
+    for padding, row in ((1, 1), (-1, 3)):
+        weight.grad = None
+        F.embedding(oploom.tensor([0, 1, 2, 3]), weight, padding_idx=padding).sum().backward()
+        assert weight.grad.tolist() == [[0, 0] if i == row else [1, 1] for i in range(4)]
+
+
 def test_a_name_that_is_taken_is_refused():
     model = nn.Linear(1, 1)
     with pytest.raises(KeyError, match="'forward' exists"):

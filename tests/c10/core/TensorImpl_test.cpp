@@ -231,12 +231,18 @@ TEST(TensorImpl, AutogradsPartBelongsToOneTensor) {
   tensor->set_autograd_meta(std::make_unique<FakeMeta>(&alive));
   tensor->set_requires_grad(true);
   EXPECT_TRUE(tensor->requires_grad());
-  const auto copy = tensor->shallow_copy_and_detach();
+  TensorPtr copy = TensorPtr::reclaim(tensor->shallow_copy_and_detach().release());
   EXPECT_FALSE(copy->requires_grad());
   weak_intrusive_ptr<TensorImpl, UndefinedTensorImpl> weak(tensor);
   EXPECT_EQ(alive, 1);
+  const auto blocks = [] { return cpu_allocator::memory_stats().allocated_blocks; };
+  const auto before = blocks();
   tensor.reset();
   EXPECT_EQ(alive, 0);  // although the weak reference still holds the object
+  EXPECT_EQ(blocks(), before);  // the copy has the memory still
+  weak_intrusive_ptr<TensorImpl, UndefinedTensorImpl> weak_copy(copy);
+  copy.reset();
+  EXPECT_EQ(blocks(), before - 1);
   EXPECT_TRUE(weak.expired());
 }
 
