@@ -1,5 +1,7 @@
-// Cutting elementwise problems into parts that kernels can number with 31 bits.
+// Elementwise problems: from an iterator, and cut into parts that kernels can number with 31 bits.
+#include <aten/cuda/Convert.h>
 #include <aten/cuda/Elementwise.h>
+#include <aten/iterator/TensorIterator.h>
 
 #include <algorithm>
 #include <limits>
@@ -36,6 +38,25 @@ ElementwiseProblem narrowed(const ElementwiseProblem& problem, int dim, int64_t 
 }
 
 }  // namespace
+
+ElementwiseProblem problem_of(const TensorIteratorBase& iter) {
+  OPLOOM_INTERNAL_ASSERT(iter.ntensors() <= kMaxOperands, "too many operands: ", iter.ntensors());
+  ElementwiseProblem problem;
+  problem.operands = iter.ntensors();
+  problem.numel = iter.numel();
+  problem.shape.assign(iter.shape().begin(), iter.shape().end());
+  for (int k = 0; k < problem.operands; ++k) {
+    if (iter.device(k).is_cpu()) {
+      problem.by_value |= uint32_t{1} << k;
+      problem.values[k] =
+          convert_number(iter.data_ptr(k), iter.dtype(k), iter.tensor_base(k).scalar_type());
+      continue;
+    }
+    problem.data[k] = static_cast<char*>(iter.data_ptr(k));
+    problem.strides[k].assign(iter.strides(k).begin(), iter.strides(k).end());
+  }
+  return problem;
+}
 
 void for_each_part(const ElementwiseProblem& problem,
                    c10::function_ref<void(const ElementwiseProblem& part)> run) {

@@ -60,6 +60,10 @@ struct ElementwiseProblem {
   Element values[kMaxOperands];
 };
 
+// The operands of an iterator, with the strides of their own dtypes; a number on the CPU is
+// converted to the dtype that the kernel sees.
+ElementwiseProblem problem_of(const TensorIteratorBase& iter);
+
 // Calls `run` with the problem itself, or with parts of it that have at most kMaxDims dimensions
 // and whose elements and bytes can be numbered with 31 bits. A dense problem needs no cutting.
 void for_each_part(const ElementwiseProblem& problem,

@@ -1,5 +1,5 @@
-// Brings the operands of an expression operator to its kernel: numbers on the CPU are passed by
-// value, operands of another dtype than the kernel's by way of a temporary.
+// Brings the operands of an expression operator to its kernel: those of another dtype than the
+// kernel's by way of a temporary.
 #include <aten/cuda/Convert.h>
 #include <aten/cuda/Expression.h>
 #include <aten/iterator/TensorIterator.h>
@@ -56,21 +56,7 @@ void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
                          "(): no kernel for ", dtype);
   const c10::DeviceGuard guard(iter.device(0));
 
-  ElementwiseProblem given;
-  given.operands = iter.ntensors();
-  given.numel = iter.numel();
-  given.shape.assign(iter.shape().begin(), iter.shape().end());
-  for (int k = 0; k < given.operands; ++k) {
-    if (iter.device(k).is_cpu()) {
-      given.by_value |= uint32_t{1} << k;
-      given.values[k] =
-          convert_number(iter.data_ptr(k), iter.dtype(k), iter.tensor_base(k).scalar_type());
-      continue;
-    }
-    given.data[k] = static_cast<char*>(iter.data_ptr(k));
-    given.strides[k].assign(iter.strides(k).begin(), iter.strides(k).end());
-  }
-
+  const ElementwiseProblem given = problem_of(iter);
   ElementwiseProblem problem = given;
   c10::DataPtr temporaries[kMaxOperands];
   for (int k = 0; k < problem.operands; ++k) {

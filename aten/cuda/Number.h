@@ -19,9 +19,12 @@ namespace at::inline oploom_v1::cuda {
 struct Truth {
   bool value;
 
-  OPLOOM_HOST_DEVICE friend Truth operator&(Truth a, Truth b) { return {a.value && b.value}; }
-  OPLOOM_HOST_DEVICE friend Truth operator|(Truth a, Truth b) { return {a.value || b.value}; }
-  OPLOOM_HOST_DEVICE friend Truth operator!(Truth a) { return {!a.value}; }
+  Truth() = default;
+  OPLOOM_HOST_DEVICE Truth(bool truth) : value(truth) {}
+
+  OPLOOM_HOST_DEVICE friend Truth operator&(Truth a, Truth b) { return a.value && b.value; }
+  OPLOOM_HOST_DEVICE friend Truth operator|(Truth a, Truth b) { return a.value || b.value; }
+  OPLOOM_HOST_DEVICE friend Truth operator!(Truth a) { return !a.value; }
 };
 
 namespace detail {
@@ -63,7 +66,7 @@ struct Number {
 
 #define OPLOOM_COMPARE(op)                                                        \
   OPLOOM_HOST_DEVICE friend Truth operator op(const Number& a, const Number& b) { \
-    return {a.value op b.value};                                                  \
+    return a.value op b.value;                                                    \
   }
   OPLOOM_COMPARE(==)
   OPLOOM_COMPARE(!=)

@@ -27,28 +27,30 @@ OPLOOM_HOST_DEVICE inline Truth select(Truth condition, Truth then, Truth otherw
 }
 template <typename V>
 OPLOOM_HOST_DEVICE Truth truth(bool value) {
-  return {value};
+  return value;
 }
 
 template <typename T>
 OPLOOM_HOST_DEVICE Truth isnan(const Number<T>& x) {
-  return {x.value != x.value};
+  return x.value != x.value;
 }
 template <typename T>
 OPLOOM_HOST_DEVICE Truth isinf(const Number<T>& x) {
   if constexpr (std::is_integral_v<T>) {
-    return {false};
+    return false;
   } else {
-    return {std::isinf(x.value)};
+    return std::isinf(x.value);
   }
 }
 // The sign bit, which -0 and nan have as well.
 template <typename T>
 OPLOOM_HOST_DEVICE Truth signbit(const Number<T>& x) {
-  if constexpr (std::is_integral_v<T>) {
-    return {x.value < 0};
+  if constexpr (std::is_unsigned_v<T>) {
+    return false;
+  } else if constexpr (std::is_integral_v<T>) {
+    return x.value < 0;
   } else {
-    return {std::signbit(x.value)};
+    return std::signbit(x.value);
   }
 }
 
@@ -74,6 +76,8 @@ template <typename T>
 OPLOOM_HOST_DEVICE Number<T> abs(const Number<T>& x) {
   if constexpr (c10::is_complex_v<T>) {
     return T(std::hypot(x.value.real(), x.value.imag()));
+  } else if constexpr (std::is_unsigned_v<T>) {
+    return x;
   } else if constexpr (std::is_integral_v<T>) {
     return x.value < 0 ? neg(x) : x;
   } else {
@@ -82,12 +86,20 @@ OPLOOM_HOST_DEVICE Number<T> abs(const Number<T>& x) {
 }
 template <typename T>
 OPLOOM_HOST_DEVICE Number<T> relu(const Number<T>& x) {
-  return x.value < T(0) ? T(0) : x.value;
+  if constexpr (std::is_unsigned_v<T>) {
+    return x;
+  } else {
+    return x.value < T(0) ? T(0) : x.value;
+  }
 }
 // 0 for 0, nan for nan.
 template <typename T>
 OPLOOM_HOST_DEVICE Number<T> sign(const Number<T>& x) {
-  return x.value > T(0) ? T(1) : x.value < T(0) ? static_cast<T>(-1) : x.value;
+  if constexpr (std::is_unsigned_v<T>) {
+    return x.value > T(0) ? T(1) : T(0);
+  } else {
+    return x.value > T(0) ? T(1) : x.value < T(0) ? static_cast<T>(-1) : x.value;
+  }
 }
 // nan if either argument is.
 template <typename T>

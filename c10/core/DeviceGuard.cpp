@@ -18,6 +18,12 @@ void SetDeviceHooks(DeviceType type, const DeviceHooks* hooks) {
   registered[static_cast<int>(type)].store(hooks, std::memory_order_release);
 }
 
+Device with_index(Device device) {
+  if (device.is_cpu() || device.has_index()) return device;
+  const DeviceHooks* hooks = GetDeviceHooks(device.type());
+  return hooks == nullptr ? device : Device(device.type(), hooks->current_device());
+}
+
 void DeviceGuard::enter(Device device) {
   const DeviceHooks* hooks = GetDeviceHooks(device.type());
   if (hooks == nullptr) return;

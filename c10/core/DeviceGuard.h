@@ -23,6 +23,9 @@ OPLOOM_API const DeviceHooks* GetDeviceHooks(DeviceType type) noexcept;
 // The hooks are never freed.
 OPLOOM_API void SetDeviceHooks(DeviceType type, const DeviceHooks* hooks);
 
+// The device itself, or the current one of its type where no index is given and there is one.
+OPLOOM_API Device with_index(Device device);
+
 // Makes a device the current one of its type. Without hooks or an index there is nothing to do.
 class DeviceGuard {
  public:

@@ -141,6 +141,11 @@ class Kernel:
     body: str  # the class template
     kind: str  # of aten/cpu/Expression.h: floating, complex, numeric, any or truth
 
+    @property
+    def cuda_registration(self) -> str:
+        kernel = f"{self.kind}_kernel<{self.name}_op>"
+        return wrapped("OPLOOM_REGISTER_CUDA_KERNEL(", [f"{self.name}_stub", kernel], ");")
+
 
 def kernels(op: Operator, target: Target = CPU) -> list[Kernel]:
     """The kernel of an operator. A gradient of several inputs has one more for each of them alone."""

@@ -34,7 +34,8 @@ struct copysign_backward_Tensor_op {
     return Outputs<V, 2>{select(self == V(T(0)), V(T(0)), (output / self) * grad_output), V(T(0))};
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(copysign_backward_Tensor_stub, floating_kernel<copysign_backward_Tensor_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(copysign_backward_Tensor_stub,
+                            floating_kernel<copysign_backward_Tensor_op>);
 
 // copysign_backward.Tensor(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
 //     (Tensor, Tensor), output 0 alone
@@ -48,7 +49,8 @@ struct copysign_backward_Tensor_0_op {
     return select(self == V(T(0)), V(T(0)), (output / self) * grad_output);
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(copysign_backward_Tensor_0_stub, floating_kernel<copysign_backward_Tensor_0_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(copysign_backward_Tensor_0_stub,
+                            floating_kernel<copysign_backward_Tensor_0_op>);
 
 // copysign_backward.Tensor(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
 //     (Tensor, Tensor), output 1 alone
@@ -60,7 +62,8 @@ struct copysign_backward_Tensor_1_op {
   explicit copysign_backward_Tensor_1_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V&, const V&, const V&) const { return V(T(0)); }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(copysign_backward_Tensor_1_stub, floating_kernel<copysign_backward_Tensor_1_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(copysign_backward_Tensor_1_stub,
+                            floating_kernel<copysign_backward_Tensor_1_op>);
 
 // fmax(Tensor self, Tensor other) -> Tensor: fmax(self, other)
 template <typename T>
@@ -329,7 +332,8 @@ struct ldexp_backward_Tensor_0_op {
     return grad_output * conj(exp2(other));
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(ldexp_backward_Tensor_0_stub, complex_kernel<ldexp_backward_Tensor_0_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(ldexp_backward_Tensor_0_stub,
+                            complex_kernel<ldexp_backward_Tensor_0_op>);
 
 // ldexp_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor), output 1 alone
@@ -343,7 +347,8 @@ struct ldexp_backward_Tensor_1_op {
     return grad_output * conj(self * (V(T(0.6931471805599453)) * exp2(other)));
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(ldexp_backward_Tensor_1_stub, complex_kernel<ldexp_backward_Tensor_1_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(ldexp_backward_Tensor_1_stub,
+                            complex_kernel<ldexp_backward_Tensor_1_op>);
 
 // logaddexp(Tensor self, Tensor other) -> Tensor: logaddexp(self, other)
 template <typename T>
@@ -501,7 +506,8 @@ struct special_xlog1py_backward_op {
                          select(t4, V(T(0)), (self / (other + V(T(1)))) * grad_output)};
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(special_xlog1py_backward_stub, floating_kernel<special_xlog1py_backward_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(special_xlog1py_backward_stub,
+                            floating_kernel<special_xlog1py_backward_op>);
 
 // special_xlog1py_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor), output 0 alone
@@ -516,7 +522,8 @@ struct special_xlog1py_backward_0_op {
                   log1p(other) * grad_output);
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(special_xlog1py_backward_0_stub, floating_kernel<special_xlog1py_backward_0_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(special_xlog1py_backward_0_stub,
+                            floating_kernel<special_xlog1py_backward_0_op>);
 
 // special_xlog1py_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor), output 1 alone
@@ -531,7 +538,8 @@ struct special_xlog1py_backward_1_op {
                   (self / (other + V(T(1)))) * grad_output);
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(special_xlog1py_backward_1_stub, floating_kernel<special_xlog1py_backward_1_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(special_xlog1py_backward_1_stub,
+                            floating_kernel<special_xlog1py_backward_1_op>);
 
 // xlogy.Tensor(Tensor self, Tensor other) -> Tensor: self == 0 && (other <= 0 || isinf(other)) ? 0
 //     : self * log(other)
@@ -578,7 +586,8 @@ struct xlogy_backward_Tensor_0_op {
                   log(other) * grad_output);
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(xlogy_backward_Tensor_0_stub, floating_kernel<xlogy_backward_Tensor_0_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(xlogy_backward_Tensor_0_stub,
+                            floating_kernel<xlogy_backward_Tensor_0_op>);
 
 // xlogy_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor), output 1 alone
@@ -593,7 +602,8 @@ struct xlogy_backward_Tensor_1_op {
                   (self / other) * grad_output);
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(xlogy_backward_Tensor_1_stub, floating_kernel<xlogy_backward_Tensor_1_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(xlogy_backward_Tensor_1_stub,
+                            floating_kernel<xlogy_backward_Tensor_1_op>);
 
 }  // namespace
 }  // namespace at::inline oploom_v1::native

@@ -36,7 +36,8 @@ struct _binary_cross_entropy_backward_op {
     return (grad_output * (self - target)) / maximum(self * (V(T(1)) - self), V(T(1e-12)));
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_backward_stub, floating_kernel<_binary_cross_entropy_backward_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_backward_stub,
+                            floating_kernel<_binary_cross_entropy_backward_op>);
 
 // _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
 //     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor): grad_output_ * ((self -
@@ -64,7 +65,8 @@ struct _binary_cross_entropy_backward_backward_op {
                          neg(grad_output_ * (grad_output / t3))};
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_backward_backward_stub, floating_kernel<_binary_cross_entropy_backward_backward_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_backward_backward_stub,
+                            floating_kernel<_binary_cross_entropy_backward_backward_op>);
 
 // _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
 //     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor), output 0 alone
@@ -80,7 +82,8 @@ struct _binary_cross_entropy_backward_backward_0_op {
     return grad_output_ * t4;
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_backward_backward_0_stub, floating_kernel<_binary_cross_entropy_backward_backward_0_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_backward_backward_0_stub,
+                            floating_kernel<_binary_cross_entropy_backward_backward_0_op>);
 
 // _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
 //     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor), output 1 alone
@@ -102,7 +105,8 @@ struct _binary_cross_entropy_backward_backward_1_op {
     return grad_output_ * (t15 / t3);
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_backward_backward_1_stub, floating_kernel<_binary_cross_entropy_backward_backward_1_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_backward_backward_1_stub,
+                            floating_kernel<_binary_cross_entropy_backward_backward_1_op>);
 
 // _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
 //     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor), output 2 alone
@@ -118,7 +122,8 @@ struct _binary_cross_entropy_backward_backward_2_op {
     return neg(t19);
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_backward_backward_2_stub, floating_kernel<_binary_cross_entropy_backward_backward_2_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_backward_backward_2_stub,
+                            floating_kernel<_binary_cross_entropy_backward_backward_2_op>);
 
 // _binary_cross_entropy_with_logits(Tensor self, Tensor target) -> Tensor: (1 - target) * self +
 //     logaddexp(-self, 0)
@@ -132,7 +137,8 @@ struct _binary_cross_entropy_with_logits_op {
     return ((V(T(1)) - target) * self) + logaddexp(neg(self), V(T(0)));
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_stub, floating_kernel<_binary_cross_entropy_with_logits_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_stub,
+                            floating_kernel<_binary_cross_entropy_with_logits_op>);
 
 // _binary_cross_entropy_with_logits.pos_weight(Tensor self, Tensor target, Tensor pos_weight) ->
 //     Tensor: (1 - target) * self + (1 + (pos_weight - 1) * target) * logaddexp(-self, 0)
@@ -147,7 +153,8 @@ struct _binary_cross_entropy_with_logits_pos_weight_op {
     return ((V(T(1)) - target) * self) + t7;
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_pos_weight_stub, floating_kernel<_binary_cross_entropy_with_logits_pos_weight_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_pos_weight_stub,
+                            floating_kernel<_binary_cross_entropy_with_logits_pos_weight_op>);
 
 // _binary_cross_entropy_with_logits_backward(Tensor grad_output, Tensor self, Tensor target,
 //     bool[2] output_mask) -> (Tensor, Tensor): grad_output * (1 - target - sigmoid(-self)),
@@ -163,7 +170,8 @@ struct _binary_cross_entropy_with_logits_backward_op {
                          neg(grad_output * self)};
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_backward_stub, floating_kernel<_binary_cross_entropy_with_logits_backward_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_backward_stub,
+                            floating_kernel<_binary_cross_entropy_with_logits_backward_op>);
 
 // _binary_cross_entropy_with_logits_backward(Tensor grad_output, Tensor self, Tensor target,
 //     bool[2] output_mask) -> (Tensor, Tensor), output 0 alone
@@ -177,7 +185,8 @@ struct _binary_cross_entropy_with_logits_backward_0_op {
     return grad_output * ((V(T(1)) - target) - sigmoid(neg(self)));
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_backward_0_stub, floating_kernel<_binary_cross_entropy_with_logits_backward_0_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_backward_0_stub,
+                            floating_kernel<_binary_cross_entropy_with_logits_backward_0_op>);
 
 // _binary_cross_entropy_with_logits_backward(Tensor grad_output, Tensor self, Tensor target,
 //     bool[2] output_mask) -> (Tensor, Tensor), output 1 alone
@@ -191,7 +200,8 @@ struct _binary_cross_entropy_with_logits_backward_1_op {
     return neg(grad_output * self);
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_backward_1_stub, floating_kernel<_binary_cross_entropy_with_logits_backward_1_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_backward_1_stub,
+                            floating_kernel<_binary_cross_entropy_with_logits_backward_1_op>);
 
 // _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
 //     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor): grad_output * (1
@@ -213,7 +223,9 @@ struct _binary_cross_entropy_with_logits_backward_pos_weight_op {
                          grad_output * (target * t9)};
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_backward_pos_weight_stub, floating_kernel<_binary_cross_entropy_with_logits_backward_pos_weight_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(
+    _binary_cross_entropy_with_logits_backward_pos_weight_stub,
+    floating_kernel<_binary_cross_entropy_with_logits_backward_pos_weight_op>);
 
 // _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
 //     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor), output 0 alone
@@ -229,7 +241,9 @@ struct _binary_cross_entropy_with_logits_backward_pos_weight_0_op {
     return grad_output * ((V(T(1)) - target) - t6);
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_backward_pos_weight_0_stub, floating_kernel<_binary_cross_entropy_with_logits_backward_pos_weight_0_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(
+    _binary_cross_entropy_with_logits_backward_pos_weight_0_stub,
+    floating_kernel<_binary_cross_entropy_with_logits_backward_pos_weight_0_op>);
 
 // _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
 //     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor), output 1 alone
@@ -245,7 +259,9 @@ struct _binary_cross_entropy_with_logits_backward_pos_weight_1_op {
     return grad_output * t11;
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_backward_pos_weight_1_stub, floating_kernel<_binary_cross_entropy_with_logits_backward_pos_weight_1_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(
+    _binary_cross_entropy_with_logits_backward_pos_weight_1_stub,
+    floating_kernel<_binary_cross_entropy_with_logits_backward_pos_weight_1_op>);
 
 // _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
 //     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor), output 2 alone
@@ -260,7 +276,9 @@ struct _binary_cross_entropy_with_logits_backward_pos_weight_2_op {
     return grad_output * (target * logaddexp(neg(self), V(T(0))));
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_backward_pos_weight_2_stub, floating_kernel<_binary_cross_entropy_with_logits_backward_pos_weight_2_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(
+    _binary_cross_entropy_with_logits_backward_pos_weight_2_stub,
+    floating_kernel<_binary_cross_entropy_with_logits_backward_pos_weight_2_op>);
 
 // _huber_loss(Tensor self, Tensor target, float delta) -> Tensor: abs(self - target) <= delta ? 0.5
 //     * (self - target) * (self - target) : delta * (abs(self - target) - 0.5 * delta)
@@ -320,7 +338,8 @@ struct _huber_loss_backward_0_op {
   }
   V delta;
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_huber_loss_backward_0_stub, floating_kernel<_huber_loss_backward_0_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_huber_loss_backward_0_stub,
+                            floating_kernel<_huber_loss_backward_0_op>);
 
 // _huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, float delta, bool[2]
 //     output_mask) -> (Tensor, Tensor), output 1 alone
@@ -338,7 +357,8 @@ struct _huber_loss_backward_1_op {
   }
   V delta;
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_huber_loss_backward_1_stub, floating_kernel<_huber_loss_backward_1_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_huber_loss_backward_1_stub,
+                            floating_kernel<_huber_loss_backward_1_op>);
 
 // _kl_div(Tensor self, Tensor target) -> Tensor: target == 0 ? 0 : target * (log(target) - self)
 template <typename T>
@@ -425,7 +445,8 @@ struct _kl_div_log_target_backward_op {
     return Outputs<V, 2>{grad_output * conj(neg(t0)), grad_output * conj(output + t0)};
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_kl_div_log_target_backward_stub, complex_kernel<_kl_div_log_target_backward_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_kl_div_log_target_backward_stub,
+                            complex_kernel<_kl_div_log_target_backward_op>);
 
 // _kl_div_log_target_backward(Tensor grad_output, Tensor target, Tensor output, bool[2]
 //     output_mask) -> (Tensor, Tensor), output 0 alone
@@ -439,7 +460,8 @@ struct _kl_div_log_target_backward_0_op {
     return grad_output * conj(neg(exp(target)));
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_kl_div_log_target_backward_0_stub, complex_kernel<_kl_div_log_target_backward_0_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_kl_div_log_target_backward_0_stub,
+                            complex_kernel<_kl_div_log_target_backward_0_op>);
 
 // _kl_div_log_target_backward(Tensor grad_output, Tensor target, Tensor output, bool[2]
 //     output_mask) -> (Tensor, Tensor), output 1 alone
@@ -453,7 +475,8 @@ struct _kl_div_log_target_backward_1_op {
     return grad_output * conj(output + exp(target));
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_kl_div_log_target_backward_1_stub, complex_kernel<_kl_div_log_target_backward_1_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_kl_div_log_target_backward_1_stub,
+                            complex_kernel<_kl_div_log_target_backward_1_op>);
 
 // _l1_loss(Tensor self, Tensor target) -> Tensor: abs(self - target)
 template <typename T>
@@ -552,7 +575,8 @@ struct _smooth_l1_loss_backward_op {
   }
   V beta;
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_smooth_l1_loss_backward_stub, floating_kernel<_smooth_l1_loss_backward_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_smooth_l1_loss_backward_stub,
+                            floating_kernel<_smooth_l1_loss_backward_op>);
 
 // _smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, float beta, bool[2]
 //     output_mask) -> (Tensor, Tensor), output 0 alone
@@ -569,7 +593,8 @@ struct _smooth_l1_loss_backward_0_op {
   }
   V beta;
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_smooth_l1_loss_backward_0_stub, floating_kernel<_smooth_l1_loss_backward_0_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_smooth_l1_loss_backward_0_stub,
+                            floating_kernel<_smooth_l1_loss_backward_0_op>);
 
 // _smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, float beta, bool[2]
 //     output_mask) -> (Tensor, Tensor), output 1 alone
@@ -587,7 +612,8 @@ struct _smooth_l1_loss_backward_1_op {
   }
   V beta;
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_smooth_l1_loss_backward_1_stub, floating_kernel<_smooth_l1_loss_backward_1_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_smooth_l1_loss_backward_1_stub,
+                            floating_kernel<_smooth_l1_loss_backward_1_op>);
 
 }  // namespace
 }  // namespace at::inline oploom_v1::native

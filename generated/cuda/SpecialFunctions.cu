@@ -295,7 +295,8 @@ struct special_erfcx_backward_op {
     return grad_output * (((V(T(2)) * self) * output) - V(T(1.1283791670955126)));
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(special_erfcx_backward_stub, floating_kernel<special_erfcx_backward_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(special_erfcx_backward_stub,
+                            floating_kernel<special_erfcx_backward_op>);
 
 // special_i0e(Tensor self) -> Tensor: i0e(self)
 template <typename T>
@@ -414,7 +415,8 @@ struct special_log_ndtr_backward_op {
     return grad_output * t24;
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(special_log_ndtr_backward_stub, floating_kernel<special_log_ndtr_backward_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(special_log_ndtr_backward_stub,
+                            floating_kernel<special_log_ndtr_backward_op>);
 
 // special_ndtr(Tensor self) -> Tensor: 0.5 * erfc(self * -0.7071067811865476)
 template <typename T>
@@ -470,7 +472,8 @@ struct special_ndtri_backward_op {
     return grad_output * t3;
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(special_ndtri_backward_stub, floating_kernel<special_ndtri_backward_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(special_ndtri_backward_stub,
+                            floating_kernel<special_ndtri_backward_op>);
 
 }  // namespace
 }  // namespace at::inline oploom_v1::native
