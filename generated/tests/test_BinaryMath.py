@@ -25,6 +25,7 @@ class TestBitwiseLeftShiftScalarTensor(OperatorTests):
     defaults = {}
     test_out = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
@@ -54,6 +55,7 @@ class TestBitwiseLeftShiftTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_shape = None
 
 # bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
 class TestBitwiseLeftShiftTensorScalar(OperatorTests):
@@ -71,6 +73,7 @@ class TestBitwiseLeftShiftTensorScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
@@ -90,6 +93,7 @@ class TestBitwiseRightShiftScalarTensor(OperatorTests):
     defaults = {}
     test_out = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor
@@ -118,6 +122,7 @@ class TestBitwiseRightShiftTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_shape = None
 
 # bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
 class TestBitwiseRightShiftTensorScalar(OperatorTests):
@@ -135,6 +140,7 @@ class TestBitwiseRightShiftTensorScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # copysign.Tensor(Tensor self, Tensor other) -> Tensor
@@ -163,6 +169,7 @@ class TestCopysignTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # float_power.Scalar(Scalar self, Tensor exponent) -> Tensor
 class TestFloatPowerScalar(OperatorTests):
@@ -180,6 +187,7 @@ class TestFloatPowerScalar(OperatorTests):
     )
     defaults = {}
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
@@ -199,6 +207,7 @@ class TestFloatPowerTensorScalar(OperatorTests):
     )
     defaults = {}
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
@@ -218,6 +227,7 @@ class TestFloatPowerTensorTensor(OperatorTests):
     )
     defaults = {}
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # fmax(Tensor self, Tensor other) -> Tensor
@@ -245,6 +255,7 @@ class TestFmax(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # fmin(Tensor self, Tensor other) -> Tensor
 class TestFmin(OperatorTests):
@@ -271,6 +282,7 @@ class TestFmin(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # gcd(Tensor self, Tensor other) -> Tensor
 class TestGcd(OperatorTests):
@@ -298,6 +310,7 @@ class TestGcd(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_shape = None
 
 # heaviside(Tensor self, Tensor values) -> Tensor
 class TestHeaviside(OperatorTests):
@@ -318,6 +331,7 @@ class TestHeaviside(OperatorTests):
         differentiable=('self', 'values'),
     )
     defaults = {}
+    test_shape = None
 
 # hypot(Tensor self, Tensor other) -> Tensor
 class TestHypot(OperatorTests):
@@ -345,6 +359,7 @@ class TestHypot(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # lcm(Tensor self, Tensor other) -> Tensor
 class TestLcm(OperatorTests):
@@ -372,6 +387,7 @@ class TestLcm(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_shape = None
 
 # ldexp.Tensor(Tensor self, Tensor other) -> Tensor
 class TestLdexpTensor(OperatorTests):
@@ -395,6 +411,7 @@ class TestLdexpTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # logaddexp(Tensor self, Tensor other) -> Tensor
 class TestLogaddexp(OperatorTests):
@@ -421,6 +438,7 @@ class TestLogaddexp(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # logaddexp2(Tensor self, Tensor other) -> Tensor
 class TestLogaddexp2(OperatorTests):
@@ -447,6 +465,7 @@ class TestLogaddexp2(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # nextafter(Tensor self, Tensor other) -> Tensor
 class TestNextafter(OperatorTests):
@@ -474,6 +493,7 @@ class TestNextafter(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_shape = None
 
 # special_xlog1py(Tensor self, Tensor other) -> Tensor
 class TestSpecialXlog1py(OperatorTests):
@@ -501,6 +521,7 @@ class TestSpecialXlog1py(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor
 class TestSpecialXlog1pyOtherScalar(OperatorTests):
@@ -519,6 +540,7 @@ class TestSpecialXlog1pyOtherScalar(OperatorTests):
     )
     defaults = {}
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor
@@ -538,6 +560,7 @@ class TestSpecialXlog1pySelfScalar(OperatorTests):
     )
     defaults = {}
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # special_xlogy(Tensor self, Tensor other) -> Tensor
@@ -557,6 +580,7 @@ class TestSpecialXlogy(OperatorTests):
     )
     defaults = {}
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor
@@ -576,6 +600,7 @@ class TestSpecialXlogyOtherScalar(OperatorTests):
     )
     defaults = {}
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor
@@ -595,6 +620,7 @@ class TestSpecialXlogySelfScalar(OperatorTests):
     )
     defaults = {}
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor
@@ -614,6 +640,7 @@ class TestXlogyScalarOther(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor
@@ -633,6 +660,7 @@ class TestXlogyScalarSelf(OperatorTests):
     )
     defaults = {}
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # xlogy.Tensor(Tensor self, Tensor other) -> Tensor
@@ -661,3 +689,4 @@ class TestXlogyTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None

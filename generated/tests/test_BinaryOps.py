@@ -36,6 +36,7 @@ class TestAddTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {'alpha': 1}
+    test_shape = None
 
 # atan2(Tensor self, Tensor other) -> Tensor
 class TestAtan2(OperatorTests):
@@ -63,6 +64,7 @@ class TestAtan2(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
 class TestBitwiseAndTensor(OperatorTests):
@@ -90,6 +92,7 @@ class TestBitwiseAndTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_shape = None
 
 # bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
 class TestBitwiseOrTensor(OperatorTests):
@@ -117,6 +120,7 @@ class TestBitwiseOrTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_shape = None
 
 # bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
 class TestBitwiseXorTensor(OperatorTests):
@@ -144,6 +148,7 @@ class TestBitwiseXorTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_shape = None
 
 # div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
 class TestDivScalarMode(OperatorTests):
@@ -166,6 +171,7 @@ class TestDivScalarMode(OperatorTests):
     test_gradcheck = None
     test_gradgradcheck = None
     test_out = None
+    test_shape = None
     test_errors = None
 
 # div.Tensor(Tensor self, Tensor other) -> Tensor
@@ -190,6 +196,7 @@ class TestDivTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
 class TestDivTensorMode(OperatorTests):
@@ -228,6 +235,7 @@ class TestDivTensorMode(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # eq.Tensor(Tensor self, Tensor other) -> Tensor
 class TestEqTensor(OperatorTests):
@@ -252,6 +260,7 @@ class TestEqTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_shape = None
 
 # floor_divide(Tensor self, Tensor other) -> Tensor
 class TestFloorDivide(OperatorTests):
@@ -278,6 +287,7 @@ class TestFloorDivide(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_shape = None
 
 # fmod.Tensor(Tensor self, Tensor other) -> Tensor
 class TestFmodTensor(OperatorTests):
@@ -309,6 +319,7 @@ class TestFmodTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # ge.Tensor(Tensor self, Tensor other) -> Tensor
 class TestGeTensor(OperatorTests):
@@ -336,6 +347,7 @@ class TestGeTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_shape = None
 
 # gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor
 class TestGeluBackward(OperatorTests):
@@ -356,6 +368,7 @@ class TestGeluBackward(OperatorTests):
     )
     defaults = {'approximate': 'none'}
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # gt.Tensor(Tensor self, Tensor other) -> Tensor
@@ -384,6 +397,7 @@ class TestGtTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_shape = None
 
 # le.Tensor(Tensor self, Tensor other) -> Tensor
 class TestLeTensor(OperatorTests):
@@ -411,6 +425,7 @@ class TestLeTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_shape = None
 
 # logical_and(Tensor self, Tensor other) -> Tensor
 class TestLogicalAnd(OperatorTests):
@@ -435,6 +450,7 @@ class TestLogicalAnd(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_shape = None
 
 # logical_or(Tensor self, Tensor other) -> Tensor
 class TestLogicalOr(OperatorTests):
@@ -459,6 +475,7 @@ class TestLogicalOr(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_shape = None
 
 # logical_xor(Tensor self, Tensor other) -> Tensor
 class TestLogicalXor(OperatorTests):
@@ -483,6 +500,7 @@ class TestLogicalXor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_shape = None
 
 # lt.Tensor(Tensor self, Tensor other) -> Tensor
 class TestLtTensor(OperatorTests):
@@ -510,6 +528,7 @@ class TestLtTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_shape = None
 
 # maximum(Tensor self, Tensor other) -> Tensor
 class TestMaximum(OperatorTests):
@@ -536,6 +555,7 @@ class TestMaximum(OperatorTests):
     )
     defaults = {}
     test_inplace = None
+    test_shape = None
 
 # minimum(Tensor self, Tensor other) -> Tensor
 class TestMinimum(OperatorTests):
@@ -562,6 +582,7 @@ class TestMinimum(OperatorTests):
     )
     defaults = {}
     test_inplace = None
+    test_shape = None
 
 # mul.Tensor(Tensor self, Tensor other) -> Tensor
 class TestMulTensor(OperatorTests):
@@ -585,6 +606,7 @@ class TestMulTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # ne.Tensor(Tensor self, Tensor other) -> Tensor
 class TestNeTensor(OperatorTests):
@@ -609,6 +631,7 @@ class TestNeTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_shape = None
 
 # pow.Scalar(Scalar self, Tensor exponent) -> Tensor
 class TestPowScalar(OperatorTests):
@@ -627,6 +650,7 @@ class TestPowScalar(OperatorTests):
     )
     defaults = {}
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
@@ -652,6 +676,7 @@ class TestPowTensorScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
 
 # pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
 class TestPowTensorTensor(OperatorTests):
@@ -677,6 +702,7 @@ class TestPowTensorTensor(OperatorTests):
         differentiable=('self', 'exponent'),
     )
     defaults = {}
+    test_shape = None
 
 # remainder.Tensor(Tensor self, Tensor other) -> Tensor
 class TestRemainderTensor(OperatorTests):
@@ -708,6 +734,7 @@ class TestRemainderTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 class TestRsubTensor(OperatorTests):
@@ -731,6 +758,7 @@ class TestRsubTensor(OperatorTests):
     )
     defaults = {'alpha': 1}
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
@@ -754,12 +782,15 @@ class TestSubTensor(OperatorTests):
          'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
                     {'args': {'self': {'shape': [3], 'dtype': 'bool'},
                               'other': {'shape': [3], 'dtype': 'bool'}},
-                     'message': 'logical_xor'}]},
+                     'message': 'logical_xor'},
+                    {'args': {'self': {'shape': [3], 'dtype': 'bool'}, 'other': [3]},
+                     'message': 'logical_not'}]},
         pointwise=True,
         inplace=True,
         differentiable=('self', 'other'),
     )
     defaults = {'alpha': 1}
+    test_shape = None
 
 # div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)
 class TestDivScalarMode(OperatorTests):
@@ -782,6 +813,7 @@ class TestDivScalarMode(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None
 
@@ -805,6 +837,7 @@ class TestFloorDivideScalar(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None
 
@@ -828,6 +861,7 @@ class TestFloorDivideTensor(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None
 
@@ -850,5 +884,6 @@ class TestFloorDivideOut(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None

@@ -43,6 +43,7 @@ class TestCrossEntropyLoss(OperatorTests):
     defaults = {'weight': None, 'reduction': 1, 'ignore_index': -100, 'label_smoothing': 0.0}
     test_out = None
     test_inplace = None
+    test_shape = None
 
 # mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
 class TestMseLoss(OperatorTests):
@@ -64,6 +65,7 @@ class TestMseLoss(OperatorTests):
     )
     defaults = {'reduction': 1}
     test_inplace = None
+    test_shape = None
 
 # mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor
 class TestMseLossBackward(OperatorTests):
@@ -84,6 +86,7 @@ class TestMseLossBackward(OperatorTests):
     )
     defaults = {}
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt
@@ -120,6 +123,7 @@ class TestNllLoss(OperatorTests):
     )
     defaults = {'weight': None, 'reduction': 1, 'ignore_index': -100}
     test_inplace = None
+    test_shape = None
 
 # nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt
 #     ignore_index=-100) -> Tensor
@@ -146,6 +150,7 @@ class TestNllLoss2d(OperatorTests):
     )
     defaults = {'weight': None, 'reduction': 1, 'ignore_index': -100}
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction,
@@ -173,6 +178,7 @@ class TestNllLoss2dBackward(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None
 
@@ -199,6 +205,7 @@ class TestNllLoss2dForward(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None
 
@@ -227,6 +234,7 @@ class TestNllLossBackward(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None
 
@@ -253,6 +261,7 @@ class TestNllLossForward(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None
 
@@ -287,4 +296,5 @@ class TestNllLossNd(OperatorTests):
     defaults = {'weight': None, 'reduction': 1, 'ignore_index': -100}
     test_out = None
     test_inplace = None
+    test_shape = None
     test_errors = None

@@ -26,6 +26,7 @@ class TestBinaryCrossEntropy(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # _binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target) -> Tensor
@@ -47,6 +48,7 @@ class TestBinaryCrossEntropyBackward(OperatorTests):
     )
     defaults = {}
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # _binary_cross_entropy_with_logits(Tensor self, Tensor target) -> Tensor
@@ -67,6 +69,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # _binary_cross_entropy_with_logits.pos_weight(Tensor self, Tensor target, Tensor pos_weight) ->
@@ -90,6 +93,7 @@ class TestBinaryCrossEntropyWithLogitsPosWeight(OperatorTests):
         differentiable=('self', 'target', 'pos_weight'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # _huber_loss(Tensor self, Tensor target, float delta) -> Tensor
@@ -112,6 +116,7 @@ class TestHuberLoss(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # _kl_div(Tensor self, Tensor target) -> Tensor
@@ -132,6 +137,7 @@ class TestKlDiv(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # _kl_div_log_target(Tensor self, Tensor target) -> Tensor
@@ -151,6 +157,7 @@ class TestKlDivLogTarget(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # _l1_loss(Tensor self, Tensor target) -> Tensor
@@ -170,6 +177,7 @@ class TestL1Loss(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # _smooth_l1_loss(Tensor self, Tensor target, float beta) -> Tensor
@@ -193,6 +201,7 @@ class TestSmoothL1Loss(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) ->
@@ -222,6 +231,7 @@ class TestBinaryCrossEntropy(OperatorTests):
     )
     defaults = {'weight': None, 'reduction': 1}
     test_inplace = None
+    test_shape = None
 
 # binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor?
 #     pos_weight=None, int reduction=Mean) -> Tensor
@@ -259,6 +269,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
     defaults = {'weight': None, 'pos_weight': None, 'reduction': 1}
     test_out = None
     test_inplace = None
+    test_shape = None
 
 # huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor
 class TestHuberLoss(OperatorTests):
@@ -287,6 +298,7 @@ class TestHuberLoss(OperatorTests):
     )
     defaults = {'reduction': 1, 'delta': 1.0}
     test_inplace = None
+    test_shape = None
 
 # kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor
 class TestKlDiv(OperatorTests):
@@ -315,6 +327,7 @@ class TestKlDiv(OperatorTests):
     defaults = {'reduction': 1, 'log_target': False}
     test_out = None
     test_inplace = None
+    test_shape = None
 
 # l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
 class TestL1Loss(OperatorTests):
@@ -339,6 +352,7 @@ class TestL1Loss(OperatorTests):
     defaults = {'reduction': 1}
     test_out = None
     test_inplace = None
+    test_shape = None
 
 # smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor
 class TestSmoothL1Loss(OperatorTests):
@@ -367,3 +381,4 @@ class TestSmoothL1Loss(OperatorTests):
     )
     defaults = {'reduction': 1, 'beta': 1.0}
     test_inplace = None
+    test_shape = None

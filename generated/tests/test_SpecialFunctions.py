@@ -26,6 +26,7 @@ class TestLogit(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # digamma(Tensor self) -> Tensor
@@ -44,6 +45,7 @@ class TestDigamma(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # erfc(Tensor self) -> Tensor
@@ -63,6 +65,7 @@ class TestErfc(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
 
 # erfinv(Tensor self) -> Tensor
 class TestErfinv(OperatorTests):
@@ -82,6 +85,7 @@ class TestErfinv(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
 
 # i0(Tensor self) -> Tensor
 class TestI0(OperatorTests):
@@ -98,6 +102,7 @@ class TestI0(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # lgamma(Tensor self) -> Tensor
@@ -116,6 +121,7 @@ class TestLgamma(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # logit(Tensor self, float? eps=None) -> Tensor
@@ -140,6 +146,7 @@ class TestLogit(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'eps': None}
+    test_shape = None
 
 # polygamma(int n, Tensor self) -> Tensor
 class TestPolygamma(OperatorTests):
@@ -164,6 +171,7 @@ class TestPolygamma(OperatorTests):
     )
     defaults = {}
     test_inplace = None
+    test_shape = None
 
 # sinc(Tensor self) -> Tensor
 class TestSinc(OperatorTests):
@@ -181,6 +189,7 @@ class TestSinc(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # special_entr(Tensor self) -> Tensor
@@ -199,6 +208,7 @@ class TestSpecialEntr(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # special_erfcx(Tensor self) -> Tensor
@@ -216,6 +226,7 @@ class TestSpecialErfcx(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # special_i0e(Tensor self) -> Tensor
@@ -234,6 +245,7 @@ class TestSpecialI0e(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # special_i1(Tensor self) -> Tensor
@@ -252,6 +264,7 @@ class TestSpecialI1(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # special_i1e(Tensor self) -> Tensor
@@ -270,6 +283,7 @@ class TestSpecialI1e(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # special_log_ndtr(Tensor self) -> Tensor
@@ -288,6 +302,7 @@ class TestSpecialLogNdtr(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # special_ndtr(Tensor self) -> Tensor
@@ -305,6 +320,7 @@ class TestSpecialNdtr(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # special_ndtri(Tensor self) -> Tensor
@@ -323,6 +339,7 @@ class TestSpecialNdtri(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # special_round(Tensor self, *, int decimals=0) -> Tensor
@@ -343,6 +360,7 @@ class TestSpecialRound(OperatorTests):
     test_gradcheck = None
     test_gradgradcheck = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # polygamma_(Tensor(a!) self, int n) -> Tensor(a!)
@@ -366,5 +384,6 @@ class TestPolygamma(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None

@@ -32,6 +32,7 @@ class TestAllclose(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_errors = None
 
 # clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
@@ -60,6 +61,7 @@ class TestClamp(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'min': None, 'max': None}
+    test_shape = None
 
 # clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
 class TestClampTensor(OperatorTests):
@@ -83,6 +85,7 @@ class TestClampTensor(OperatorTests):
         differentiable=('self', 'min', 'max'),
     )
     defaults = {'min': None, 'max': None}
+    test_shape = None
 
 # clamp_max(Tensor self, Scalar max) -> Tensor
 class TestClampMax(OperatorTests):
@@ -101,6 +104,7 @@ class TestClampMax(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # clamp_max.Tensor(Tensor self, Tensor max) -> Tensor
@@ -120,6 +124,7 @@ class TestClampMaxTensor(OperatorTests):
         differentiable=('self', 'max'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # clamp_min(Tensor self, Scalar min) -> Tensor
@@ -139,6 +144,7 @@ class TestClampMin(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # clamp_min.Tensor(Tensor self, Tensor min) -> Tensor
@@ -158,6 +164,7 @@ class TestClampMinTensor(OperatorTests):
         differentiable=('self', 'min'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # equal(Tensor self, Tensor other) -> bool
@@ -180,6 +187,7 @@ class TestEqual(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_errors = None
 
 # isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) ->
@@ -207,6 +215,7 @@ class TestIsclose(OperatorTests):
     test_gradgradcheck = None
     test_out = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor
@@ -231,6 +240,7 @@ class TestMaskedFillScalar(OperatorTests):
     )
     defaults = {}
     test_out = None
+    test_shape = None
 
 # masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor
 class TestMaskedFillTensor(OperatorTests):
@@ -252,6 +262,7 @@ class TestMaskedFillTensor(OperatorTests):
     )
     defaults = {}
     test_out = None
+    test_shape = None
     test_errors = None
 
 # where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor
@@ -274,6 +285,7 @@ class TestWhereScalar(OperatorTests):
     defaults = {}
     test_out = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor
@@ -296,6 +308,7 @@ class TestWhereScalarOther(OperatorTests):
     defaults = {}
     test_out = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor
@@ -318,6 +331,7 @@ class TestWhereScalarSelf(OperatorTests):
     defaults = {}
     test_out = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
@@ -349,6 +363,7 @@ class TestWhereSelf(OperatorTests):
     )
     defaults = {}
     test_inplace = None
+    test_shape = None
 
 # masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)
 class TestMaskedFillScalar(OperatorTests):
@@ -372,6 +387,7 @@ class TestMaskedFillScalar(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None
 
@@ -397,5 +413,6 @@ class TestMaskedFillTensor(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None
