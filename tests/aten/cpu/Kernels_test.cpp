@@ -315,8 +315,10 @@ void remainders_are_exact() {
       y.insert(y.end(), 4, b);
     }
   }
-  const std::vector<T> rest = list<T>(at::fmod(at::tensor(x), at::tensor(y)));
-  const std::vector<T> floored = list<T>(at::remainder(at::tensor(x), at::tensor(y)));
+  const Tensor a = at::tensor(x), b = at::tensor(y);
+  const Tensor rests = at::fmod(a, b), floors = at::remainder(a, b);
+  const T* rest = rests.data_ptr<T>();
+  const T* floored = floors.data_ptr<T>();
   for (std::size_t i = 0; i < x.size(); ++i) {
     SCOPED_TRACE(testing::Message() << x[i] << " and " << y[i]);
     const T expected = std::fmod(x[i], y[i]);
