@@ -107,6 +107,7 @@ constinit OperatorTable<_ops::add_Tensor::schema> _ops::add_Tensor::table(
     kernels_of<_ops::add_Tensor>,
     {
         {DispatchKey::CPU, &add_Tensor_CPU},
+        {DispatchKey::CUDA, &add_Tensor_CPU},
         {DispatchKey::Meta, &add_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::add_Tensor},
     });
@@ -145,6 +146,7 @@ constinit OperatorTable<_ops::add__Tensor::schema> _ops::add__Tensor::table(
     kernels_of<_ops::add__Tensor>,
     {
         {DispatchKey::CPU, &add__Tensor_CPU},
+        {DispatchKey::CUDA, &add__Tensor_CPU},
         {DispatchKey::Meta, &add__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::add__Tensor},
     });
@@ -171,6 +173,7 @@ constinit OperatorTable<_ops::add_out::schema> _ops::add_out::table(
     kernels_of<_ops::add_out>,
     {
         {DispatchKey::CPU, &add_out_CPU},
+        {DispatchKey::CUDA, &add_out_CPU},
         {DispatchKey::Meta, &add_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::add_out},
     });
@@ -724,6 +727,7 @@ constinit OperatorTable<_ops::div_Tensor::schema> _ops::div_Tensor::table(
     kernels_of<_ops::div_Tensor>,
     {
         {DispatchKey::CPU, &div_Tensor_CPU},
+        {DispatchKey::CUDA, &div_Tensor_CPU},
         {DispatchKey::Meta, &div_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::div_Tensor},
     });
@@ -799,6 +803,7 @@ constinit OperatorTable<_ops::div__Tensor::schema> _ops::div__Tensor::table(
     kernels_of<_ops::div__Tensor>,
     {
         {DispatchKey::CPU, &div__Tensor_CPU},
+        {DispatchKey::CUDA, &div__Tensor_CPU},
         {DispatchKey::Meta, &div__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::div__Tensor},
     });
@@ -849,6 +854,7 @@ constinit OperatorTable<_ops::div_out::schema> _ops::div_out::table(
     kernels_of<_ops::div_out>,
     {
         {DispatchKey::CPU, &div_out_CPU},
+        {DispatchKey::CUDA, &div_out_CPU},
         {DispatchKey::Meta, &div_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::div_out},
     });
@@ -2433,6 +2439,7 @@ constinit OperatorTable<_ops::mul_Tensor::schema> _ops::mul_Tensor::table(
     kernels_of<_ops::mul_Tensor>,
     {
         {DispatchKey::CPU, &mul_Tensor_CPU},
+        {DispatchKey::CUDA, &mul_Tensor_CPU},
         {DispatchKey::Meta, &mul_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::mul_Tensor},
     });
@@ -2470,6 +2477,7 @@ constinit OperatorTable<_ops::mul__Tensor::schema> _ops::mul__Tensor::table(
     kernels_of<_ops::mul__Tensor>,
     {
         {DispatchKey::CPU, &mul__Tensor_CPU},
+        {DispatchKey::CUDA, &mul__Tensor_CPU},
         {DispatchKey::Meta, &mul__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::mul__Tensor},
     });
@@ -2494,6 +2502,7 @@ constinit OperatorTable<_ops::mul_out::schema> _ops::mul_out::table(
     kernels_of<_ops::mul_out>,
     {
         {DispatchKey::CPU, &mul_out_CPU},
+        {DispatchKey::CUDA, &mul_out_CPU},
         {DispatchKey::Meta, &mul_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::mul_out},
     });
@@ -3115,6 +3124,7 @@ constinit OperatorTable<_ops::sub_Tensor::schema> _ops::sub_Tensor::table(
     kernels_of<_ops::sub_Tensor>,
     {
         {DispatchKey::CPU, &sub_Tensor_CPU},
+        {DispatchKey::CUDA, &sub_Tensor_CPU},
         {DispatchKey::Meta, &sub_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sub_Tensor},
     });
@@ -3153,6 +3163,7 @@ constinit OperatorTable<_ops::sub__Tensor::schema> _ops::sub__Tensor::table(
     kernels_of<_ops::sub__Tensor>,
     {
         {DispatchKey::CPU, &sub__Tensor_CPU},
+        {DispatchKey::CUDA, &sub__Tensor_CPU},
         {DispatchKey::Meta, &sub__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sub__Tensor},
     });
@@ -3179,6 +3190,7 @@ constinit OperatorTable<_ops::sub_out::schema> _ops::sub_out::table(
     kernels_of<_ops::sub_out>,
     {
         {DispatchKey::CPU, &sub_out_CPU},
+        {DispatchKey::CUDA, &sub_out_CPU},
         {DispatchKey::Meta, &sub_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sub_out},
     });
