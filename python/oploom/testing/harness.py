@@ -7,6 +7,7 @@ An operator's record names the tests that it leaves out, each with the reason:
 from __future__ import annotations
 
 import builtins
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,10 +89,6 @@ def layouts(tensor):
         yield "strided", wide.select(tensor.dim(), 1)
 
 
-def on_meta(tensor):
-    return oploom.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
-
-
 def bind(dims, shape, sizes, name):
     """Gives each letter its size, and checks those that have one."""
     assert len(shape) == len(dims.sizes), f"{name}: {tuple(shape)} is not {dims}"
@@ -111,8 +108,13 @@ def is_reduced(shape, given):
     return len(shape) < len(given) and all(s in rest for s in shape)
 
 
+def on_meta(tensor):
+    return oploom.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+
+
 class OperatorTests:
     op: Operator
+    defaults: dict[str, Any]  # of arguments that samples leave out
 
     def skip_if_told(self, test):
         record = self.op.record
