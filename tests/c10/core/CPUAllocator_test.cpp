@@ -88,7 +88,7 @@ TEST_F(CPUAllocator, ReusesFreedBlocksOfEverySize) {
 TEST_F(CPUAllocator, DoesNotGiveALargeBlockForASmallRequest) {
   { const DataPtr large = allocate(100 * kMiB); }
   const auto asked = system_allocs();
-  const DataPtr small = allocate(7 * kMiB);
+  const DataPtr small = allocate(40 * kMiB);
   EXPECT_EQ(system_allocs(), asked + 1);
   const DataPtr large = allocate(90 * kMiB);  // for this it was kept
   EXPECT_EQ(system_allocs(), asked + 1);
