@@ -23,6 +23,7 @@ class TestBitwiseLeftShiftScalarTensor(OperatorTests):
         differentiable=('other',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -54,6 +55,9 @@ class TestBitwiseLeftShiftTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
 class TestBitwiseLeftShiftTensorScalar(OperatorTests):
@@ -88,6 +92,7 @@ class TestBitwiseRightShiftScalarTensor(OperatorTests):
         differentiable=('other',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -118,6 +123,9 @@ class TestBitwiseRightShiftTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
 class TestBitwiseRightShiftTensorScalar(OperatorTests):
@@ -179,6 +187,7 @@ class TestFloatPowerScalar(OperatorTests):
         differentiable=('exponent',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -198,6 +207,7 @@ class TestFloatPowerTensorScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -217,6 +227,7 @@ class TestFloatPowerTensorTensor(OperatorTests):
         differentiable=('self', 'exponent'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -298,6 +309,9 @@ class TestGcd(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # heaviside(Tensor self, Tensor values) -> Tensor
 class TestHeaviside(OperatorTests):
@@ -372,6 +386,9 @@ class TestLcm(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # ldexp.Tensor(Tensor self, Tensor other) -> Tensor
 class TestLdexpTensor(OperatorTests):
@@ -474,6 +491,9 @@ class TestNextafter(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # special_xlog1py(Tensor self, Tensor other) -> Tensor
 class TestSpecialXlog1py(OperatorTests):
@@ -518,6 +538,7 @@ class TestSpecialXlog1pyOtherScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -537,6 +558,7 @@ class TestSpecialXlog1pySelfScalar(OperatorTests):
         differentiable=('other',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -556,6 +578,7 @@ class TestSpecialXlogy(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -575,6 +598,7 @@ class TestSpecialXlogyOtherScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -594,6 +618,7 @@ class TestSpecialXlogySelfScalar(OperatorTests):
         differentiable=('other',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -632,6 +657,7 @@ class TestXlogyScalarSelf(OperatorTests):
         differentiable=('other',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 

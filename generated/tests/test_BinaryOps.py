@@ -90,6 +90,9 @@ class TestBitwiseAndTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
 class TestBitwiseOrTensor(OperatorTests):
@@ -117,6 +120,9 @@ class TestBitwiseOrTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
 class TestBitwiseXorTensor(OperatorTests):
@@ -144,6 +150,9 @@ class TestBitwiseXorTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
 class TestDivScalarMode(OperatorTests):
@@ -165,6 +174,9 @@ class TestDivScalarMode(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_errors = None
 
@@ -252,6 +264,9 @@ class TestEqTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # floor_divide(Tensor self, Tensor other) -> Tensor
 class TestFloorDivide(OperatorTests):
@@ -278,6 +293,9 @@ class TestFloorDivide(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # fmod.Tensor(Tensor self, Tensor other) -> Tensor
 class TestFmodTensor(OperatorTests):
@@ -336,6 +354,9 @@ class TestGeTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor
 class TestGeluBackward(OperatorTests):
@@ -355,6 +376,7 @@ class TestGeluBackward(OperatorTests):
         differentiable=('grad_output', 'self'),
     )
     defaults = {'approximate': 'none'}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -384,6 +406,9 @@ class TestGtTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # le.Tensor(Tensor self, Tensor other) -> Tensor
 class TestLeTensor(OperatorTests):
@@ -411,6 +436,9 @@ class TestLeTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # logical_and(Tensor self, Tensor other) -> Tensor
 class TestLogicalAnd(OperatorTests):
@@ -435,6 +463,9 @@ class TestLogicalAnd(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # logical_or(Tensor self, Tensor other) -> Tensor
 class TestLogicalOr(OperatorTests):
@@ -459,6 +490,9 @@ class TestLogicalOr(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # logical_xor(Tensor self, Tensor other) -> Tensor
 class TestLogicalXor(OperatorTests):
@@ -483,6 +517,9 @@ class TestLogicalXor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # lt.Tensor(Tensor self, Tensor other) -> Tensor
 class TestLtTensor(OperatorTests):
@@ -510,6 +547,9 @@ class TestLtTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # maximum(Tensor self, Tensor other) -> Tensor
 class TestMaximum(OperatorTests):
@@ -535,6 +575,7 @@ class TestMaximum(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # minimum(Tensor self, Tensor other) -> Tensor
@@ -561,6 +602,7 @@ class TestMinimum(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # mul.Tensor(Tensor self, Tensor other) -> Tensor
@@ -609,6 +651,9 @@ class TestNeTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # pow.Scalar(Scalar self, Tensor exponent) -> Tensor
 class TestPowScalar(OperatorTests):
@@ -626,6 +671,7 @@ class TestPowScalar(OperatorTests):
         differentiable=('exponent',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -730,6 +776,7 @@ class TestRsubTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {'alpha': 1}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -778,6 +825,9 @@ class TestDivScalarMode(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -801,6 +851,9 @@ class TestFloorDivideScalar(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -824,6 +877,9 @@ class TestFloorDivideTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -846,6 +902,9 @@ class TestFloorDivideOut(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None

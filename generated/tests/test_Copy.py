@@ -21,6 +21,9 @@ class TestLocalScalarDense(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -49,6 +52,9 @@ class TestToCopy(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'non_blocking': False, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -68,6 +74,7 @@ class TestAlias(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -87,6 +94,7 @@ class TestClone(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'memory_format': None}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -105,6 +113,7 @@ class TestContiguous(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'memory_format': None}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -145,6 +154,9 @@ class TestDetach(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -207,6 +219,9 @@ class TestItem(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_meta = None
@@ -232,6 +247,9 @@ class TestToDevice(OperatorTests):
     defaults = {'non_blocking': False, 'copy': False, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -264,6 +282,7 @@ class TestToDtype(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'non_blocking': False, 'copy': False, 'memory_format': None}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -292,6 +311,9 @@ class TestToDtypeLayout(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'non_blocking': False, 'copy': False, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -319,6 +341,7 @@ class TestToOther(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {'non_blocking': False, 'copy': False, 'memory_format': None}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -339,6 +362,7 @@ class TestTypeAs(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -377,6 +401,9 @@ class TestResize(OperatorTests):
     defaults = {'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None

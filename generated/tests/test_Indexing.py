@@ -25,6 +25,9 @@ class TestArgwhere(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -74,6 +77,7 @@ class TestGather(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'sparse_grad': False}
+    test_forward_inplace = None
     test_inplace = None
 
 # index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
@@ -104,6 +108,7 @@ class TestIndexTensor(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
@@ -144,6 +149,9 @@ class TestIndexAdd(OperatorTests):
     defaults = {'alpha': 1}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -177,6 +185,9 @@ class TestIndexPut(OperatorTests):
     defaults = {'accumulate': False}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -220,6 +231,7 @@ class TestIndexSelect(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # masked_select(Tensor self, Tensor mask) -> Tensor
@@ -244,6 +256,7 @@ class TestMaskedSelect(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # nonzero(Tensor self) -> Tensor
@@ -262,6 +275,9 @@ class TestNonzero(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -288,6 +304,9 @@ class TestScatterSrc(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -317,6 +336,9 @@ class TestScatterValue(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -355,6 +377,9 @@ class TestScatterAdd(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -383,5 +408,6 @@ class TestTakeAlongDim(OperatorTests):
         differentiable=('self', 'indices'),
     )
     defaults = {'dim': None}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None

@@ -110,6 +110,7 @@ class TestBmm(OperatorTests):
         differentiable=('self', 'mat2'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # dot(Tensor self, Tensor tensor) -> Tensor
@@ -131,6 +132,7 @@ class TestDot(OperatorTests):
         differentiable=('self', 'tensor'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor
@@ -158,6 +160,7 @@ class TestEinsum(OperatorTests):
         differentiable=('tensors',),
     )
     defaults = {'path': None}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -180,6 +183,7 @@ class TestLinear(OperatorTests):
         differentiable=('input', 'weight', 'bias'),
     )
     defaults = {'bias': None}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -207,6 +211,7 @@ class TestMatmul(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # mm(Tensor self, Tensor mat2) -> Tensor
@@ -232,6 +237,7 @@ class TestMm(OperatorTests):
         differentiable=('self', 'mat2'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # mv(Tensor self, Tensor vec) -> Tensor
@@ -253,6 +259,7 @@ class TestMv(OperatorTests):
         differentiable=('self', 'vec'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # outer(Tensor self, Tensor vec2) -> Tensor
@@ -271,4 +278,5 @@ class TestOuter(OperatorTests):
         differentiable=('self', 'vec2'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None

@@ -41,6 +41,7 @@ class TestCrossEntropyLoss(OperatorTests):
         differentiable=('self', 'target', 'weight'),
     )
     defaults = {'weight': None, 'reduction': 1, 'ignore_index': -100, 'label_smoothing': 0.0}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -63,6 +64,7 @@ class TestMseLoss(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {'reduction': 1}
+    test_forward_inplace = None
     test_inplace = None
 
 # mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor
@@ -83,6 +85,7 @@ class TestMseLossBackward(OperatorTests):
         differentiable=('grad_output', 'self', 'target'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -119,6 +122,7 @@ class TestNllLoss(OperatorTests):
         differentiable=('self', 'target', 'weight'),
     )
     defaults = {'weight': None, 'reduction': 1, 'ignore_index': -100}
+    test_forward_inplace = None
     test_inplace = None
 
 # nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt
@@ -145,6 +149,7 @@ class TestNllLoss2d(OperatorTests):
         differentiable=('self', 'target', 'weight'),
     )
     defaults = {'weight': None, 'reduction': 1, 'ignore_index': -100}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -169,6 +174,9 @@ class TestNllLoss2dBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -195,6 +203,9 @@ class TestNllLoss2dForward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -223,6 +234,9 @@ class TestNllLossBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -249,6 +263,9 @@ class TestNllLossForward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -285,6 +302,7 @@ class TestNllLossNd(OperatorTests):
         differentiable=('self', 'target', 'weight'),
     )
     defaults = {'weight': None, 'reduction': 1, 'ignore_index': -100}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None

@@ -46,6 +46,7 @@ class TestBinaryCrossEntropyBackward(OperatorTests):
         differentiable=('grad_output', 'self', 'target'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -221,6 +222,7 @@ class TestBinaryCrossEntropy(OperatorTests):
         differentiable=('self', 'target', 'weight'),
     )
     defaults = {'weight': None, 'reduction': 1}
+    test_forward_inplace = None
     test_inplace = None
 
 # binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor?
@@ -257,6 +259,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
         differentiable=('self', 'target', 'weight', 'pos_weight'),
     )
     defaults = {'weight': None, 'pos_weight': None, 'reduction': 1}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -286,6 +289,7 @@ class TestHuberLoss(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {'reduction': 1, 'delta': 1.0}
+    test_forward_inplace = None
     test_inplace = None
 
 # kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor
@@ -313,6 +317,7 @@ class TestKlDiv(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {'reduction': 1, 'log_target': False}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -337,6 +342,7 @@ class TestL1Loss(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {'reduction': 1}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -366,4 +372,5 @@ class TestSmoothL1Loss(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {'reduction': 1, 'beta': 1.0}
+    test_forward_inplace = None
     test_inplace = None

@@ -23,6 +23,9 @@ class TestAll(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -45,6 +48,9 @@ class TestAllDim(OperatorTests):
     defaults = {'keepdim': False}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -68,6 +74,7 @@ class TestAmax(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': [], 'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
 
 # amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
@@ -90,6 +97,7 @@ class TestAmin(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': [], 'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
 
 # any(Tensor self) -> Tensor
@@ -107,6 +115,9 @@ class TestAny(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -129,6 +140,9 @@ class TestAnyDim(OperatorTests):
     defaults = {'keepdim': False}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -153,6 +167,9 @@ class TestArgmax(OperatorTests):
     defaults = {'dim': None, 'keepdim': False}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
 
 # argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
@@ -175,6 +192,9 @@ class TestArgmin(OperatorTests):
     defaults = {'dim': None, 'keepdim': False}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
 
 # cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
@@ -218,6 +238,9 @@ class TestCumprodBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -267,6 +290,7 @@ class TestLogsumexp(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
 
 # max(Tensor self) -> Tensor
@@ -284,6 +308,7 @@ class TestMax(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -310,6 +335,7 @@ class TestMaxDim(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
 
 # max.other(Tensor self, Tensor other) -> Tensor
@@ -327,6 +353,7 @@ class TestMaxOther(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -347,6 +374,7 @@ class TestMean(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dtype': None}
+    test_forward_inplace = None
     test_inplace = None
 
 # mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
@@ -371,6 +399,7 @@ class TestMeanDim(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'keepdim': False, 'dtype': None}
+    test_forward_inplace = None
     test_inplace = None
 
 # min(Tensor self) -> Tensor
@@ -388,6 +417,7 @@ class TestMin(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -413,6 +443,7 @@ class TestMinDim(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
 
 # min.other(Tensor self, Tensor other) -> Tensor
@@ -430,6 +461,7 @@ class TestMinOther(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -452,6 +484,7 @@ class TestNormScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'p': 2}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -477,6 +510,7 @@ class TestNormScalarOptDim(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
 
 # norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) ->
@@ -498,6 +532,9 @@ class TestNormScalarOptDimDtype(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -521,6 +558,9 @@ class TestNormScalarOptDtype(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -544,6 +584,7 @@ class TestProd(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dtype': None}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -569,6 +610,7 @@ class TestProdDimInt(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'keepdim': False, 'dtype': None}
+    test_forward_inplace = None
     test_inplace = None
 
 # std(Tensor self, bool unbiased=True) -> Tensor
@@ -586,6 +628,7 @@ class TestStd(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'unbiased': True}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -611,6 +654,7 @@ class TestStdCorrection(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': None, 'correction': None, 'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -633,6 +677,7 @@ class TestStdDim(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'unbiased': True, 'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -651,6 +696,7 @@ class TestSum(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dtype': None}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -682,6 +728,7 @@ class TestSumDimIntList(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'keepdim': False, 'dtype': None}
+    test_forward_inplace = None
     test_inplace = None
 
 # value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, SymInt[] sizes, bool
@@ -703,6 +750,9 @@ class TestValueSelectingReductionBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -725,6 +775,7 @@ class TestVar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'unbiased': True}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -754,6 +805,7 @@ class TestVarCorrection(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': None, 'correction': None, 'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
 
 # var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor
@@ -775,5 +827,6 @@ class TestVarDim(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'unbiased': True, 'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None

@@ -24,6 +24,9 @@ class TestLogSoftmax(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -56,6 +59,7 @@ class TestLogSoftmaxBackwardData(OperatorTests):
         differentiable=('grad_output', 'output'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -75,6 +79,9 @@ class TestSoftmax(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -107,6 +114,7 @@ class TestSoftmaxBackwardData(OperatorTests):
         differentiable=('grad_output', 'output'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -131,6 +139,7 @@ class TestLogSoftmaxInt(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dtype': None}
+    test_forward_inplace = None
     test_inplace = None
 
 # softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
@@ -154,4 +163,5 @@ class TestSoftmaxInt(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dtype': None}
+    test_forward_inplace = None
     test_inplace = None

@@ -26,6 +26,9 @@ class TestArgsort(OperatorTests):
     defaults = {'dim': -1, 'descending': False}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -49,6 +52,9 @@ class TestArgsortStable(OperatorTests):
     defaults = {'dim': -1, 'descending': False}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -81,6 +87,7 @@ class TestSort(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': -1, 'descending': False}
+    test_forward_inplace = None
     test_inplace = None
 
 # sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values,
@@ -103,6 +110,7 @@ class TestSortStable(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': -1, 'descending': False}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -129,4 +137,5 @@ class TestTopk(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': -1, 'largest': True, 'sorted': True}
+    test_forward_inplace = None
     test_inplace = None

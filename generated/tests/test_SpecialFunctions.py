@@ -163,6 +163,7 @@ class TestPolygamma(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # sinc(Tensor self) -> Tensor
@@ -342,6 +343,9 @@ class TestSpecialRound(OperatorTests):
     defaults = {'decimals': 0}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -362,6 +366,9 @@ class TestPolygamma(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None

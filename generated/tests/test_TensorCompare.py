@@ -29,6 +29,9 @@ class TestAllclose(OperatorTests):
     defaults = {'rtol': 1e-05, 'atol': 1e-08, 'equal_nan': False}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_meta = None
@@ -177,6 +180,9 @@ class TestEqual(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_meta = None
@@ -205,6 +211,9 @@ class TestIsclose(OperatorTests):
     defaults = {'rtol': 1e-05, 'atol': 1e-08, 'equal_nan': False}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -272,6 +281,7 @@ class TestWhereScalar(OperatorTests):
         differentiable=('condition',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -294,6 +304,7 @@ class TestWhereScalarOther(OperatorTests):
         differentiable=('condition', 'self'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -316,6 +327,7 @@ class TestWhereScalarSelf(OperatorTests):
         differentiable=('condition', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -348,6 +360,7 @@ class TestWhereSelf(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)
@@ -368,6 +381,9 @@ class TestMaskedFillScalar(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -393,6 +409,9 @@ class TestMaskedFillTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None

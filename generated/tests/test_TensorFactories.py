@@ -28,6 +28,9 @@ class TestArange(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_inplace = None
     test_meta = None
@@ -52,6 +55,9 @@ class TestArangeStart(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -83,6 +89,9 @@ class TestArangeStartStep(OperatorTests):
     defaults = {'step': 1, 'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_inplace = None
     test_meta = None
@@ -102,6 +111,9 @@ class TestBernoulli(OperatorTests):
     defaults = {'generator': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -126,6 +138,9 @@ class TestBernoulliP(OperatorTests):
     defaults = {'generator': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -152,6 +167,9 @@ class TestEmptyMemoryFormat(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -178,6 +196,9 @@ class TestEmptyLike(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -204,6 +225,9 @@ class TestEmptyStrided(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -231,6 +255,9 @@ class TestEye(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_inplace = None
     test_meta = None
@@ -254,6 +281,9 @@ class TestEyeM(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_inplace = None
     test_meta = None
@@ -281,6 +311,9 @@ class TestFull(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_inplace = None
     test_meta = None
@@ -308,6 +341,9 @@ class TestFullLike(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -337,6 +373,9 @@ class TestLinspace(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_inplace = None
     test_meta = None
@@ -361,6 +400,9 @@ class TestNewEmpty(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -389,6 +431,9 @@ class TestNewEmptyStrided(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -420,6 +465,9 @@ class TestNewFull(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -446,6 +494,9 @@ class TestNewOnes(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -472,6 +523,9 @@ class TestNewZeros(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -495,6 +549,9 @@ class TestOnes(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_inplace = None
     test_meta = None
@@ -521,6 +578,9 @@ class TestOnesLike(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -543,6 +603,9 @@ class TestRand(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -569,6 +632,9 @@ class TestRandGenerator(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -595,6 +661,9 @@ class TestRandLike(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -621,6 +690,9 @@ class TestRandint(OperatorTests):
     defaults = {'dtype': "int64", 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -648,6 +720,9 @@ class TestRandintGenerator(OperatorTests):
     defaults = {'dtype': "int64", 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -675,6 +750,9 @@ class TestRandintLow(OperatorTests):
     defaults = {'dtype': "int64", 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -703,6 +781,9 @@ class TestRandintLowGenerator(OperatorTests):
     defaults = {'dtype': "int64", 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -730,6 +811,9 @@ class TestRandintLike(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -759,6 +843,9 @@ class TestRandintLikeLowDtype(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -784,6 +871,9 @@ class TestRandn(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -810,6 +900,9 @@ class TestRandnGenerator(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -836,6 +929,9 @@ class TestRandnLike(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -861,6 +957,9 @@ class TestRandperm(OperatorTests):
     defaults = {'dtype': "int64", 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -887,6 +986,9 @@ class TestRandpermGenerator(OperatorTests):
     defaults = {'dtype': "int64", 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -912,6 +1014,9 @@ class TestScalarTensor(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -980,6 +1085,9 @@ class TestZeros(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_inplace = None
     test_meta = None
@@ -1005,6 +1113,9 @@ class TestZerosLike(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -1026,6 +1137,9 @@ class TestBernoulliTensor(OperatorTests):
     defaults = {'generator': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -1050,6 +1164,9 @@ class TestBernoulliFloat(OperatorTests):
     defaults = {'p': 0.5, 'generator': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -1075,6 +1192,9 @@ class TestNormal(OperatorTests):
     defaults = {'mean': 0, 'std': 1, 'generator': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -1098,6 +1218,9 @@ class TestRandom(OperatorTests):
     defaults = {'generator': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -1123,6 +1246,9 @@ class TestRandomFrom(OperatorTests):
     defaults = {'generator': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -1147,6 +1273,9 @@ class TestRandomTo(OperatorTests):
     defaults = {'generator': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -1172,6 +1301,9 @@ class TestUniform(OperatorTests):
     defaults = {'from': 0, 'to': 1, 'generator': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None

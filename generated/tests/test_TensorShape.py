@@ -24,6 +24,7 @@ class TestUnsafeView(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -75,6 +76,7 @@ class TestBroadcastTo(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -103,6 +105,7 @@ class TestCat(OperatorTests):
         differentiable=('tensors',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_inplace = None
 
 # chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]
@@ -125,6 +128,7 @@ class TestChunk(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -143,6 +147,7 @@ class TestConcat(OperatorTests):
         differentiable=('tensors',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -168,6 +173,7 @@ class TestDiagonal(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'offset': 0, 'dim1': 0, 'dim2': 1}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -190,6 +196,9 @@ class TestDiagonalBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -221,6 +230,7 @@ class TestExpand(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'implicit': False}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -240,6 +250,7 @@ class TestExpandAs(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -266,6 +277,7 @@ class TestFlattenUsingInts(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'start_dim': 0, 'end_dim': -1}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -287,6 +299,7 @@ class TestFlip(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # imag(Tensor(a) self) -> Tensor(a)
@@ -303,6 +316,7 @@ class TestImag(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -323,6 +337,7 @@ class TestMT(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -342,6 +357,7 @@ class TestMovedimInt(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -364,6 +380,7 @@ class TestMovedimIntlist(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -389,6 +406,7 @@ class TestNarrow(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -411,6 +429,7 @@ class TestPermute(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -428,6 +447,7 @@ class TestRavel(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -444,6 +464,7 @@ class TestReal(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -468,6 +489,7 @@ class TestRepeat(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -490,6 +512,7 @@ class TestReshape(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -509,6 +532,7 @@ class TestReshapeAs(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -534,6 +558,7 @@ class TestRoll(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dims': []}
+    test_forward_inplace = None
     test_inplace = None
 
 # select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)
@@ -556,6 +581,7 @@ class TestSelectInt(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -576,6 +602,9 @@ class TestSelectBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -608,6 +637,7 @@ class TestSliceTensor(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': 0, 'start': None, 'end': None, 'step': 1}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -631,6 +661,9 @@ class TestSliceBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -658,6 +691,7 @@ class TestSplitTensor(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -677,6 +711,7 @@ class TestSplitSizes(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -699,6 +734,7 @@ class TestSplitWithSizes(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -777,6 +813,7 @@ class TestStack(OperatorTests):
         differentiable=('tensors',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_inplace = None
 
 # t(Tensor(a) self) -> Tensor(a)
@@ -835,6 +872,7 @@ class TestUnbindInt(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -858,6 +896,7 @@ class TestUnflattenInt(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -907,6 +946,7 @@ class TestView(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -928,6 +968,7 @@ class TestViewAs(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -950,6 +991,7 @@ class TestViewAsComplex(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -967,6 +1009,7 @@ class TestViewAsReal(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None

@@ -42,6 +42,9 @@ class TestBitwiseNot(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
 
 # ceil(Tensor self) -> Tensor
 class TestCeil(OperatorTests):
@@ -76,6 +79,7 @@ class TestConj(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -255,6 +259,9 @@ class TestIsfinite(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -272,6 +279,9 @@ class TestIsinf(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -289,6 +299,9 @@ class TestIsnan(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -309,6 +322,9 @@ class TestIsneginf(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
 
 # isposinf(Tensor self) -> Tensor
@@ -328,6 +344,9 @@ class TestIsposinf(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
 
 # log(Tensor self) -> Tensor
@@ -417,6 +436,9 @@ class TestLogicalNot(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_errors = None
 
 # neg(Tensor self) -> Tensor
@@ -451,6 +473,7 @@ class TestPositive(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -621,6 +644,9 @@ class TestSignbit(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
 
 # silu(Tensor self) -> Tensor
