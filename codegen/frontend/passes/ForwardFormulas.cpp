@@ -29,7 +29,7 @@ class Planner {
       if (!planned.terms.empty()) {
         // Pass 02 has made them.
       } else if (formula.names.size() != 1) {
-        diagnostics_.error(formula.names[1].where, "a forward formula gives one result's tangent");
+        diagnostics_.error(formula.names[0].where, "a forward formula gives one result's tangent");
       } else if (formula.text == "auto_linear") {
         linear(planned);
       } else if (formula.text == "auto_element_wise") {
@@ -118,8 +118,8 @@ class Planner {
     });
     if (term.tangents.empty() && !mentions_tangent_) {
       diagnostics_.error(formula.node->locate(expr.offset, expr.length),
-                         "this term has no tangent in it, and a tangent is a sum of terms that "
-                         "each have: " +
+                         "every term of a forward formula has a tangent in it, and this one has "
+                         "none: " +
                              choices());
     }
     const bool tight = expr.kind != Expr::Kind::ternary && expr.kind != Expr::Kind::binary;
@@ -155,7 +155,7 @@ class Planner {
   }
   std::string choices() const {
     std::string text;
-    for (const auto& name : tangents()) text += (text.empty() ? "'" : ", '") + name + "'";
+    for (const auto& name : tangents()) text += (text.empty() ? "there is '" : ", '") + name + "'";
     return text.empty() ? "no input has a gradient" : text;
   }
 

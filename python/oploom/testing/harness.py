@@ -180,9 +180,10 @@ class OperatorTests:
     # ---- Forward mode ----
 
     def forward_calls(self):
-        """The calls to differentiate forward, in float64 and, where it is taken, complex128."""
-        dtypes = [self.differentiable_dtype()]
-        dtypes += [d for d in ("complex128",) if d in self.op.dtypes()]
+        """The calls to differentiate forward, in float64 and complex128 where they are taken."""
+        dtypes = [d for d in ("float64", "complex128") if d in self.op.dtypes()]
+        if not dtypes:
+            pytest.skip(f"{self.op.name}: takes neither float64 nor complex128")
         return [call for dtype in dtypes for call in self.gradient_calls(dtype)]
 
     def without_formula(self, error):
