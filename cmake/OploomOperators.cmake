@@ -11,7 +11,9 @@
 #     PYTHON_MODULE mathx)            # its name; the namespace unless given. NO_PYTHON: none
 #
 # makes the shared library <target>, to be linked as any other; with Python, the package <module> in
-# <build>/python; and the test <target>.operators, which runs the generated tests of all operators.
+# <build>/python; the test <target>.operators, which runs the generated tests of all operators; the target
+# <target>_docs, which writes their reference to <build>/docs/<module>/index.html; and the target
+# <target>_benchmark, which times them.
 #
 # Set Python3_EXECUTABLE for another Python than CMake finds, OPLOOM_PYTHON for another one that the code
 # generator shall run in.
@@ -92,7 +94,18 @@ function(oploom_add_operators target)
       message(FATAL_ERROR "oploom_add_operators(${target}): there is no file ${path}")
     endif()
   endforeach()
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${SCHEMAS_paths})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${SCHEMAS_paths} ${SOURCES_paths})
+  # A body with other parameters than its schema's is found where it stands, see aten/native/Signatures.h.
+  foreach(path IN LISTS SOURCES_paths)
+    file(STRINGS ${path} declared REGEX "^#include <${namespace}/native/[A-Za-z0-9_]+\\.h>")
+    file(STRINGS ${path} checked REGEX "^#include <${namespace}/native/signatures/[A-Za-z0-9_]+\\.h>")
+    if(declared AND NOT checked)
+      message(FATAL_ERROR "oploom_add_operators(${target}): ${path} must end with the line\n"
+        "  #include <${namespace}/native/signatures/${namespace}.h>\n"
+        "which compares the functions above it with their schemas (the last ${namespace} is the family "
+        "of the operators, where the YAML names one)")
+    endif()
+  endforeach()
 
   # ---- Python: one that the generator runs in, and the one that the module is made for ----
   get_property(python_version GLOBAL PROPERTY OPLOOM_PYTHON_VERSION)
@@ -139,7 +152,7 @@ function(oploom_add_operators target)
     list(APPEND headers ops/${operator}.h native/${operator}.h)
   endforeach()
   foreach(family IN LISTS families)
-    list(APPEND headers autograd/${family}.h autograd/${family}Kernels.h)
+    list(APPEND headers autograd/${family}.h autograd/${family}Kernels.h native/signatures/${family}.h)
     list(APPEND sources autograd/${family}.cpp dispatch/${family}.cpp)
     list(APPEND python_sources python/${family}.cpp)
     list(APPEND others tests/test_${family}.py)
@@ -181,6 +194,12 @@ function(oploom_add_operators target)
     VERBATIM)
   set(generated ${target}_generated)
   add_custom_target(${generated} DEPENDS ${outputs})
+  add_custom_target(${target}_docs
+    COMMAND ${CMAKE_COMMAND} -E env OPLOOM_PYTHON=${python} $<TARGET_FILE:oploom::cli> docs ${options}
+      --out ${PROJECT_BINARY_DIR}/docs/${ARG_PYTHON_MODULE}
+    DEPENDS oploom::cli
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+    VERBATIM)
 
   # ---- The library ----
   get_target_property(capabilities oploom::oploom OPLOOM_CPU_CAPABILITIES)
@@ -243,8 +262,14 @@ function(oploom_add_operators target)
   add_test(NAME ${target}.operators
     COMMAND ${tester} -m pytest -q -p no:cacheprovider --import-mode=importlib
       --rootdir=${include}/${namespace} ${include}/${namespace}/tests)
-  set_tests_properties(${target}.operators PROPERTIES ENVIRONMENT
-    "PYTHONPATH=${PROJECT_BINARY_DIR}/python:${oploom_python_path};PYTHONDONTWRITEBYTECODE=1")
+  set(environment PYTHONPATH=${PROJECT_BINARY_DIR}/python:${oploom_python_path} PYTHONDONTWRITEBYTECODE=1)
+  set_tests_properties(${target}.operators PROPERTIES ENVIRONMENT "${environment}")
+  add_custom_target(${target}_benchmark
+    COMMAND ${CMAKE_COMMAND} -E env ${environment}
+      ${tester} -m oploom.testing.benchmark ${include}/${namespace}/tests
+    DEPENDS ${target}_python
+    USES_TERMINAL
+    VERBATIM)
 endfunction()
 
 # What every target of a package needs. Sees the variables of oploom_add_operators().

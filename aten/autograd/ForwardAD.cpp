@@ -136,7 +136,9 @@ void exit_dual_level() {
 }
 
 DualLevel::DualLevel() { enter_dual_level(); }
-DualLevel::~DualLevel() { exit_dual_level(); }
+DualLevel::~DualLevel() {
+  if (level_is_open()) exit_dual_level();
+}
 
 bool level_is_open() { return open_level != nullptr; }
 

@@ -189,6 +189,7 @@ class Formulas:
 
     def __init__(self, model: Model) -> None:
         self.functions = frozenset(f.name for f in model.functions)
+        self.scope = f"{model.package.cpp}::"  # before the package's own names in formulas
         # Operators that a formula may call and that the notation has no sign for: gradients that the
         # front end derived, or that are written as an expression of their own.
         self.spelled_out = {o.base: o for o in model.operators
@@ -233,7 +234,7 @@ class Formulas:
         return shown, legend
 
     def _tree(self, formula: str, position: int, op: Operator) -> Optional[Node]:
-        tree = mathml.parse(formula)
+        tree = mathml.parse(formula.replace(self.scope, ""))
         if tree is None:
             return None
         backward = self.spelled_out.get(tree.operation)
@@ -537,15 +538,13 @@ def main() -> int:
         prog="codegen.backend.docs", description=__doc__.split("\n")[0]
     )
     parser.add_argument("--model", default="-", help="the model's JSON file; - for standard input")
-    parser.add_argument("--sources", default=".", help="the folder of the YAML files")
+    parser.add_argument("--sources", nargs="*", default=[], help="the YAML files, to be shown")
     parser.add_argument("--out", default="build/docs", help="the folder to fill")
     options = parser.parse_args()
     text = sys.stdin.read() if options.model == "-" else Path(options.model).read_text()
     try:
         model = read_model(json.loads(text))
-        names = [*model.package.schema_files, *model.package.derivative_files]
-        files = {name: Path(options.sources, name) for name in names}
-        sources = {name: file.read_text() for name, file in files.items() if file.is_file()}
+        sources = {Path(file).name: Path(file).read_text() for file in options.sources}
         outputs = render(model, environment(model.package), sources)
     except (ModelError, types.UnsupportedType) as error:
         print(f"docs: {error}", file=sys.stderr)

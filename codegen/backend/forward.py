@@ -75,7 +75,8 @@ def dual(model: Model, op: Operator, result_names: list[str]) -> Optional[DualTe
     comments = [text.comment(op.schema)]
     for formula in op.derivative.forward:
         comments.append(text.comment(f"{', '.join(formula.names)}: {formula.formula}", 0, "//   "))
-    head = f"{types.return_type(op)} {dual_name(op)}("
+    # Kept apart, so that the kernel itself stays as small as without it.
+    head = f"OPLOOM_COLD {types.return_type(op)} {dual_name(op)}("
     opening = wrapped(head, types.kernel_parameters(op), ") {")
     write = any(a.is_write for a in op.inputs)
     lines = _inplace(model, op) if write else _functional(model, op, result_names)

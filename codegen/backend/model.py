@@ -127,6 +127,36 @@ class Precomputed:
 
 
 @dataclass(frozen=True)
+class ShapeTerm:
+    """What is said of one shape."""
+
+    kind: str  # any, dims, like or reduced
+    argument: str
+    sizes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The shapes of the results, and of the tensor arguments that are no lists, or none at all."""
+
+    text: str  # as written
+    inputs: tuple[ShapeTerm, ...]
+    results: tuple[ShapeTerm, ...]
+
+    @staticmethod
+    def read(json: Optional[dict[str, Any]]) -> Optional["Shape"]:
+        def terms(values: list[dict[str, Any]]) -> tuple[ShapeTerm, ...]:
+            return tuple(
+                ShapeTerm(v["kind"], v.get("argument", ""), tuple(v.get("sizes", ())))
+                for v in values
+            )
+
+        if json is None:
+            return None
+        return Shape(json["text"], terms(json["inputs"]), terms(json["results"]))
+
+
+@dataclass(frozen=True)
 class Structured:
     """How the operator takes part in a structured kernel: `meta` and `impl` name the structs
     at::meta::structured_<meta> and at::native::structured_<impl[key]>."""
@@ -384,6 +414,7 @@ class Operator:
     tags: tuple[str, ...]
     python_module: Optional[str]
     doc: str
+    shape: Optional[Shape]
     example: str  # a Python session, as doctest reads it
     test: Any
     derivative: Optional[Derivative]
@@ -420,6 +451,7 @@ class Operator:
             tags=tuple(json.get("tags") or ()),
             python_module=json.get("python_module"),
             doc=json.get("doc") or "",
+            shape=Shape.read(json.get("shape")),
             example=json.get("example") or "",
             test=json.get("test"),
             derivative=Derivative.read(json.get("derivative")),
@@ -528,6 +560,10 @@ class Package:
     def folder(self) -> str:
         """Where the outputs lie, and what their includes begin with."""
         return "generated" if self.in_tree else self.name
+
+    def native_macro(self, root: str) -> str:
+        """The macro by which a file with checks of signatures knows what was declared before it."""
+        return f"OPLOOM_NATIVE_{root}" if self.in_tree else f"OPLOOM_NATIVE_{self.name}_{root}"
 
     @property
     def base_header(self) -> str:

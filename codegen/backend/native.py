@@ -9,7 +9,7 @@ from typing import Optional
 import jinja2
 
 from codegen.backend import types
-from codegen.backend.model import Argument, Model, ModelError, Operator
+from codegen.backend.model import Argument, Model, ModelError, Operator, Package
 from codegen.backend.text import WIDTH, wrapped
 
 # Header with the base class of a structured operator, by the name in `structured_inherits`.
@@ -41,11 +41,11 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
             metas=_metas(model, operators),
             natives=_natives(operators),
         )
+    signatures = env.get_template("native_signatures.j2")
+    for family, checks in _signatures(model).items():
+        path = f"{model.package.folder}/native/signatures/{family}.h"
+        outputs[path] = signatures.render(family=family, roots=checks)
     if model.package.in_tree:
-        for family, checks in _signatures(model).items():
-            outputs[f"generated/native/signatures/{family}.h"] = env.get_template(
-                "native_signatures.j2"
-            ).render(family=family, roots=checks)
         outputs["generated/native/CMakeLists.txt"] = env.get_template(
             "native_CMakeLists.j2"
         ).render()
@@ -70,7 +70,8 @@ def _signatures(model: Model) -> dict[str, list[tuple[str, list[str]]]]:
             others = [p for _, p in expected[name] if p is not parameters]
             leading = _telling(parameters, others)
             if leading is not None:
-                checks[op.family].setdefault(op.root, []).append(_signature_check(op, name, leading))
+                check = _signature_check(model.package, op, name, leading)
+                checks[op.family].setdefault(op.root, []).append(check)
     return {family: sorted(roots.items()) for family, roots in sorted(checks.items())}
 
 
@@ -82,10 +83,11 @@ def _telling(parameters: list[str], others: list[list[str]]) -> Optional[list[st
     return None
 
 
-def _signature_check(op: Operator, name: str, leading: list[str]) -> str:
+def _signature_check(package: Package, op: Operator, name: str, leading: list[str]) -> str:
+    scope = package.cpp.replace("inline oploom_v1", "").rstrip(":")
     declaration = f"{types.return_type(op)} {name}({', '.join(types.declarations(types.parameters(op)))})"
     message = (
-        f"{op.schema}: at::native::{name} must be '{declaration}', and no other function there may "
+        f"{op.schema}: {scope}::native::{name} must be '{declaration}', and no other function there may "
         "have its name"
     )
     parts = textwrap.wrap(message, WIDTH - 12, break_long_words=False, break_on_hyphens=False)
@@ -93,7 +95,8 @@ def _signature_check(op: Operator, name: str, leading: list[str]) -> str:
     *first, last = [p.type for p in types.parameters(op)] or [""]
     expected = f"{', '.join([*first, last])})".split(", ")
     expected[0] = f"{types.return_type(op)}({expected[0]}"
-    pattern = wrapped("static_assert(Alone<", [*expected, *leading], f">::check(&{name}, 0),")
+    alone = "Alone" if package.in_tree else "at::native::Alone"
+    pattern = wrapped(f"static_assert({alone}<", [*expected, *leading], f">::check(&{name}, 0),")
     return "\n".join([pattern, *literals])
 
 

@@ -9,7 +9,7 @@ from typing import Any, Optional
 
 import jinja2
 
-from codegen.backend.model import Model, Operator, Program
+from codegen.backend.model import Model, Operator, Program, Shape, ShapeTerm
 from codegen.backend.text import comment
 
 # Python values of the schema defaults that references may need by name.
@@ -20,7 +20,7 @@ CONSTANTS = {"None": "None", "True": "True", "False": "False", "Mean": "1", "Sum
 # The tests of oploom.testing.harness.OperatorTests.
 TESTS = ("test_values", "test_gradcheck", "test_gradgradcheck", "test_forward",
          "test_forward_over_reverse", "test_forward_inplace", "test_layouts", "test_out",
-         "test_inplace", "test_meta", "test_capability", "test_errors")
+         "test_inplace", "test_meta", "test_shape", "test_capability", "test_errors")
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ _NUMPY = {
     "lgamma": "sp.special.gammaln",
     "ndtri": "sp.special.ndtri",
     "polygamma": "sp.special.polygamma",
-    "pow": "np.power",
+    "pow": "np.float_power",  # np.power() refuses negative powers of integers
     "sigmoid": "sp.special.expit",
     "select": "np.where",
     "and": "np.logical_and",
@@ -78,6 +78,7 @@ _NUMPY = {
     "not": "np.logical_not",
     "neg": "np.negative",
 }
+_NUMBERS = {"inf": "np.inf", "-inf": "-np.inf", "nan": "np.nan"}
 _SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">",
             "ge": ">=", "eq": "==", "ne": "!="}
 
@@ -87,7 +88,7 @@ def numpy_expression(program: Program) -> str:
     values: dict[str, str] = {}
     for instruction in program.instructions:
         arguments = [values.get(a, a) for a in instruction.arguments]
-        arguments = [f"np.{a}" if a in ("inf", "nan") else a for a in arguments]
+        arguments = [_NUMBERS.get(a, a) for a in arguments]
         symbol = _SYMBOLS.get(instruction.operation)
         if symbol:
             value = f"({arguments[0]} {symbol} {arguments[1]})"
@@ -151,6 +152,8 @@ def test_class(model: Model, op: Operator) -> TestClass:
             fields.append(f"python_module={op.python_module!r},")
     if "pointwise" in op.tags:
         fields.append("pointwise=True,")
+    if op.shape is not None:
+        fields += shape_field(op.shape)
     if inplace:
         fields.append("inplace=True,")
     if differentiable:
@@ -166,6 +169,8 @@ def test_class(model: Model, op: Operator) -> TestClass:
         removed.append("test_inplace")
     if not inplace or not differentiable:
         removed.append("test_forward_inplace")
+    if op.shape is None:
+        removed.append("test_shape")
     if not (record or {}).get("errors"):
         removed.append("test_errors")
     if not op.takes_tensors:
@@ -180,11 +185,30 @@ def test_class(model: Model, op: Operator) -> TestClass:
                      sorted(set(removed), key=TESTS.index))
 
 
+def shape_field(shape: Shape) -> list[str]:
+    def terms(values: tuple[ShapeTerm, ...]) -> str:
+        return "(" + "".join(f"{term(v)}, " for v in values).rstrip() + ")"
+
+    def term(value: ShapeTerm) -> str:
+        if value.kind == "dims":
+            return f"Dims({value.sizes!r})"
+        return "None" if value.kind == "any" else f"{value.kind.capitalize()}({value.argument!r})"
+
+    return [f"shape=Shape({terms(shape.inputs)}, {terms(shape.results)}),"]
+
+
 def pprint_field(name: str, value) -> list[str]:
     lines = pprint.pformat(value, width=88, sort_dicts=False).splitlines()
     return [f"{name}={lines[0]}", *lines[1:-1], lines[-1] + ","] if len(lines) > 1 else [
         f"{name}={lines[0]},"
     ]
+
+
+def imports(classes: list[TestClass]) -> list[str]:
+    """What the classes use of oploom.testing.samples."""
+    fields = "\n".join(line for c in classes for line in c.fields)
+    names = ("Dims", "Like", "Operator", "Parameter", "Reduced", "Shape")
+    return [n for n in names if n == "Operator" or f"{n}(" in fields]
 
 
 def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
@@ -200,7 +224,7 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
         if tested:
             classes = [test_class(model, op) for op in tested]
             files[f"{model.package.folder}/tests/test_{family}.py"] = template.render(
-                family=family, classes=classes
+                family=family, classes=classes, imports=imports(classes)
             )
     examples = [op for op in model.operators if op.example]
     if examples:

@@ -11,9 +11,9 @@ namespace oploom::frontend {
 namespace {
 
 const std::vector<const Command*>& commands() {
-  static const std::vector<const Command*> all = {&kCheckCommand, &kExplainCommand,
-                                                  &kListCommand,  &kNewCommand,
-                                                  &kModelCommand, &kGenerateCommand};
+  static const std::vector<const Command*> all = {
+      &kCheckCommand, &kExplainCommand,  &kListCommand, &kNewCommand,
+      &kModelCommand, &kGenerateCommand, &kDocsCommand};
   return all;
 }
 

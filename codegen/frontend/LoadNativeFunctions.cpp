@@ -34,6 +34,7 @@ constexpr auto kKeys = std::to_array<std::string_view>({
     "doc",
     "example",
     "expr",
+    "shape",
     "test",
 });
 
@@ -112,6 +113,8 @@ class Loader {
       op.example = word(value, "lines of a Python session, '>>> oploom.ones(2)'").text;
     } else if (name == "expr") {
       if (!word(value, "an expression").empty()) op.expr = &value;
+    } else if (name == "shape") {
+      op.shape = parse_shape(value, op.schema, diagnostics_);
     } else if (name == "test") {
       if (!value.is_map()) {
         diagnostics_.error(value.where, "expected a map, found " + describe(value));

@@ -3,10 +3,12 @@
 
 #include <c10/core/FunctionSchema.h>
 #include <codegen/frontend/Formula.h>
+#include <codegen/frontend/Shape.h>
 #include <codegen/frontend/Source.h>
 #include <codegen/frontend/Yaml.h>
 #include <codegen/frontend/expression/Program.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -166,6 +168,7 @@ struct Operator {
   std::string example;
   const YamlNode* test = nullptr;
   const YamlNode* expr = nullptr;
+  std::optional<ShapeRule> shape;
   // Keys of the language that only say how some back end treats the operator; passed on as written.
   std::vector<Option> options;
 
@@ -218,6 +221,19 @@ struct Model {
   Operator* find(std::string_view name) const {
     const auto found = by_name.find(name);
     return found == by_name.end() ? nullptr : found->second;
+  }
+
+  // The forms of an operator that a call in a formula may mean.
+  std::vector<const Operator*> overloads(std::string_view name, bool method) const {
+    std::vector<const Operator*> found;
+    for (const auto& op : operators) {
+      if (op->schema.name == name && op->kind != SchemaKind::out &&
+          std::find(op->variants.begin(), op->variants.end(), method ? "method" : "function") !=
+              op->variants.end()) {
+        found.push_back(op.get());
+      }
+    }
+    return found;
   }
 };
 

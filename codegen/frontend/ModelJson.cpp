@@ -245,6 +245,33 @@ class Writer {
     json_.end_object();
   }
 
+  void write_shape(const Operator& op) {
+    if (!op.shape) {
+      json_.null();
+      return;
+    }
+    json_.begin_object();
+    json_.key("text").value(op.shape->text);
+    for (const bool inputs : {true, false}) {
+      json_.key(inputs ? "inputs" : "results").begin_array();
+      for (const auto& term : inputs ? op.shape->inputs : op.shape->outputs) write(term);
+      json_.end_array();
+    }
+    json_.end_object();
+  }
+
+  void write(const ShapeTerm& term) {
+    static constexpr const char* kinds[] = {"any", "dims", "like", "reduced"};
+    json_.begin_object().key("kind").value(kinds[static_cast<int>(term.kind)]);
+    if (!term.name.empty()) json_.key("argument").value(term.name);
+    if (term.kind == ShapeTerm::Kind::dims) {
+      json_.key("sizes").begin_array();
+      for (const auto& size : term.dims) json_.value(size);
+      json_.end_array();
+    }
+    json_.end_object();
+  }
+
   void write_structured(const Operator& op) {
     if (op.role == StructuredRole::none) {
       json_.null();
@@ -335,6 +362,9 @@ class Writer {
       write_yaml_as_json(json_, *option.value);
     }
     json_.end_object().end_compact();
+    json_.key("shape").begin_compact();
+    write_shape(op);
+    json_.end_compact();
     json_.key("doc").value(op.doc);
     json_.key("example").value(op.example);
     json_.key("test").begin_compact();

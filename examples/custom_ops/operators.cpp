@@ -28,3 +28,6 @@ Tensor rms_norm(const Tensor& self, int64_t dim, double eps) {
 }
 
 }  // namespace mathx::native
+
+// Last: compares what stands above with the schemas.
+#include <mathx/native/signatures/mathx.h>

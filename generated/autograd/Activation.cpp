@@ -529,7 +529,7 @@ namespace {
 
 // celu(Tensor self, Scalar alpha=1.0) -> Tensor
 //   result: celu_backward(self_t, self, alpha)
-Tensor celu_dual(DispatchKeySet ks, const Tensor& self, const Scalar& alpha) {
+OPLOOM_COLD Tensor celu_dual(DispatchKeySet ks, const Tensor& self, const Scalar& alpha) {
   const forward_ad::Pause pause;
   auto result = kernels::celu(ks, self, alpha);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -540,7 +540,7 @@ Tensor celu_dual(DispatchKeySet ks, const Tensor& self, const Scalar& alpha) {
 
 // celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)
 //   result: celu_backward(self_t, self, alpha)
-Tensor& celu__dual(DispatchKeySet ks, Tensor& self, const Scalar& alpha) {
+OPLOOM_COLD Tensor& celu__dual(DispatchKeySet ks, Tensor& self, const Scalar& alpha) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = celu_backward(self_t, self, alpha);
@@ -552,8 +552,8 @@ Tensor& celu__dual(DispatchKeySet ks, Tensor& self, const Scalar& alpha) {
 // celu_backward(Tensor grad_output, Tensor self, Scalar alpha) -> Tensor
 //   result: self > 0 ? grad_output_t : alpha * ((expm1(self / alpha) + 1) / alpha) * grad_output_t
 //       + self > 0 ? 0 : alpha * ((expm1(self / alpha) + 1) / alpha / alpha) * self_t * grad_output
-Tensor celu_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                          const Scalar& alpha) {
+OPLOOM_COLD Tensor celu_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& self, const Scalar& alpha) {
   const forward_ad::Pause pause;
   auto result = kernels::celu_backward(ks, grad_output, self, alpha);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -574,8 +574,8 @@ Tensor celu_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Te
 
 // elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor
 //   result: elu_backward(self_t, self, alpha, scale, input_scale)
-Tensor elu_dual(DispatchKeySet ks, const Tensor& self, const Scalar& alpha, const Scalar& scale,
-                const Scalar& input_scale) {
+OPLOOM_COLD Tensor elu_dual(DispatchKeySet ks, const Tensor& self, const Scalar& alpha,
+                            const Scalar& scale, const Scalar& input_scale) {
   const forward_ad::Pause pause;
   auto result = kernels::elu(ks, self, alpha, scale, input_scale);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -586,8 +586,8 @@ Tensor elu_dual(DispatchKeySet ks, const Tensor& self, const Scalar& alpha, cons
 
 // elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)
 //   result: elu_backward(self_t, self, alpha, scale, input_scale)
-Tensor& elu__dual(DispatchKeySet ks, Tensor& self, const Scalar& alpha, const Scalar& scale,
-                  const Scalar& input_scale) {
+OPLOOM_COLD Tensor& elu__dual(DispatchKeySet ks, Tensor& self, const Scalar& alpha,
+                              const Scalar& scale, const Scalar& input_scale) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = elu_backward(self_t, self, alpha, scale, input_scale);
@@ -601,8 +601,9 @@ Tensor& elu__dual(DispatchKeySet ks, Tensor& self, const Scalar& alpha, const Sc
 //   result: grad_output_t * (self > 0 ? scale : (expm1(self * input_scale) + 1) * input_scale *
 //       (alpha * scale)) + self > 0 ? 0 : (expm1(self * input_scale) + 1) * input_scale *
 //       input_scale * (alpha * scale) * self_t * grad_output
-Tensor elu_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                         const Scalar& alpha, const Scalar& scale, const Scalar& input_scale) {
+OPLOOM_COLD Tensor elu_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                     const Tensor& self, const Scalar& alpha, const Scalar& scale,
+                                     const Scalar& input_scale) {
   const forward_ad::Pause pause;
   auto result = kernels::elu_backward(ks, grad_output, self, alpha, scale, input_scale);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -625,7 +626,7 @@ Tensor elu_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Ten
 
 // hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor
 //   result: hardshrink_backward(self_t, self, lambd)
-Tensor hardshrink_dual(DispatchKeySet ks, const Tensor& self, const Scalar& lambd) {
+OPLOOM_COLD Tensor hardshrink_dual(DispatchKeySet ks, const Tensor& self, const Scalar& lambd) {
   const forward_ad::Pause pause;
   auto result = kernels::hardshrink(ks, self, lambd);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -636,7 +637,7 @@ Tensor hardshrink_dual(DispatchKeySet ks, const Tensor& self, const Scalar& lamb
 
 // hardshrink_(Tensor(a!) self, Scalar lambd=0.5) -> Tensor(a!)
 //   result: hardshrink_backward(self_t, self, lambd)
-Tensor& hardshrink__dual(DispatchKeySet ks, Tensor& self, const Scalar& lambd) {
+OPLOOM_COLD Tensor& hardshrink__dual(DispatchKeySet ks, Tensor& self, const Scalar& lambd) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = hardshrink_backward(self_t, self, lambd);
@@ -647,8 +648,8 @@ Tensor& hardshrink__dual(DispatchKeySet ks, Tensor& self, const Scalar& lambd) {
 
 // hardshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor
 //   result: self >= -lambd && self <= lambd ? 0 : grad_output_t
-Tensor hardshrink_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                                const Scalar& lambd) {
+OPLOOM_COLD Tensor hardshrink_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                            const Tensor& self, const Scalar& lambd) {
   const forward_ad::Pause pause;
   auto result = kernels::hardshrink_backward(ks, grad_output, self, lambd);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -660,7 +661,7 @@ Tensor hardshrink_backward_dual(DispatchKeySet ks, const Tensor& grad_output, co
 
 // hardsigmoid(Tensor self) -> Tensor
 //   result: hardsigmoid_backward(self_t, self)
-Tensor hardsigmoid_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor hardsigmoid_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::hardsigmoid(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -671,7 +672,7 @@ Tensor hardsigmoid_dual(DispatchKeySet ks, const Tensor& self) {
 
 // hardsigmoid_(Tensor(a!) self) -> Tensor(a!)
 //   result: hardsigmoid_backward(self_t, self)
-Tensor& hardsigmoid__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& hardsigmoid__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = hardsigmoid_backward(self_t, self);
@@ -682,7 +683,8 @@ Tensor& hardsigmoid__dual(DispatchKeySet ks, Tensor& self) {
 
 // hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: self <= -3 ? 0 : self >= 3 ? 0 : 0.16666666666666666 * grad_output_t
-Tensor hardsigmoid_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor hardsigmoid_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                             const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::hardsigmoid_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -694,7 +696,7 @@ Tensor hardsigmoid_backward_dual(DispatchKeySet ks, const Tensor& grad_output, c
 
 // hardswish(Tensor self) -> Tensor
 //   result: hardswish_backward(self_t, self)
-Tensor hardswish_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor hardswish_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::hardswish(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -705,7 +707,7 @@ Tensor hardswish_dual(DispatchKeySet ks, const Tensor& self) {
 
 // hardswish_(Tensor(a!) self) -> Tensor(a!)
 //   result: hardswish_backward(self_t, self)
-Tensor& hardswish__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& hardswish__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = hardswish_backward(self_t, self);
@@ -717,7 +719,8 @@ Tensor& hardswish__dual(DispatchKeySet ks, Tensor& self) {
 // hardswish_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: self <= -3 ? 0 : self >= 3 ? grad_output_t : (self + 3 + self) / 6 * grad_output_t +
 //       self <= -3 ? 0 : self >= 3 ? 0 : 0.3333333333333333 * self_t * grad_output
-Tensor hardswish_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor hardswish_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                           const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::hardswish_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -737,8 +740,8 @@ Tensor hardswish_backward_dual(DispatchKeySet ks, const Tensor& grad_output, con
 
 // hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor
 //   result: hardtanh_backward(self_t, self, min_val, max_val)
-Tensor hardtanh_dual(DispatchKeySet ks, const Tensor& self, const Scalar& min_val,
-                     const Scalar& max_val) {
+OPLOOM_COLD Tensor hardtanh_dual(DispatchKeySet ks, const Tensor& self, const Scalar& min_val,
+                                 const Scalar& max_val) {
   const forward_ad::Pause pause;
   auto result = kernels::hardtanh(ks, self, min_val, max_val);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -749,8 +752,8 @@ Tensor hardtanh_dual(DispatchKeySet ks, const Tensor& self, const Scalar& min_va
 
 // hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)
 //   result: hardtanh_backward(self_t, self, min_val, max_val)
-Tensor& hardtanh__dual(DispatchKeySet ks, Tensor& self, const Scalar& min_val,
-                       const Scalar& max_val) {
+OPLOOM_COLD Tensor& hardtanh__dual(DispatchKeySet ks, Tensor& self, const Scalar& min_val,
+                                   const Scalar& max_val) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = hardtanh_backward(self_t, self, min_val, max_val);
@@ -761,8 +764,9 @@ Tensor& hardtanh__dual(DispatchKeySet ks, Tensor& self, const Scalar& min_val,
 
 // hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor
 //   result: self <= min_val ? 0 : self >= max_val ? 0 : grad_output_t
-Tensor hardtanh_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                              const Scalar& min_val, const Scalar& max_val) {
+OPLOOM_COLD Tensor hardtanh_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                          const Tensor& self, const Scalar& min_val,
+                                          const Scalar& max_val) {
   const forward_ad::Pause pause;
   auto result = kernels::hardtanh_backward(ks, grad_output, self, min_val, max_val);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -774,7 +778,8 @@ Tensor hardtanh_backward_dual(DispatchKeySet ks, const Tensor& grad_output, cons
 
 // leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor
 //   result: leaky_relu_backward(self_t, self, negative_slope)
-Tensor leaky_relu_dual(DispatchKeySet ks, const Tensor& self, const Scalar& negative_slope) {
+OPLOOM_COLD Tensor leaky_relu_dual(DispatchKeySet ks, const Tensor& self,
+                                   const Scalar& negative_slope) {
   const forward_ad::Pause pause;
   auto result = kernels::leaky_relu(ks, self, negative_slope);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -785,7 +790,8 @@ Tensor leaky_relu_dual(DispatchKeySet ks, const Tensor& self, const Scalar& nega
 
 // leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)
 //   result: leaky_relu_backward(self_t, self, negative_slope)
-Tensor& leaky_relu__dual(DispatchKeySet ks, Tensor& self, const Scalar& negative_slope) {
+OPLOOM_COLD Tensor& leaky_relu__dual(DispatchKeySet ks, Tensor& self,
+                                     const Scalar& negative_slope) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = leaky_relu_backward(self_t, self, negative_slope);
@@ -796,8 +802,8 @@ Tensor& leaky_relu__dual(DispatchKeySet ks, Tensor& self, const Scalar& negative
 
 // leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor
 //   result: self > 0 ? grad_output_t : negative_slope * grad_output_t
-Tensor leaky_relu_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                                const Scalar& negative_slope) {
+OPLOOM_COLD Tensor leaky_relu_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                            const Tensor& self, const Scalar& negative_slope) {
   const forward_ad::Pause pause;
   auto result = kernels::leaky_relu_backward(ks, grad_output, self, negative_slope);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -808,7 +814,7 @@ Tensor leaky_relu_backward_dual(DispatchKeySet ks, const Tensor& grad_output, co
 
 // log_sigmoid(Tensor self) -> Tensor
 //   result: log_sigmoid_backward(self_t, self)
-Tensor log_sigmoid_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor log_sigmoid_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::log_sigmoid(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -819,7 +825,7 @@ Tensor log_sigmoid_dual(DispatchKeySet ks, const Tensor& self) {
 
 // log_sigmoid_(Tensor(a!) self) -> Tensor(a!)
 //   result: log_sigmoid_backward(self_t, self)
-Tensor& log_sigmoid__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& log_sigmoid__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = log_sigmoid_backward(self_t, self);
@@ -831,7 +837,8 @@ Tensor& log_sigmoid__dual(DispatchKeySet ks, Tensor& self) {
 // log_sigmoid_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * sigmoid(-self) + -(grad_output * (sigmoid(-self) * (1 - sigmoid(-self))
 //       * self_t))
-Tensor log_sigmoid_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor log_sigmoid_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                             const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::log_sigmoid_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -850,7 +857,7 @@ Tensor log_sigmoid_backward_dual(DispatchKeySet ks, const Tensor& grad_output, c
 
 // mish(Tensor self) -> Tensor
 //   result: mish_backward(self_t, self)
-Tensor mish_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor mish_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::mish(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -861,7 +868,7 @@ Tensor mish_dual(DispatchKeySet ks, const Tensor& self) {
 
 // mish_(Tensor(a!) self) -> Tensor(a!)
 //   result: mish_backward(self_t, self)
-Tensor& mish__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& mish__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = mish_backward(self_t, self);
@@ -879,7 +886,8 @@ Tensor& mish__dual(DispatchKeySet ks, Tensor& self) {
 //       tanh(logaddexp(self, 0)) * tanh(logaddexp(self, 0))) * sigmoid(self) * tanh(logaddexp(self,
 //       0)) + tanh(logaddexp(self, 0)) * ((1 - tanh(logaddexp(self, 0)) * tanh(logaddexp(self, 0)))
 //       * sigmoid(self))) * sigmoid(self)))) * self_t)
-Tensor mish_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor mish_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::mish_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -904,7 +912,7 @@ Tensor mish_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Te
 
 // relu6(Tensor self) -> Tensor
 //   result: relu6_backward(self_t, self)
-Tensor relu6_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor relu6_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::relu6(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -915,7 +923,7 @@ Tensor relu6_dual(DispatchKeySet ks, const Tensor& self) {
 
 // relu6_(Tensor(a!) self) -> Tensor(a!)
 //   result: relu6_backward(self_t, self)
-Tensor& relu6__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& relu6__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = relu6_backward(self_t, self);
@@ -926,7 +934,8 @@ Tensor& relu6__dual(DispatchKeySet ks, Tensor& self) {
 
 // relu6_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: self <= 0 ? 0 : self >= 6 ? 0 : grad_output_t
-Tensor relu6_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor relu6_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                       const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::relu6_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -937,7 +946,7 @@ Tensor relu6_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const T
 
 // selu(Tensor self) -> Tensor
 //   result: selu_backward(self_t, self)
-Tensor selu_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor selu_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::selu(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -948,7 +957,7 @@ Tensor selu_dual(DispatchKeySet ks, const Tensor& self) {
 
 // selu_(Tensor(a!) self) -> Tensor(a!)
 //   result: selu_backward(self_t, self)
-Tensor& selu__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& selu__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = selu_backward(self_t, self);
@@ -961,7 +970,8 @@ Tensor& selu__dual(DispatchKeySet ks, Tensor& self) {
 //   result: self > 0 ? 1.0507009873554805 * grad_output_t : 1.7580993408473766 * (expm1(self) + 1)
 //       * grad_output_t + self > 0 ? 0 : 1.7580993408473766 * (expm1(self) + 1) * self_t *
 //       grad_output
-Tensor selu_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor selu_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::selu_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -981,8 +991,8 @@ Tensor selu_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Te
 
 // softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
 //   result: softplus_backward(self_t, self, beta, threshold)
-Tensor softplus_dual(DispatchKeySet ks, const Tensor& self, const Scalar& beta,
-                     const Scalar& threshold) {
+OPLOOM_COLD Tensor softplus_dual(DispatchKeySet ks, const Tensor& self, const Scalar& beta,
+                                 const Scalar& threshold) {
   const forward_ad::Pause pause;
   auto result = kernels::softplus(ks, self, beta, threshold);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -993,8 +1003,8 @@ Tensor softplus_dual(DispatchKeySet ks, const Tensor& self, const Scalar& beta,
 
 // softplus_(Tensor(a!) self, Scalar beta=1, Scalar threshold=20) -> Tensor(a!)
 //   result: softplus_backward(self_t, self, beta, threshold)
-Tensor& softplus__dual(DispatchKeySet ks, Tensor& self, const Scalar& beta,
-                       const Scalar& threshold) {
+OPLOOM_COLD Tensor& softplus__dual(DispatchKeySet ks, Tensor& self, const Scalar& beta,
+                                   const Scalar& threshold) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = softplus_backward(self_t, self, beta, threshold);
@@ -1007,8 +1017,9 @@ Tensor& softplus__dual(DispatchKeySet ks, Tensor& self, const Scalar& beta,
 //   result: self * beta > threshold ? grad_output_t : sigmoid(self * beta) * beta / beta *
 //       grad_output_t + self * beta > threshold ? 0 : sigmoid(self * beta) * (1 - sigmoid(self *
 //       beta)) * beta * beta / beta * self_t * grad_output
-Tensor softplus_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                              const Scalar& beta, const Scalar& threshold) {
+OPLOOM_COLD Tensor softplus_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                          const Tensor& self, const Scalar& beta,
+                                          const Scalar& threshold) {
   const forward_ad::Pause pause;
   auto result = kernels::softplus_backward(ks, grad_output, self, beta, threshold);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1032,7 +1043,7 @@ Tensor softplus_backward_dual(DispatchKeySet ks, const Tensor& grad_output, cons
 
 // softshrink(Tensor self, Scalar lambd=0.5) -> Tensor
 //   result: softshrink_backward(self_t, self, lambd)
-Tensor softshrink_dual(DispatchKeySet ks, const Tensor& self, const Scalar& lambd) {
+OPLOOM_COLD Tensor softshrink_dual(DispatchKeySet ks, const Tensor& self, const Scalar& lambd) {
   const forward_ad::Pause pause;
   auto result = kernels::softshrink(ks, self, lambd);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1043,7 +1054,7 @@ Tensor softshrink_dual(DispatchKeySet ks, const Tensor& self, const Scalar& lamb
 
 // softshrink_(Tensor(a!) self, Scalar lambd=0.5) -> Tensor(a!)
 //   result: softshrink_backward(self_t, self, lambd)
-Tensor& softshrink__dual(DispatchKeySet ks, Tensor& self, const Scalar& lambd) {
+OPLOOM_COLD Tensor& softshrink__dual(DispatchKeySet ks, Tensor& self, const Scalar& lambd) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = softshrink_backward(self_t, self, lambd);
@@ -1054,8 +1065,8 @@ Tensor& softshrink__dual(DispatchKeySet ks, Tensor& self, const Scalar& lambd) {
 
 // softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor
 //   result: self > lambd ? grad_output_t : self < -lambd ? grad_output_t : 0
-Tensor softshrink_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                                const Scalar& lambd) {
+OPLOOM_COLD Tensor softshrink_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                            const Tensor& self, const Scalar& lambd) {
   const forward_ad::Pause pause;
   auto result = kernels::softshrink_backward(ks, grad_output, self, lambd);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1067,7 +1078,7 @@ Tensor softshrink_backward_dual(DispatchKeySet ks, const Tensor& grad_output, co
 
 // softsign(Tensor self) -> Tensor
 //   result: softsign_backward(self_t, self)
-Tensor softsign_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor softsign_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::softsign(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1078,7 +1089,7 @@ Tensor softsign_dual(DispatchKeySet ks, const Tensor& self) {
 
 // softsign_(Tensor(a!) self) -> Tensor(a!)
 //   result: softsign_backward(self_t, self)
-Tensor& softsign__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& softsign__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = softsign_backward(self_t, self);
@@ -1092,7 +1103,8 @@ Tensor& softsign__dual(DispatchKeySet ks, Tensor& self) {
 //       grad_output * ((-((1 - self / (1 + abs(self)) * sign(self)) / (1 + abs(self)) * sign(self))
 //       - (1 - self / (1 + abs(self)) * sign(self)) / (1 + abs(self)) * sign(self)) / (1 +
 //       abs(self)) * self_t)
-Tensor softsign_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor softsign_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                          const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::softsign_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1114,7 +1126,7 @@ Tensor softsign_backward_dual(DispatchKeySet ks, const Tensor& grad_output, cons
 
 // tanhshrink(Tensor self) -> Tensor
 //   result: tanhshrink_backward(self_t.conj(), self).conj()
-Tensor tanhshrink_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor tanhshrink_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::tanhshrink(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1125,7 +1137,7 @@ Tensor tanhshrink_dual(DispatchKeySet ks, const Tensor& self) {
 
 // tanhshrink_(Tensor(a!) self) -> Tensor(a!)
 //   result: tanhshrink_backward(self_t.conj(), self).conj()
-Tensor& tanhshrink__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& tanhshrink__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = tanhshrink_backward(self_t.conj(), self).conj();
@@ -1137,7 +1149,8 @@ Tensor& tanhshrink__dual(DispatchKeySet ks, Tensor& self) {
 // tanhshrink_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * conj(tanh(self) * tanh(self)) + grad_output * conj(((1 - tanh(self) *
 //       tanh(self)) * tanh(self) + tanh(self) * (1 - tanh(self) * tanh(self))) * self_t)
-Tensor tanhshrink_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor tanhshrink_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                            const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::tanhshrink_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1158,8 +1171,8 @@ Tensor tanhshrink_backward_dual(DispatchKeySet ks, const Tensor& grad_output, co
 
 // threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor
 //   result: threshold_backward(self_t, self, threshold)
-Tensor threshold_dual(DispatchKeySet ks, const Tensor& self, const Scalar& threshold,
-                      const Scalar& value) {
+OPLOOM_COLD Tensor threshold_dual(DispatchKeySet ks, const Tensor& self, const Scalar& threshold,
+                                  const Scalar& value) {
   const forward_ad::Pause pause;
   auto result = kernels::threshold(ks, self, threshold, value);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1170,8 +1183,8 @@ Tensor threshold_dual(DispatchKeySet ks, const Tensor& self, const Scalar& thres
 
 // threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)
 //   result: threshold_backward(self_t, self, threshold)
-Tensor& threshold__dual(DispatchKeySet ks, Tensor& self, const Scalar& threshold,
-                        const Scalar& value) {
+OPLOOM_COLD Tensor& threshold__dual(DispatchKeySet ks, Tensor& self, const Scalar& threshold,
+                                    const Scalar& value) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = threshold_backward(self_t, self, threshold);
@@ -1182,8 +1195,8 @@ Tensor& threshold__dual(DispatchKeySet ks, Tensor& self, const Scalar& threshold
 
 // threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
 //   result: self <= threshold ? 0 : grad_output_t
-Tensor threshold_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                               const Scalar& threshold) {
+OPLOOM_COLD Tensor threshold_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                           const Tensor& self, const Scalar& threshold) {
   const forward_ad::Pause pause;
   auto result = kernels::threshold_backward(ks, grad_output, self, threshold);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);

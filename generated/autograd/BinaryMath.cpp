@@ -844,7 +844,8 @@ variable_list XlogyJvpBackward0::apply(variable_list&& grads) {
 namespace {
 
 // bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-Tensor& bitwise_left_shift__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& bitwise_left_shift__Tensor_dual(DispatchKeySet ks, Tensor& self,
+                                                    const Tensor& other) {
   const forward_ad::Pause pause;
   kernels::bitwise_left_shift__Tensor(ks, self, other);
   forward_ad::update_tangent(self, Tensor());
@@ -852,7 +853,8 @@ Tensor& bitwise_left_shift__Tensor_dual(DispatchKeySet ks, Tensor& self, const T
 }
 
 // bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-Tensor& bitwise_right_shift__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& bitwise_right_shift__Tensor_dual(DispatchKeySet ks, Tensor& self,
+                                                     const Tensor& other) {
   const forward_ad::Pause pause;
   kernels::bitwise_right_shift__Tensor(ks, self, other);
   forward_ad::update_tangent(self, Tensor());
@@ -861,7 +863,8 @@ Tensor& bitwise_right_shift__Tensor_dual(DispatchKeySet ks, Tensor& self, const 
 
 // copysign.Tensor(Tensor self, Tensor other) -> Tensor
 //   result: copysign_jvp(self_t, other_t, self, result)
-Tensor copysign_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor copysign_Tensor_dual(DispatchKeySet ks, const Tensor& self,
+                                        const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::copysign_Tensor(ks, self, other);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -885,7 +888,7 @@ Tensor copysign_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor&
 
 // copysign_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 //   result: copysign_jvp(self_t, other_t, self, result)
-Tensor& copysign__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& copysign__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);
@@ -913,10 +916,9 @@ Tensor& copysign__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& oth
 //   result0: self == 0 ? 0 : output / self * grad_output_t + self == 0 ? 0 : -(output / self / self
 //       * self_t * grad_output) + self == 0 ? 0 : output_t / self * grad_output
 //   result1:
-std::tuple<Tensor, Tensor> copysign_backward_Tensor_dual(DispatchKeySet ks,
-                                                         const Tensor& grad_output,
-                                                         const Tensor& self, const Tensor& output,
-                                                         std::array<bool, 2> output_mask) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> copysign_backward_Tensor_dual(
+    DispatchKeySet ks, const Tensor& grad_output, const Tensor& self, const Tensor& output,
+    std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
   auto [result0, result1] = kernels::copysign_backward_Tensor(ks, grad_output, self, output,
                                                               output_mask);
@@ -948,9 +950,9 @@ std::tuple<Tensor, Tensor> copysign_backward_Tensor_dual(DispatchKeySet ks,
 //     Tensor
 //   result: self == 0 ? 0 : output / self * self_tangent_t + self == 0 ? 0 : -(output / self / self
 //       * self_tangent * self_t) + self == 0 ? 0 : self_tangent / self * output_t
-Tensor copysign_jvp_Tensor_dual(DispatchKeySet ks, const Tensor& self_tangent,
-                                const Tensor& other_tangent, const Tensor& self,
-                                const Tensor& output) {
+OPLOOM_COLD Tensor copysign_jvp_Tensor_dual(DispatchKeySet ks, const Tensor& self_tangent,
+                                            const Tensor& other_tangent, const Tensor& self,
+                                            const Tensor& output) {
   const forward_ad::Pause pause;
   auto result = kernels::copysign_jvp_Tensor(ks, self_tangent, other_tangent, self, output);
   const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
@@ -973,7 +975,7 @@ Tensor copysign_jvp_Tensor_dual(DispatchKeySet ks, const Tensor& self_tangent,
 
 // fmax(Tensor self, Tensor other) -> Tensor
 //   result: fmax_jvp(self_t, other_t, self, other)
-Tensor fmax_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor fmax_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::fmax(ks, self, other);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -995,7 +997,7 @@ Tensor fmax_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
 
 // fmax_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 //   result: fmax_jvp(self_t, other_t, self, other)
-Tensor& fmax__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& fmax__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);
@@ -1019,9 +1021,10 @@ Tensor& fmax__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
 //     Tensor)
 //   result0: self >= other || isnan(other) ? grad_output_t : 0
 //   result1: self >= other || isnan(other) ? 0 : grad_output_t
-std::tuple<Tensor, Tensor> fmax_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                              const Tensor& self, const Tensor& other,
-                                              std::array<bool, 2> output_mask) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> fmax_backward_dual(DispatchKeySet ks,
+                                                          const Tensor& grad_output,
+                                                          const Tensor& self, const Tensor& other,
+                                                          std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
   auto [result0, result1] = kernels::fmax_backward(ks, grad_output, self, other, output_mask);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1039,8 +1042,9 @@ std::tuple<Tensor, Tensor> fmax_backward_dual(DispatchKeySet ks, const Tensor& g
 // fmax_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 //   result: self >= other || isnan(other) ? self_tangent_t : 0 + self >= other || isnan(other) ? 0
 //       : other_tangent_t
-Tensor fmax_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
-                     const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor fmax_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
+                                 const Tensor& other_tangent, const Tensor& self,
+                                 const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::fmax_jvp(ks, self_tangent, other_tangent, self, other);
   const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
@@ -1060,7 +1064,7 @@ Tensor fmax_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent, const Tensor
 
 // fmin(Tensor self, Tensor other) -> Tensor
 //   result: fmin_jvp(self_t, other_t, self, other)
-Tensor fmin_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor fmin_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::fmin(ks, self, other);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1082,7 +1086,7 @@ Tensor fmin_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
 
 // fmin_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 //   result: fmin_jvp(self_t, other_t, self, other)
-Tensor& fmin__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& fmin__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);
@@ -1106,9 +1110,10 @@ Tensor& fmin__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
 //     Tensor)
 //   result0: self <= other || isnan(other) ? grad_output_t : 0
 //   result1: self <= other || isnan(other) ? 0 : grad_output_t
-std::tuple<Tensor, Tensor> fmin_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                              const Tensor& self, const Tensor& other,
-                                              std::array<bool, 2> output_mask) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> fmin_backward_dual(DispatchKeySet ks,
+                                                          const Tensor& grad_output,
+                                                          const Tensor& self, const Tensor& other,
+                                                          std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
   auto [result0, result1] = kernels::fmin_backward(ks, grad_output, self, other, output_mask);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1126,8 +1131,9 @@ std::tuple<Tensor, Tensor> fmin_backward_dual(DispatchKeySet ks, const Tensor& g
 // fmin_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 //   result: self <= other || isnan(other) ? self_tangent_t : 0 + self <= other || isnan(other) ? 0
 //       : other_tangent_t
-Tensor fmin_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
-                     const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor fmin_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
+                                 const Tensor& other_tangent, const Tensor& self,
+                                 const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::fmin_jvp(ks, self_tangent, other_tangent, self, other);
   const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
@@ -1146,7 +1152,7 @@ Tensor fmin_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent, const Tensor
 }
 
 // gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)
-Tensor& gcd__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& gcd__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   kernels::gcd_(ks, self, other);
   forward_ad::update_tangent(self, Tensor());
@@ -1155,7 +1161,7 @@ Tensor& gcd__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
 
 // heaviside(Tensor self, Tensor values) -> Tensor
 //   result: heaviside_jvp(self_t, values_t, self)
-Tensor heaviside_dual(DispatchKeySet ks, const Tensor& self, const Tensor& values) {
+OPLOOM_COLD Tensor heaviside_dual(DispatchKeySet ks, const Tensor& self, const Tensor& values) {
   const forward_ad::Pause pause;
   auto result = kernels::heaviside(ks, self, values);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1177,7 +1183,7 @@ Tensor heaviside_dual(DispatchKeySet ks, const Tensor& self, const Tensor& value
 
 // heaviside_(Tensor(a!) self, Tensor values) -> Tensor(a!)
 //   result: heaviside_jvp(self_t, values_t, self)
-Tensor& heaviside__dual(DispatchKeySet ks, Tensor& self, const Tensor& values) {
+OPLOOM_COLD Tensor& heaviside__dual(DispatchKeySet ks, Tensor& self, const Tensor& values) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor values_t = forward_ad::tangent_of(values);
@@ -1200,9 +1206,10 @@ Tensor& heaviside__dual(DispatchKeySet ks, Tensor& self, const Tensor& values) {
 // heaviside_backward(Tensor grad_output, Tensor self, bool[2] output_mask) -> (Tensor, Tensor)
 //   result0:
 //   result1: self == 0 ? grad_output_t : 0
-std::tuple<Tensor, Tensor> heaviside_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                                   const Tensor& self,
-                                                   std::array<bool, 2> output_mask) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> heaviside_backward_dual(DispatchKeySet ks,
+                                                               const Tensor& grad_output,
+                                                               const Tensor& self,
+                                                               std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
   auto [result0, result1] = kernels::heaviside_backward(ks, grad_output, self, output_mask);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1219,8 +1226,8 @@ std::tuple<Tensor, Tensor> heaviside_backward_dual(DispatchKeySet ks, const Tens
 
 // heaviside_jvp(Tensor self_tangent, Tensor values_tangent, Tensor self) -> Tensor
 //   result: self == 0 ? values_tangent_t : 0
-Tensor heaviside_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
-                          const Tensor& values_tangent, const Tensor& self) {
+OPLOOM_COLD Tensor heaviside_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
+                                      const Tensor& values_tangent, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::heaviside_jvp(ks, self_tangent, values_tangent, self);
   const Tensor values_tangent_t = forward_ad::tangent_of(values_tangent);
@@ -1231,7 +1238,7 @@ Tensor heaviside_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
 
 // hypot(Tensor self, Tensor other) -> Tensor
 //   result: hypot_jvp(self_t, other_t, self, other, result)
-Tensor hypot_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor hypot_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::hypot(ks, self, other);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1255,7 +1262,7 @@ Tensor hypot_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
 
 // hypot_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 //   result: hypot_jvp(self_t, other_t, self, other, result)
-Tensor& hypot__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& hypot__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);
@@ -1284,10 +1291,11 @@ Tensor& hypot__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
 //       (self / output / output * output_t))
 //   result1: grad_output_t * (other / output) + grad_output * (other_t / output) + -(grad_output *
 //       (other / output / output * output_t))
-std::tuple<Tensor, Tensor> hypot_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                               const Tensor& self, const Tensor& other,
-                                               const Tensor& output,
-                                               std::array<bool, 2> output_mask) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> hypot_backward_dual(DispatchKeySet ks,
+                                                           const Tensor& grad_output,
+                                                           const Tensor& self, const Tensor& other,
+                                                           const Tensor& output,
+                                                           std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
   auto [result0, result1] = kernels::hypot_backward(ks, grad_output, self, other, output,
                                                     output_mask);
@@ -1329,8 +1337,9 @@ std::tuple<Tensor, Tensor> hypot_backward_dual(DispatchKeySet ks, const Tensor& 
 //   result: self_tangent_t * (self / output) + other_tangent_t * (other / output) + self_t *
 //       (self_tangent / output) + other_t * (other_tangent / output) + output_t * (-(self_tangent *
 //       (self / output / output)) - other_tangent * (other / output / output))
-Tensor hypot_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
-                      const Tensor& self, const Tensor& other, const Tensor& output) {
+OPLOOM_COLD Tensor hypot_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
+                                  const Tensor& other_tangent, const Tensor& self,
+                                  const Tensor& other, const Tensor& output) {
   const forward_ad::Pause pause;
   auto result = kernels::hypot_jvp(ks, self_tangent, other_tangent, self, other, output);
   const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
@@ -1361,7 +1370,7 @@ Tensor hypot_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent, const Tenso
 }
 
 // lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)
-Tensor& lcm__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& lcm__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   kernels::lcm_(ks, self, other);
   forward_ad::update_tangent(self, Tensor());
@@ -1370,7 +1379,7 @@ Tensor& lcm__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
 
 // ldexp.Tensor(Tensor self, Tensor other) -> Tensor
 //   result: ldexp_jvp(self_t, other_t, self, other)
-Tensor ldexp_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor ldexp_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::ldexp_Tensor(ks, self, other);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1394,7 +1403,7 @@ Tensor ldexp_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& ot
 
 // ldexp_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 //   result: ldexp_jvp(self_t, other_t, self, other)
-Tensor& ldexp__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& ldexp__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);
@@ -1423,9 +1432,11 @@ Tensor& ldexp__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other)
 //   result1: grad_output_t * conj(self * (0.6931471805599453 * exp2(other))) + grad_output *
 //       conj(0.6931471805599453 * exp2(other) * self_t) + grad_output * conj(self *
 //       (0.6931471805599453 * (0.6931471805599453 * exp2(other))) * other_t)
-std::tuple<Tensor, Tensor> ldexp_backward_Tensor_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                                      const Tensor& self, const Tensor& other,
-                                                      std::array<bool, 2> output_mask) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> ldexp_backward_Tensor_dual(DispatchKeySet ks,
+                                                                  const Tensor& grad_output,
+                                                                  const Tensor& self,
+                                                                  const Tensor& other,
+                                                                  std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
   auto [result0, result1] = kernels::ldexp_backward_Tensor(ks, grad_output, self, other,
                                                            output_mask);
@@ -1467,8 +1478,9 @@ std::tuple<Tensor, Tensor> ldexp_backward_Tensor_dual(DispatchKeySet ks, const T
 //       exp2(other))) + self_t * (other_tangent * (0.6931471805599453 * exp2(other))) + other_t *
 //       (self_tangent * (0.6931471805599453 * exp2(other)) + other_tangent * (self *
 //       (0.6931471805599453 * (0.6931471805599453 * exp2(other)))))
-Tensor ldexp_jvp_Tensor_dual(DispatchKeySet ks, const Tensor& self_tangent,
-                             const Tensor& other_tangent, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor ldexp_jvp_Tensor_dual(DispatchKeySet ks, const Tensor& self_tangent,
+                                         const Tensor& other_tangent, const Tensor& self,
+                                         const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::ldexp_jvp_Tensor(ks, self_tangent, other_tangent, self, other);
   const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
@@ -1496,7 +1508,7 @@ Tensor ldexp_jvp_Tensor_dual(DispatchKeySet ks, const Tensor& self_tangent,
 
 // logaddexp(Tensor self, Tensor other) -> Tensor
 //   result: logaddexp_jvp(self_t, other_t, self, other)
-Tensor logaddexp_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor logaddexp_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::logaddexp(ks, self, other);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1520,7 +1532,7 @@ Tensor logaddexp_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other
 
 // logaddexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 //   result: logaddexp_jvp(self_t, other_t, self, other)
-Tensor& logaddexp__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& logaddexp__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);
@@ -1544,7 +1556,7 @@ Tensor& logaddexp__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
 
 // logaddexp2(Tensor self, Tensor other) -> Tensor
 //   result: logaddexp2_jvp(self_t, other_t, self, other)
-Tensor logaddexp2_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor logaddexp2_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::logaddexp2(ks, self, other);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1568,7 +1580,7 @@ Tensor logaddexp2_dual(DispatchKeySet ks, const Tensor& self, const Tensor& othe
 
 // logaddexp2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 //   result: logaddexp2_jvp(self_t, other_t, self, other)
-Tensor& logaddexp2__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& logaddexp2__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);
@@ -1600,9 +1612,11 @@ Tensor& logaddexp2__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
 //       exp2(self - other) / (1 + exp2(self - other)) / (1 + exp2(self - other)) * self_t)) +
 //       grad_output * (0.6931471805599453 * exp2(self - other) / (1 + exp2(self - other)) / (1 +
 //       exp2(self - other)) * other_t)
-std::tuple<Tensor, Tensor> logaddexp2_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                                    const Tensor& self, const Tensor& other,
-                                                    std::array<bool, 2> output_mask) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> logaddexp2_backward_dual(DispatchKeySet ks,
+                                                                const Tensor& grad_output,
+                                                                const Tensor& self,
+                                                                const Tensor& other,
+                                                                std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
   auto [result0, result1] = kernels::logaddexp2_backward(ks, grad_output, self, other, output_mask);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1657,8 +1671,9 @@ std::tuple<Tensor, Tensor> logaddexp2_backward_dual(DispatchKeySet ks, const Ten
 //       (other_tangent / (1 + exp2(self - other)) * (0.6931471805599453 * exp2(self - other)) / (1
 //       + exp2(self - other)) - self_tangent / (1 + exp2(other - self)) * (0.6931471805599453 *
 //       exp2(other - self)) / (1 + exp2(other - self)))
-Tensor logaddexp2_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
-                           const Tensor& other_tangent, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor logaddexp2_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
+                                       const Tensor& other_tangent, const Tensor& self,
+                                       const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::logaddexp2_jvp(ks, self_tangent, other_tangent, self, other);
   const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
@@ -1702,9 +1717,11 @@ Tensor logaddexp2_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
 //   result1: grad_output_t * sigmoid(other - self) + -(grad_output * (sigmoid(other - self) * (1 -
 //       sigmoid(other - self)) * self_t)) + grad_output * (sigmoid(other - self) * (1 -
 //       sigmoid(other - self)) * other_t)
-std::tuple<Tensor, Tensor> logaddexp_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                                   const Tensor& self, const Tensor& other,
-                                                   std::array<bool, 2> output_mask) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> logaddexp_backward_dual(DispatchKeySet ks,
+                                                               const Tensor& grad_output,
+                                                               const Tensor& self,
+                                                               const Tensor& other,
+                                                               std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
   auto [result0, result1] = kernels::logaddexp_backward(ks, grad_output, self, other, output_mask);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1749,8 +1766,9 @@ std::tuple<Tensor, Tensor> logaddexp_backward_dual(DispatchKeySet ks, const Tens
 //       other_tangent * (sigmoid(other - self) * (1 - sigmoid(other - self)))) + other_t *
 //       (other_tangent * (sigmoid(other - self) * (1 - sigmoid(other - self))) - self_tangent *
 //       (sigmoid(self - other) * (1 - sigmoid(self - other))))
-Tensor logaddexp_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
-                          const Tensor& other_tangent, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor logaddexp_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
+                                      const Tensor& other_tangent, const Tensor& self,
+                                      const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::logaddexp_jvp(ks, self_tangent, other_tangent, self, other);
   const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
@@ -1782,7 +1800,8 @@ Tensor logaddexp_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
 
 // special_xlog1py(Tensor self, Tensor other) -> Tensor
 //   result: special_xlog1py_jvp(self_t, other_t, self, other)
-Tensor special_xlog1py_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor special_xlog1py_dual(DispatchKeySet ks, const Tensor& self,
+                                        const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::special_xlog1py(ks, self, other);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1806,7 +1825,7 @@ Tensor special_xlog1py_dual(DispatchKeySet ks, const Tensor& self, const Tensor&
 
 // special_xlog1py_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 //   result: special_xlog1py_jvp(self_t, other_t, self, other)
-Tensor& special_xlog1py__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& special_xlog1py__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);
@@ -1836,10 +1855,9 @@ Tensor& special_xlog1py__dual(DispatchKeySet ks, Tensor& self, const Tensor& oth
 //       self == 0 && (other <= -1 || isinf(other)) ? 0 : self_t / (other + 1) * grad_output + self
 //       == 0 && (other <= -1 || isinf(other)) ? 0 : -(self / (other + 1) / (other + 1) * other_t *
 //       grad_output)
-std::tuple<Tensor, Tensor> special_xlog1py_backward_dual(DispatchKeySet ks,
-                                                         const Tensor& grad_output,
-                                                         const Tensor& self, const Tensor& other,
-                                                         std::array<bool, 2> output_mask) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> special_xlog1py_backward_dual(
+    DispatchKeySet ks, const Tensor& grad_output, const Tensor& self, const Tensor& other,
+    std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
   auto [result0, result1] = kernels::special_xlog1py_backward(ks, grad_output, self, other,
                                                               output_mask);
@@ -1887,9 +1905,9 @@ std::tuple<Tensor, Tensor> special_xlog1py_backward_dual(DispatchKeySet ks,
 //       ((self == 0 && (other <= -1 || isinf(other)) ? 0 : self_tangent / (other + 1)) + (self == 0
 //       && (other <= -1 || isinf(other)) ? 0 : -(self / (other + 1) / (other + 1) *
 //       other_tangent)))
-Tensor special_xlog1py_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
-                                const Tensor& other_tangent, const Tensor& self,
-                                const Tensor& other) {
+OPLOOM_COLD Tensor special_xlog1py_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
+                                            const Tensor& other_tangent, const Tensor& self,
+                                            const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::special_xlog1py_jvp(ks, self_tangent, other_tangent, self, other);
   const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
@@ -1922,7 +1940,7 @@ Tensor special_xlog1py_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
 
 // xlogy.Tensor(Tensor self, Tensor other) -> Tensor
 //   result: xlogy_jvp(self_t, other_t, self, other)
-Tensor xlogy_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor xlogy_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::xlogy_Tensor(ks, self, other);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1945,7 +1963,7 @@ Tensor xlogy_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& ot
 
 // xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 //   result: xlogy_jvp(self_t, other_t, self, other)
-Tensor& xlogy__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& xlogy__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);
@@ -1973,9 +1991,11 @@ Tensor& xlogy__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other)
 //   result1: self == 0 && (other <= 0 || isinf(other)) ? 0 : self / other * grad_output_t + self ==
 //       0 && (other <= 0 || isinf(other)) ? 0 : self_t / other * grad_output + self == 0 && (other
 //       <= 0 || isinf(other)) ? 0 : -(self / other / other * other_t * grad_output)
-std::tuple<Tensor, Tensor> xlogy_backward_Tensor_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                                      const Tensor& self, const Tensor& other,
-                                                      std::array<bool, 2> output_mask) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> xlogy_backward_Tensor_dual(DispatchKeySet ks,
+                                                                  const Tensor& grad_output,
+                                                                  const Tensor& self,
+                                                                  const Tensor& other,
+                                                                  std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
   auto [result0, result1] = kernels::xlogy_backward_Tensor(ks, grad_output, self, other,
                                                            output_mask);
@@ -2020,8 +2040,9 @@ std::tuple<Tensor, Tensor> xlogy_backward_Tensor_dual(DispatchKeySet ks, const T
 //       <= 0 || isinf(other)) ? 0 : other_tangent / other * self_t + other_t * ((self == 0 &&
 //       (other <= 0 || isinf(other)) ? 0 : self_tangent / other) + (self == 0 && (other <= 0 ||
 //       isinf(other)) ? 0 : -(self / other / other * other_tangent)))
-Tensor xlogy_jvp_Tensor_dual(DispatchKeySet ks, const Tensor& self_tangent,
-                             const Tensor& other_tangent, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor xlogy_jvp_Tensor_dual(DispatchKeySet ks, const Tensor& self_tangent,
+                                         const Tensor& other_tangent, const Tensor& self,
+                                         const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::xlogy_jvp_Tensor(ks, self_tangent, other_tangent, self, other);
   const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);

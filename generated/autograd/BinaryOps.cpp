@@ -365,8 +365,8 @@ namespace {
 
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 //   result: self_t + maybe_multiply(other_t, alpha)
-Tensor add_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other,
-                       const Scalar& alpha) {
+OPLOOM_COLD Tensor add_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other,
+                                   const Scalar& alpha) {
   const forward_ad::Pause pause;
   auto result = kernels::add_Tensor(ks, self, other, alpha);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -384,8 +384,8 @@ Tensor add_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& othe
 
 // add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 //   result: self_t + maybe_multiply(other_t, alpha)
-Tensor& add__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other,
-                         const Scalar& alpha) {
+OPLOOM_COLD Tensor& add__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other,
+                                     const Scalar& alpha) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);
@@ -403,7 +403,7 @@ Tensor& add__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other,
 
 // atan2(Tensor self, Tensor other) -> Tensor
 //   result: atan2_jvp(self_t, other_t, self, other)
-Tensor atan2_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor atan2_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::atan2(ks, self, other);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -426,7 +426,7 @@ Tensor atan2_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
 
 // atan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 //   result: atan2_jvp(self_t, other_t, self, other)
-Tensor& atan2__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& atan2__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);
@@ -457,9 +457,10 @@ Tensor& atan2__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
 //       / (self * self + other * other) * (self + self)) / (self * self + other * other) * self_t))
 //       + grad_output * (self / (self * self + other * other) * (other + other) / (self * self +
 //       other * other) * other_t)
-std::tuple<Tensor, Tensor> atan2_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                               const Tensor& self, const Tensor& other,
-                                               std::array<bool, 2> output_mask) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> atan2_backward_dual(DispatchKeySet ks,
+                                                           const Tensor& grad_output,
+                                                           const Tensor& self, const Tensor& other,
+                                                           std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
   auto [result0, result1] = kernels::atan2_backward(ks, grad_output, self, other, output_mask);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -511,8 +512,9 @@ std::tuple<Tensor, Tensor> atan2_backward_dual(DispatchKeySet ks, const Tensor& 
 //       * (self_tangent * ((1 - other / (self * self + other * other) * (other + other)) / (self *
 //       self + other * other)) + other_tangent * (self / (self * self + other * other) * (other +
 //       other) / (self * self + other * other)))
-Tensor atan2_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
-                      const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor atan2_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
+                                  const Tensor& other_tangent, const Tensor& self,
+                                  const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::atan2_jvp(ks, self_tangent, other_tangent, self, other);
   const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
@@ -546,7 +548,7 @@ Tensor atan2_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent, const Tenso
 }
 
 // bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-Tensor& bitwise_and__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& bitwise_and__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   kernels::bitwise_and__Tensor(ks, self, other);
   forward_ad::update_tangent(self, Tensor());
@@ -554,7 +556,7 @@ Tensor& bitwise_and__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& 
 }
 
 // bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-Tensor& bitwise_or__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& bitwise_or__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   kernels::bitwise_or__Tensor(ks, self, other);
   forward_ad::update_tangent(self, Tensor());
@@ -562,7 +564,7 @@ Tensor& bitwise_or__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& o
 }
 
 // bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-Tensor& bitwise_xor__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& bitwise_xor__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   kernels::bitwise_xor__Tensor(ks, self, other);
   forward_ad::update_tangent(self, Tensor());
@@ -571,7 +573,7 @@ Tensor& bitwise_xor__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& 
 
 // div.Tensor(Tensor self, Tensor other) -> Tensor
 //   result: self_t / other_p - other_t * (result / other_p)
-Tensor div_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor div_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::div_Tensor(ks, self, other);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -590,8 +592,8 @@ Tensor div_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& othe
 // div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
 //   result: unless_rounded(self_t / other_p, rounding_mode) - unless_rounded(other_t * (result /
 //       other_p), rounding_mode)
-Tensor div_Tensor_mode_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other,
-                            std::optional<std::string_view> rounding_mode) {
+OPLOOM_COLD Tensor div_Tensor_mode_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other,
+                                        std::optional<std::string_view> rounding_mode) {
   const forward_ad::Pause pause;
   auto result = kernels::div_Tensor_mode(ks, self, other, rounding_mode);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -609,7 +611,7 @@ Tensor div_Tensor_mode_dual(DispatchKeySet ks, const Tensor& self, const Tensor&
 
 // div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 //   result: self_t / other_p - other_t * (result / other_p)
-Tensor& div__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& div__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);
@@ -628,8 +630,8 @@ Tensor& div__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
 // div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)
 //   result: unless_rounded(self_t / other_p, rounding_mode) - unless_rounded(other_t * (result /
 //       other_p), rounding_mode)
-Tensor& div__Tensor_mode_dual(DispatchKeySet ks, Tensor& self, const Tensor& other,
-                              std::optional<std::string_view> rounding_mode) {
+OPLOOM_COLD Tensor& div__Tensor_mode_dual(DispatchKeySet ks, Tensor& self, const Tensor& other,
+                                          std::optional<std::string_view> rounding_mode) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);
@@ -646,7 +648,7 @@ Tensor& div__Tensor_mode_dual(DispatchKeySet ks, Tensor& self, const Tensor& oth
 }
 
 // eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-Tensor& eq__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& eq__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   kernels::eq__Tensor(ks, self, other);
   forward_ad::update_tangent(self, Tensor());
@@ -655,7 +657,7 @@ Tensor& eq__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
 
 // fmod.Tensor(Tensor self, Tensor other) -> Tensor
 //   result: self_t - other_t * self_p.div(other_p, "trunc")
-Tensor fmod_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor fmod_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::fmod_Tensor(ks, self, other);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -673,7 +675,7 @@ Tensor fmod_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& oth
 
 // fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 //   result: self_t - other_t * self_p.div(other_p, "trunc")
-Tensor& fmod__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& fmod__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);
@@ -690,7 +692,7 @@ Tensor& fmod__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) 
 }
 
 // ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-Tensor& ge__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& ge__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   kernels::ge__Tensor(ks, self, other);
   forward_ad::update_tangent(self, Tensor());
@@ -700,8 +702,8 @@ Tensor& ge__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
 // gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor
 //   result: gelu_backward(grad_output_t, self_p, approximate) + gelu_double_backward(self_t,
 //       grad_output_p, self_p, approximate)
-Tensor gelu_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                          std::string_view approximate) {
+OPLOOM_COLD Tensor gelu_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& self, std::string_view approximate) {
   const forward_ad::Pause pause;
   auto result = kernels::gelu_backward(ks, grad_output, self, approximate);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -718,7 +720,7 @@ Tensor gelu_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Te
 }
 
 // gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-Tensor& gt__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& gt__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   kernels::gt__Tensor(ks, self, other);
   forward_ad::update_tangent(self, Tensor());
@@ -726,7 +728,7 @@ Tensor& gt__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
 }
 
 // le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-Tensor& le__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& le__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   kernels::le__Tensor(ks, self, other);
   forward_ad::update_tangent(self, Tensor());
@@ -734,7 +736,7 @@ Tensor& le__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
 }
 
 // logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)
-Tensor& logical_and__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& logical_and__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   kernels::logical_and_(ks, self, other);
   forward_ad::update_tangent(self, Tensor());
@@ -742,7 +744,7 @@ Tensor& logical_and__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) 
 }
 
 // logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)
-Tensor& logical_or__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& logical_or__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   kernels::logical_or_(ks, self, other);
   forward_ad::update_tangent(self, Tensor());
@@ -750,7 +752,7 @@ Tensor& logical_or__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
 }
 
 // logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)
-Tensor& logical_xor__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& logical_xor__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   kernels::logical_xor_(ks, self, other);
   forward_ad::update_tangent(self, Tensor());
@@ -758,7 +760,7 @@ Tensor& logical_xor__dual(DispatchKeySet ks, Tensor& self, const Tensor& other) 
 }
 
 // lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-Tensor& lt__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& lt__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   kernels::lt__Tensor(ks, self, other);
   forward_ad::update_tangent(self, Tensor());
@@ -768,7 +770,7 @@ Tensor& lt__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
 // maximum(Tensor self, Tensor other) -> Tensor
 //   result: at::where(self_p == other_p, self_t / 2, self_t).masked_fill(self_p < other_p, 0) +
 //       at::where(self_p == other_p, other_t / 2, other_t).masked_fill(other_p < self_p, 0)
-Tensor maximum_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor maximum_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::maximum(ks, self, other);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -789,7 +791,7 @@ Tensor maximum_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) 
 // minimum(Tensor self, Tensor other) -> Tensor
 //   result: at::where(self_p == other_p, self_t / 2, self_t).masked_fill(self_p > other_p, 0) +
 //       at::where(self_p == other_p, other_t / 2, other_t).masked_fill(other_p > self_p, 0)
-Tensor minimum_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor minimum_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::minimum(ks, self, other);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -809,7 +811,7 @@ Tensor minimum_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) 
 
 // mul.Tensor(Tensor self, Tensor other) -> Tensor
 //   result: self_t * other_p + other_t * self_p
-Tensor mul_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor mul_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::mul_Tensor(ks, self, other);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -827,7 +829,7 @@ Tensor mul_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& othe
 
 // mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 //   result: self_t * other_p + other_t * self_p
-Tensor& mul__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& mul__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);
@@ -844,7 +846,7 @@ Tensor& mul__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
 }
 
 // ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-Tensor& ne__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& ne__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   kernels::ne__Tensor(ks, self, other);
   forward_ad::update_tangent(self, Tensor());
@@ -854,7 +856,7 @@ Tensor& ne__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
 // pow.Scalar(Scalar self, Tensor exponent) -> Tensor
 //   result: pow_backward_exponent(exponent_t.conj(), self, exponent_p.to(result.scalar_type()),
 //       result).conj()
-Tensor pow_Scalar_dual(DispatchKeySet ks, const Scalar& self, const Tensor& exponent) {
+OPLOOM_COLD Tensor pow_Scalar_dual(DispatchKeySet ks, const Scalar& self, const Tensor& exponent) {
   const forward_ad::Pause pause;
   auto result = kernels::pow_Scalar(ks, self, exponent);
   const Tensor exponent_t = forward_ad::tangent_of(exponent);
@@ -866,7 +868,8 @@ Tensor pow_Scalar_dual(DispatchKeySet ks, const Scalar& self, const Tensor& expo
 
 // pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
 //   result: pow_backward(self_t.conj(), self_p.to(result.scalar_type()), exponent).conj()
-Tensor pow_Tensor_Scalar_dual(DispatchKeySet ks, const Tensor& self, const Scalar& exponent) {
+OPLOOM_COLD Tensor pow_Tensor_Scalar_dual(DispatchKeySet ks, const Tensor& self,
+                                          const Scalar& exponent) {
   const forward_ad::Pause pause;
   auto result = kernels::pow_Tensor_Scalar(ks, self, exponent);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -879,7 +882,8 @@ Tensor pow_Tensor_Scalar_dual(DispatchKeySet ks, const Tensor& self, const Scala
 //   result: pow_backward_self(self_t.conj(), self_p.to(result.scalar_type()), exponent_p).conj() +
 //       pow_backward_exponent(exponent_t.conj(), self_p.to(result.scalar_type()),
 //       exponent_p.to(result.scalar_type()), result).conj()
-Tensor pow_Tensor_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& exponent) {
+OPLOOM_COLD Tensor pow_Tensor_Tensor_dual(DispatchKeySet ks, const Tensor& self,
+                                          const Tensor& exponent) {
   const forward_ad::Pause pause;
   auto result = kernels::pow_Tensor_Tensor(ks, self, exponent);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -899,7 +903,8 @@ Tensor pow_Tensor_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tenso
 
 // pow_.Tensor_Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
 //   result: pow_backward(self_t.conj(), self_p.to(result.scalar_type()), exponent).conj()
-Tensor& pow__Tensor_Scalar_dual(DispatchKeySet ks, Tensor& self, const Scalar& exponent) {
+OPLOOM_COLD Tensor& pow__Tensor_Scalar_dual(DispatchKeySet ks, Tensor& self,
+                                            const Scalar& exponent) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor self_p = self.clone();
@@ -913,7 +918,8 @@ Tensor& pow__Tensor_Scalar_dual(DispatchKeySet ks, Tensor& self, const Scalar& e
 //   result: pow_backward_self(self_t.conj(), self_p.to(result.scalar_type()), exponent_p).conj() +
 //       pow_backward_exponent(exponent_t.conj(), self_p.to(result.scalar_type()),
 //       exponent_p.to(result.scalar_type()), result).conj()
-Tensor& pow__Tensor_Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& exponent) {
+OPLOOM_COLD Tensor& pow__Tensor_Tensor_dual(DispatchKeySet ks, Tensor& self,
+                                            const Tensor& exponent) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor exponent_t = forward_ad::tangent_of(exponent);
@@ -934,7 +940,8 @@ Tensor& pow__Tensor_Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& e
 
 // remainder.Tensor(Tensor self, Tensor other) -> Tensor
 //   result: self_t - other_t * self_p.div(other_p, "floor")
-Tensor remainder_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor remainder_Tensor_dual(DispatchKeySet ks, const Tensor& self,
+                                         const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::remainder_Tensor(ks, self, other);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -952,7 +959,7 @@ Tensor remainder_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor
 
 // remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 //   result: self_t - other_t * self_p.div(other_p, "floor")
-Tensor& remainder__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
+OPLOOM_COLD Tensor& remainder__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);
@@ -970,8 +977,8 @@ Tensor& remainder__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& ot
 
 // sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 //   result: self_t - maybe_multiply(other_t, alpha)
-Tensor sub_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other,
-                       const Scalar& alpha) {
+OPLOOM_COLD Tensor sub_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other,
+                                   const Scalar& alpha) {
   const forward_ad::Pause pause;
   auto result = kernels::sub_Tensor(ks, self, other, alpha);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -989,8 +996,8 @@ Tensor sub_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& othe
 
 // sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 //   result: self_t - maybe_multiply(other_t, alpha)
-Tensor& sub__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other,
-                         const Scalar& alpha) {
+OPLOOM_COLD Tensor& sub__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other,
+                                     const Scalar& alpha) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);

@@ -109,10 +109,10 @@ namespace {
 // _to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //     pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor
 //   result: self_t.to(result.options())
-Tensor _to_copy_dual(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype,
-                     std::optional<Layout> layout, std::optional<Device> device,
-                     std::optional<bool> pin_memory, bool non_blocking,
-                     std::optional<MemoryFormat> memory_format) {
+OPLOOM_COLD Tensor _to_copy_dual(DispatchKeySet ks, const Tensor& self,
+                                 std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                                 std::optional<Device> device, std::optional<bool> pin_memory,
+                                 bool non_blocking, std::optional<MemoryFormat> memory_format) {
   const forward_ad::Pause pause;
   auto result = kernels::_to_copy(ks, self, dtype, layout, device, pin_memory, non_blocking,
                                   memory_format);
@@ -124,7 +124,7 @@ Tensor _to_copy_dual(DispatchKeySet ks, const Tensor& self, std::optional<Scalar
 
 // alias(Tensor(a) self) -> Tensor(a)
 //   result: auto_linear
-Tensor alias_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor alias_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::alias(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -135,8 +135,8 @@ Tensor alias_dual(DispatchKeySet ks, const Tensor& self) {
 
 // clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
 //   result: auto_linear
-Tensor clone_dual(DispatchKeySet ks, const Tensor& self,
-                  std::optional<MemoryFormat> memory_format) {
+OPLOOM_COLD Tensor clone_dual(DispatchKeySet ks, const Tensor& self,
+                              std::optional<MemoryFormat> memory_format) {
   const forward_ad::Pause pause;
   auto result = kernels::clone(ks, self, memory_format);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -147,7 +147,8 @@ Tensor clone_dual(DispatchKeySet ks, const Tensor& self,
 
 // copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor
 //   result: src_t
-Tensor copy_dual(DispatchKeySet ks, const Tensor& self, const Tensor& src, bool non_blocking) {
+OPLOOM_COLD Tensor copy_dual(DispatchKeySet ks, const Tensor& self, const Tensor& src,
+                             bool non_blocking) {
   const forward_ad::Pause pause;
   auto result = kernels::copy(ks, self, src, non_blocking);
   const Tensor src_t = forward_ad::tangent_of(src);
@@ -161,7 +162,8 @@ Tensor copy_dual(DispatchKeySet ks, const Tensor& self, const Tensor& src, bool 
 
 // copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
 //   result: src_t
-Tensor& copy__dual(DispatchKeySet ks, Tensor& self, const Tensor& src, bool non_blocking) {
+OPLOOM_COLD Tensor& copy__dual(DispatchKeySet ks, Tensor& self, const Tensor& src,
+                               bool non_blocking) {
   const forward_ad::Pause pause;
   const Tensor src_t = forward_ad::tangent_of(src);
   Tensor result_t;
@@ -175,7 +177,7 @@ Tensor& copy__dual(DispatchKeySet ks, Tensor& self, const Tensor& src, bool non_
 
 // fill.Scalar(Tensor self, Scalar value) -> Tensor
 //   result: zeros_like(self_t)
-Tensor fill_Scalar_dual(DispatchKeySet ks, const Tensor& self, const Scalar& value) {
+OPLOOM_COLD Tensor fill_Scalar_dual(DispatchKeySet ks, const Tensor& self, const Scalar& value) {
   const forward_ad::Pause pause;
   auto result = kernels::fill_Scalar(ks, self, value);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -186,7 +188,7 @@ Tensor fill_Scalar_dual(DispatchKeySet ks, const Tensor& self, const Scalar& val
 
 // fill.Tensor(Tensor self, Tensor value) -> Tensor
 //   result: value_t
-Tensor fill_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& value) {
+OPLOOM_COLD Tensor fill_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& value) {
   const forward_ad::Pause pause;
   auto result = kernels::fill_Tensor(ks, self, value);
   const Tensor value_t = forward_ad::tangent_of(value);
@@ -200,7 +202,7 @@ Tensor fill_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& val
 
 // fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)
 //   result: zeros_like(self_t)
-Tensor& fill__Scalar_dual(DispatchKeySet ks, Tensor& self, const Scalar& value) {
+OPLOOM_COLD Tensor& fill__Scalar_dual(DispatchKeySet ks, Tensor& self, const Scalar& value) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = zeros_like(self_t);
@@ -211,7 +213,7 @@ Tensor& fill__Scalar_dual(DispatchKeySet ks, Tensor& self, const Scalar& value) 
 
 // fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)
 //   result: value_t
-Tensor& fill__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& value) {
+OPLOOM_COLD Tensor& fill__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& value) {
   const forward_ad::Pause pause;
   const Tensor value_t = forward_ad::tangent_of(value);
   Tensor result_t;
@@ -225,7 +227,7 @@ Tensor& fill__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& value) 
 
 // zero(Tensor self) -> Tensor
 //   result: zeros_like(self_t)
-Tensor zero_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor zero_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::zero(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -236,7 +238,7 @@ Tensor zero_dual(DispatchKeySet ks, const Tensor& self) {
 
 // zero_(Tensor(a!) self) -> Tensor(a!)
 //   result: zeros_like(self_t)
-Tensor& zero__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& zero__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = zeros_like(self_t);

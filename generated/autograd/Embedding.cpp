@@ -44,8 +44,8 @@ namespace {
 // embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False,
 //     bool sparse=False) -> Tensor
 //   result: auto_linear
-Tensor embedding_dual(DispatchKeySet ks, const Tensor& weight, const Tensor& indices,
-                      int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
+OPLOOM_COLD Tensor embedding_dual(DispatchKeySet ks, const Tensor& weight, const Tensor& indices,
+                                  int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
   const forward_ad::Pause pause;
   auto result = kernels::embedding(ks, weight, indices, padding_idx, scale_grad_by_freq, sparse);
   const Tensor weight_t = forward_ad::tangent_of(weight);
@@ -57,9 +57,9 @@ Tensor embedding_dual(DispatchKeySet ks, const Tensor& weight, const Tensor& ind
 // embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt
 //     padding_idx, bool scale_grad_by_freq) -> Tensor
 //   result: auto_linear
-Tensor embedding_dense_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                     const Tensor& indices, int64_t num_weights,
-                                     int64_t padding_idx, bool scale_grad_by_freq) {
+OPLOOM_COLD Tensor embedding_dense_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                                 const Tensor& indices, int64_t num_weights,
+                                                 int64_t padding_idx, bool scale_grad_by_freq) {
   const forward_ad::Pause pause;
   auto result = kernels::embedding_dense_backward(ks, grad_output, indices, num_weights,
                                                   padding_idx, scale_grad_by_freq);

@@ -167,8 +167,8 @@ namespace {
 
 // gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor
 //   result: auto_linear
-Tensor gather_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
-                   bool sparse_grad) {
+OPLOOM_COLD Tensor gather_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
+                               const Tensor& index, bool sparse_grad) {
   const forward_ad::Pause pause;
   auto result = kernels::gather(ks, self, dim, index, sparse_grad);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -179,7 +179,8 @@ Tensor gather_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, const Ten
 
 // index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
 //   result: auto_linear
-Tensor index_Tensor_dual(DispatchKeySet ks, const Tensor& self, OptionalTensorList indices) {
+OPLOOM_COLD Tensor index_Tensor_dual(DispatchKeySet ks, const Tensor& self,
+                                     OptionalTensorList indices) {
   const forward_ad::Pause pause;
   auto result = kernels::index_Tensor(ks, self, indices);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -190,8 +191,8 @@ Tensor index_Tensor_dual(DispatchKeySet ks, const Tensor& self, OptionalTensorLi
 
 // index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
 //   result: auto_linear
-Tensor index_add_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
-                      const Tensor& source, const Scalar& alpha) {
+OPLOOM_COLD Tensor index_add_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
+                                  const Tensor& index, const Tensor& source, const Scalar& alpha) {
   const forward_ad::Pause pause;
   auto result = kernels::index_add(ks, self, dim, index, source, alpha);
   const Tensor self_t = forward_ad::tangent_or_zeros(self);
@@ -204,8 +205,9 @@ Tensor index_add_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, const 
 // index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) ->
 //     Tensor(a!)
 //   result: auto_linear
-Tensor& index_add__dual(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor& index,
-                        const Tensor& source, const Scalar& alpha) {
+OPLOOM_COLD Tensor& index_add__dual(DispatchKeySet ks, Tensor& self, int64_t dim,
+                                    const Tensor& index, const Tensor& source,
+                                    const Scalar& alpha) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_or_zeros(self);
   const Tensor source_t = forward_ad::tangent_or_zeros(source);
@@ -217,8 +219,8 @@ Tensor& index_add__dual(DispatchKeySet ks, Tensor& self, int64_t dim, const Tens
 
 // index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor
 //   result: auto_linear
-Tensor index_put_dual(DispatchKeySet ks, const Tensor& self, OptionalTensorList indices,
-                      const Tensor& values, bool accumulate) {
+OPLOOM_COLD Tensor index_put_dual(DispatchKeySet ks, const Tensor& self, OptionalTensorList indices,
+                                  const Tensor& values, bool accumulate) {
   const forward_ad::Pause pause;
   auto result = kernels::index_put(ks, self, indices, values, accumulate);
   const Tensor self_t = forward_ad::tangent_or_zeros(self);
@@ -231,8 +233,8 @@ Tensor index_put_dual(DispatchKeySet ks, const Tensor& self, OptionalTensorList 
 // index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) ->
 //     Tensor(a!)
 //   result: self_t.index_put(indices, values_t, accumulate)
-Tensor& index_put__dual(DispatchKeySet ks, Tensor& self, OptionalTensorList indices,
-                        const Tensor& values, bool accumulate) {
+OPLOOM_COLD Tensor& index_put__dual(DispatchKeySet ks, Tensor& self, OptionalTensorList indices,
+                                    const Tensor& values, bool accumulate) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_or_zeros(self);
   const Tensor values_t = forward_ad::tangent_or_zeros(values);
@@ -244,7 +246,8 @@ Tensor& index_put__dual(DispatchKeySet ks, Tensor& self, OptionalTensorList indi
 
 // index_select(Tensor self, int dim, Tensor index) -> Tensor
 //   result: auto_linear
-Tensor index_select_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index) {
+OPLOOM_COLD Tensor index_select_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
+                                     const Tensor& index) {
   const forward_ad::Pause pause;
   auto result = kernels::index_select(ks, self, dim, index);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -255,7 +258,7 @@ Tensor index_select_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, con
 
 // masked_select(Tensor self, Tensor mask) -> Tensor
 //   result: auto_linear
-Tensor masked_select_dual(DispatchKeySet ks, const Tensor& self, const Tensor& mask) {
+OPLOOM_COLD Tensor masked_select_dual(DispatchKeySet ks, const Tensor& self, const Tensor& mask) {
   const forward_ad::Pause pause;
   auto result = kernels::masked_select(ks, self, mask);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -266,8 +269,8 @@ Tensor masked_select_dual(DispatchKeySet ks, const Tensor& self, const Tensor& m
 
 // scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 //   result: self_t.scatter(dim, index, 0) + at::zeros_like(self_p).scatter(dim, index, src_t)
-Tensor scatter_src_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
-                        const Tensor& src) {
+OPLOOM_COLD Tensor scatter_src_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
+                                    const Tensor& index, const Tensor& src) {
   const forward_ad::Pause pause;
   auto result = kernels::scatter_src(ks, self, dim, index, src);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -285,8 +288,8 @@ Tensor scatter_src_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, cons
 
 // scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
 //   result: self_t.scatter(dim, index, 0)
-Tensor scatter_value_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
-                          const Scalar& value) {
+OPLOOM_COLD Tensor scatter_value_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
+                                      const Tensor& index, const Scalar& value) {
   const forward_ad::Pause pause;
   auto result = kernels::scatter_value(ks, self, dim, index, value);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -297,8 +300,8 @@ Tensor scatter_value_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, co
 
 // scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
 //   result: self_t.scatter(dim, index, 0) + at::zeros_like(self_p).scatter(dim, index, src_t)
-Tensor& scatter__src_dual(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor& index,
-                          const Tensor& src) {
+OPLOOM_COLD Tensor& scatter__src_dual(DispatchKeySet ks, Tensor& self, int64_t dim,
+                                      const Tensor& index, const Tensor& src) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor src_t = forward_ad::tangent_of(src);
@@ -316,8 +319,8 @@ Tensor& scatter__src_dual(DispatchKeySet ks, Tensor& self, int64_t dim, const Te
 
 // scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)
 //   result: self_t.scatter(dim, index, 0)
-Tensor& scatter__value_dual(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor& index,
-                            const Scalar& value) {
+OPLOOM_COLD Tensor& scatter__value_dual(DispatchKeySet ks, Tensor& self, int64_t dim,
+                                        const Tensor& index, const Scalar& value) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = self_t.scatter(dim, index, 0);
@@ -328,8 +331,8 @@ Tensor& scatter__value_dual(DispatchKeySet ks, Tensor& self, int64_t dim, const 
 
 // scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 //   result: auto_linear
-Tensor scatter_add_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
-                        const Tensor& src) {
+OPLOOM_COLD Tensor scatter_add_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
+                                    const Tensor& index, const Tensor& src) {
   const forward_ad::Pause pause;
   auto result = kernels::scatter_add(ks, self, dim, index, src);
   const Tensor self_t = forward_ad::tangent_or_zeros(self);
@@ -341,8 +344,8 @@ Tensor scatter_add_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, cons
 
 // scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
 //   result: auto_linear
-Tensor& scatter_add__dual(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor& index,
-                          const Tensor& src) {
+OPLOOM_COLD Tensor& scatter_add__dual(DispatchKeySet ks, Tensor& self, int64_t dim,
+                                      const Tensor& index, const Tensor& src) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_or_zeros(self);
   const Tensor src_t = forward_ad::tangent_or_zeros(src);

@@ -86,11 +86,9 @@ namespace {
 //     eps) -> (Tensor, Tensor, Tensor)
 //   result0: times_weight(layer_norm_tangent(input_t, input_p, result1, result2, normalized_shape),
 //       weight_p) + (input_p - result1) * result2 * weight_t + bias_t
-std::tuple<Tensor, Tensor, Tensor> native_layer_norm_dual(DispatchKeySet ks, const Tensor& input,
-                                                          IntArrayRef normalized_shape,
-                                                          const std::optional<Tensor>& weight,
-                                                          const std::optional<Tensor>& bias,
-                                                          double eps) {
+OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> native_layer_norm_dual(
+    DispatchKeySet ks, const Tensor& input, IntArrayRef normalized_shape,
+    const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, double eps) {
   const forward_ad::Pause pause;
   auto [result0, result1, result2] = kernels::native_layer_norm(ks, input, normalized_shape, weight,
                                                                 bias, eps);
@@ -121,7 +119,7 @@ std::tuple<Tensor, Tensor, Tensor> native_layer_norm_dual(DispatchKeySet ks, con
 //   result1: layer_norm_backward_weight_tangent(grad_out_t, input_t, grad_out_p, input_p, mean,
 //       rstd, normalized_shape)
 //   result2: sum_to(grad_out_t, normalized_shape)
-std::tuple<Tensor, Tensor, Tensor> native_layer_norm_backward_dual(
+OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> native_layer_norm_backward_dual(
     DispatchKeySet ks, const Tensor& grad_out, const Tensor& input, IntArrayRef normalized_shape,
     const Tensor& mean, const Tensor& rstd, const std::optional<Tensor>& weight,
     const std::optional<Tensor>& bias, std::array<bool, 3> output_mask) {

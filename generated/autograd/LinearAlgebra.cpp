@@ -167,8 +167,8 @@ namespace {
 // addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 //   result: maybe_multiply(self_t, beta) + maybe_multiply(mat1_t.mm(mat2_p), alpha) +
 //       maybe_multiply(mat1_p.mm(mat2_t), alpha)
-Tensor addmm_dual(DispatchKeySet ks, const Tensor& self, const Tensor& mat1, const Tensor& mat2,
-                  const Scalar& beta, const Scalar& alpha) {
+OPLOOM_COLD Tensor addmm_dual(DispatchKeySet ks, const Tensor& self, const Tensor& mat1,
+                              const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
   const forward_ad::Pause pause;
   auto result = kernels::addmm(ks, self, mat1, mat2, beta, alpha);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -191,8 +191,8 @@ Tensor addmm_dual(DispatchKeySet ks, const Tensor& self, const Tensor& mat1, con
 // addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
 //   result: maybe_multiply(self_t, beta) + maybe_multiply(mat1_t.mm(mat2_p), alpha) +
 //       maybe_multiply(mat1_p.mm(mat2_t), alpha)
-Tensor& addmm__dual(DispatchKeySet ks, Tensor& self, const Tensor& mat1, const Tensor& mat2,
-                    const Scalar& beta, const Scalar& alpha) {
+OPLOOM_COLD Tensor& addmm__dual(DispatchKeySet ks, Tensor& self, const Tensor& mat1,
+                                const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor mat1_t = forward_ad::tangent_of(mat1);
@@ -215,8 +215,8 @@ Tensor& addmm__dual(DispatchKeySet ks, Tensor& self, const Tensor& mat1, const T
 // addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 //   result: maybe_multiply(self_t, beta) + maybe_multiply(mat_t.mv(vec_p), alpha) +
 //       maybe_multiply(mat_p.mv(vec_t), alpha)
-Tensor addmv_dual(DispatchKeySet ks, const Tensor& self, const Tensor& mat, const Tensor& vec,
-                  const Scalar& beta, const Scalar& alpha) {
+OPLOOM_COLD Tensor addmv_dual(DispatchKeySet ks, const Tensor& self, const Tensor& mat,
+                              const Tensor& vec, const Scalar& beta, const Scalar& alpha) {
   const forward_ad::Pause pause;
   auto result = kernels::addmv(ks, self, mat, vec, beta, alpha);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -239,8 +239,8 @@ Tensor addmv_dual(DispatchKeySet ks, const Tensor& self, const Tensor& mat, cons
 // addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
 //   result: maybe_multiply(self_t, beta) + maybe_multiply(mat_t.mv(vec_p), alpha) +
 //       maybe_multiply(mat_p.mv(vec_t), alpha)
-Tensor& addmv__dual(DispatchKeySet ks, Tensor& self, const Tensor& mat, const Tensor& vec,
-                    const Scalar& beta, const Scalar& alpha) {
+OPLOOM_COLD Tensor& addmv__dual(DispatchKeySet ks, Tensor& self, const Tensor& mat,
+                                const Tensor& vec, const Scalar& beta, const Scalar& alpha) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor mat_t = forward_ad::tangent_of(mat);
@@ -263,8 +263,8 @@ Tensor& addmv__dual(DispatchKeySet ks, Tensor& self, const Tensor& mat, const Te
 // baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 //   result: maybe_multiply(self_t, beta) + maybe_multiply(batch1_t.bmm(batch2_p), alpha) +
 //       maybe_multiply(batch1_p.bmm(batch2_t), alpha)
-Tensor baddbmm_dual(DispatchKeySet ks, const Tensor& self, const Tensor& batch1,
-                    const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
+OPLOOM_COLD Tensor baddbmm_dual(DispatchKeySet ks, const Tensor& self, const Tensor& batch1,
+                                const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
   const forward_ad::Pause pause;
   auto result = kernels::baddbmm(ks, self, batch1, batch2, beta, alpha);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -288,8 +288,8 @@ Tensor baddbmm_dual(DispatchKeySet ks, const Tensor& self, const Tensor& batch1,
 //     Tensor(a!)
 //   result: maybe_multiply(self_t, beta) + maybe_multiply(batch1_t.bmm(batch2_p), alpha) +
 //       maybe_multiply(batch1_p.bmm(batch2_t), alpha)
-Tensor& baddbmm__dual(DispatchKeySet ks, Tensor& self, const Tensor& batch1, const Tensor& batch2,
-                      const Scalar& beta, const Scalar& alpha) {
+OPLOOM_COLD Tensor& baddbmm__dual(DispatchKeySet ks, Tensor& self, const Tensor& batch1,
+                                  const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor batch1_t = forward_ad::tangent_of(batch1);
@@ -311,7 +311,7 @@ Tensor& baddbmm__dual(DispatchKeySet ks, Tensor& self, const Tensor& batch1, con
 
 // bmm(Tensor self, Tensor mat2) -> Tensor
 //   result: self_t.bmm(mat2_p) + self_p.bmm(mat2_t)
-Tensor bmm_dual(DispatchKeySet ks, const Tensor& self, const Tensor& mat2) {
+OPLOOM_COLD Tensor bmm_dual(DispatchKeySet ks, const Tensor& self, const Tensor& mat2) {
   const forward_ad::Pause pause;
   auto result = kernels::bmm(ks, self, mat2);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -329,7 +329,7 @@ Tensor bmm_dual(DispatchKeySet ks, const Tensor& self, const Tensor& mat2) {
 
 // dot(Tensor self, Tensor tensor) -> Tensor
 //   result: self_t.dot(tensor_p) + self_p.dot(tensor_t)
-Tensor dot_dual(DispatchKeySet ks, const Tensor& self, const Tensor& tensor) {
+OPLOOM_COLD Tensor dot_dual(DispatchKeySet ks, const Tensor& self, const Tensor& tensor) {
   const forward_ad::Pause pause;
   auto result = kernels::dot(ks, self, tensor);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -347,7 +347,7 @@ Tensor dot_dual(DispatchKeySet ks, const Tensor& self, const Tensor& tensor) {
 
 // mm(Tensor self, Tensor mat2) -> Tensor
 //   result: self_t.mm(mat2_p) + self_p.mm(mat2_t)
-Tensor mm_dual(DispatchKeySet ks, const Tensor& self, const Tensor& mat2) {
+OPLOOM_COLD Tensor mm_dual(DispatchKeySet ks, const Tensor& self, const Tensor& mat2) {
   const forward_ad::Pause pause;
   auto result = kernels::mm(ks, self, mat2);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -365,7 +365,7 @@ Tensor mm_dual(DispatchKeySet ks, const Tensor& self, const Tensor& mat2) {
 
 // mv(Tensor self, Tensor vec) -> Tensor
 //   result: self_t.mv(vec_p) + self_p.mv(vec_t)
-Tensor mv_dual(DispatchKeySet ks, const Tensor& self, const Tensor& vec) {
+OPLOOM_COLD Tensor mv_dual(DispatchKeySet ks, const Tensor& self, const Tensor& vec) {
   const forward_ad::Pause pause;
   auto result = kernels::mv(ks, self, vec);
   const Tensor self_t = forward_ad::tangent_of(self);

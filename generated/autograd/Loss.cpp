@@ -136,8 +136,8 @@ namespace {
 // mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
 //   result: mse_loss_double_backward_grad_output(self_t, result, self_p, target_p, reduction) -
 //       mse_loss_double_backward_grad_output(target_t, result, self_p, target_p, reduction)
-Tensor mse_loss_dual(DispatchKeySet ks, const Tensor& self, const Tensor& target,
-                     int64_t reduction) {
+OPLOOM_COLD Tensor mse_loss_dual(DispatchKeySet ks, const Tensor& self, const Tensor& target,
+                                 int64_t reduction) {
   const forward_ad::Pause pause;
   auto result = kernels::mse_loss(ks, self, target, reduction);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -159,8 +159,9 @@ Tensor mse_loss_dual(DispatchKeySet ks, const Tensor& self, const Tensor& target
 //   result: mse_loss_backward(grad_output_t, self_p, target_p, reduction) +
 //       mse_loss_double_backward(self_t * grad_output_p, self_p, reduction) -
 //       mse_loss_double_backward(target_t * grad_output_p, self_p, reduction)
-Tensor mse_loss_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                              const Tensor& target, int64_t reduction) {
+OPLOOM_COLD Tensor mse_loss_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                          const Tensor& self, const Tensor& target,
+                                          int64_t reduction) {
   const forward_ad::Pause pause;
   auto result = kernels::mse_loss_backward(ks, grad_output, self, target, reduction);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -185,10 +186,10 @@ Tensor mse_loss_backward_dual(DispatchKeySet ks, const Tensor& grad_output, cons
 //     reduction, SymInt ignore_index, Tensor total_weight) -> Tensor
 //   result: nll_loss2d_backward(grad_output_t, self_p, target, weight, reduction, ignore_index,
 //       total_weight)
-Tensor nll_loss2d_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                                const Tensor& target, const std::optional<Tensor>& weight,
-                                int64_t reduction, int64_t ignore_index,
-                                const Tensor& total_weight) {
+OPLOOM_COLD Tensor nll_loss2d_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                            const Tensor& self, const Tensor& target,
+                                            const std::optional<Tensor>& weight, int64_t reduction,
+                                            int64_t ignore_index, const Tensor& total_weight) {
   const forward_ad::Pause pause;
   auto result = kernels::nll_loss2d_backward(ks, grad_output, self, target, weight, reduction,
                                              ignore_index, total_weight);
@@ -205,10 +206,12 @@ Tensor nll_loss2d_backward_dual(DispatchKeySet ks, const Tensor& grad_output, co
 // nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt
 //     ignore_index) -> (Tensor output, Tensor total_weight)
 //   output: nll_loss2d(self_t, target, weight, reduction, ignore_index)
-std::tuple<Tensor, Tensor> nll_loss2d_forward_dual(DispatchKeySet ks, const Tensor& self,
-                                                   const Tensor& target,
-                                                   const std::optional<Tensor>& weight,
-                                                   int64_t reduction, int64_t ignore_index) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> nll_loss2d_forward_dual(DispatchKeySet ks,
+                                                               const Tensor& self,
+                                                               const Tensor& target,
+                                                               const std::optional<Tensor>& weight,
+                                                               int64_t reduction,
+                                                               int64_t ignore_index) {
   const forward_ad::Pause pause;
   auto [output, total_weight] = kernels::nll_loss2d_forward(ks, self, target, weight, reduction,
                                                             ignore_index);
@@ -224,9 +227,10 @@ std::tuple<Tensor, Tensor> nll_loss2d_forward_dual(DispatchKeySet ks, const Tens
 //     SymInt ignore_index, Tensor total_weight) -> Tensor
 //   result: nll_loss_backward(grad_output_t, self_p, target, weight, reduction, ignore_index,
 //       total_weight)
-Tensor nll_loss_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                              const Tensor& target, const std::optional<Tensor>& weight,
-                              int64_t reduction, int64_t ignore_index, const Tensor& total_weight) {
+OPLOOM_COLD Tensor nll_loss_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                          const Tensor& self, const Tensor& target,
+                                          const std::optional<Tensor>& weight, int64_t reduction,
+                                          int64_t ignore_index, const Tensor& total_weight) {
   const forward_ad::Pause pause;
   auto result = kernels::nll_loss_backward(ks, grad_output, self, target, weight, reduction,
                                            ignore_index, total_weight);
@@ -243,10 +247,11 @@ Tensor nll_loss_backward_dual(DispatchKeySet ks, const Tensor& grad_output, cons
 // nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index)
 //     -> (Tensor output, Tensor total_weight)
 //   output: nll_loss(self_t, target, weight, reduction, ignore_index)
-std::tuple<Tensor, Tensor> nll_loss_forward_dual(DispatchKeySet ks, const Tensor& self,
-                                                 const Tensor& target,
-                                                 const std::optional<Tensor>& weight,
-                                                 int64_t reduction, int64_t ignore_index) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> nll_loss_forward_dual(DispatchKeySet ks, const Tensor& self,
+                                                             const Tensor& target,
+                                                             const std::optional<Tensor>& weight,
+                                                             int64_t reduction,
+                                                             int64_t ignore_index) {
   const forward_ad::Pause pause;
   auto [output, total_weight] = kernels::nll_loss_forward(ks, self, target, weight, reduction,
                                                           ignore_index);

@@ -929,7 +929,8 @@ namespace {
 // _binary_cross_entropy(Tensor self, Tensor target) -> Tensor
 //   result: _binary_cross_entropy_backward(self_t, self_p, target_p) + target_t *
 //       ((-self_p).log1p() - self_p.log())
-Tensor _binary_cross_entropy_dual(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
+OPLOOM_COLD Tensor _binary_cross_entropy_dual(DispatchKeySet ks, const Tensor& self,
+                                              const Tensor& target) {
   const forward_ad::Pause pause;
   auto result = kernels::_binary_cross_entropy(ks, self, target);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -948,7 +949,8 @@ Tensor _binary_cross_entropy_dual(DispatchKeySet ks, const Tensor& self, const T
 // _binary_cross_entropy_(Tensor(a!) self, Tensor target) -> Tensor(a!)
 //   result: _binary_cross_entropy_backward(self_t, self_p, target_p) + target_t *
 //       ((-self_p).log1p() - self_p.log())
-Tensor& _binary_cross_entropy__dual(DispatchKeySet ks, Tensor& self, const Tensor& target) {
+OPLOOM_COLD Tensor& _binary_cross_entropy__dual(DispatchKeySet ks, Tensor& self,
+                                                const Tensor& target) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor target_t = forward_ad::tangent_of(target);
@@ -967,8 +969,8 @@ Tensor& _binary_cross_entropy__dual(DispatchKeySet ks, Tensor& self, const Tenso
 // _binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target) -> Tensor
 //   result: _binary_cross_entropy_backward_jvp(grad_output_t, self_t, target_t, grad_output, self,
 //       target)
-Tensor _binary_cross_entropy_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                           const Tensor& self, const Tensor& target) {
+OPLOOM_COLD Tensor _binary_cross_entropy_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                                       const Tensor& self, const Tensor& target) {
   const forward_ad::Pause pause;
   auto result = kernels::_binary_cross_entropy_backward(ks, grad_output, self, target);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1027,7 +1029,7 @@ Tensor _binary_cross_entropy_backward_dual(DispatchKeySet ks, const Tensor& grad
 //       maximum(self * (1 - self), 1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) :
 //       self * (1 - self) < 1e-12 ? 0 : 1 - self - self) / maximum(self * (1 - self), 1e-12) *
 //       self_t)
-std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward_dual(
+OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward_dual(
     DispatchKeySet ks, const Tensor& grad_output_, const Tensor& grad_output, const Tensor& self,
     const Tensor& target, std::array<bool, 3> output_mask) {
   const forward_ad::Pause pause;
@@ -1158,11 +1160,13 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward_dual(
 //       * (1 - self), 1e-12)) + self_tangent * (grad_output / maximum(self * (1 - self), 1e-12) *
 //       (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 -
 //       self - self) / maximum(self * (1 - self), 1e-12)))
-Tensor _binary_cross_entropy_backward_jvp_dual(DispatchKeySet ks, const Tensor& grad_output_tangent,
-                                               const Tensor& self_tangent,
-                                               const Tensor& target_tangent,
-                                               const Tensor& grad_output, const Tensor& self,
-                                               const Tensor& target) {
+OPLOOM_COLD Tensor _binary_cross_entropy_backward_jvp_dual(DispatchKeySet ks,
+                                                           const Tensor& grad_output_tangent,
+                                                           const Tensor& self_tangent,
+                                                           const Tensor& target_tangent,
+                                                           const Tensor& grad_output,
+                                                           const Tensor& self,
+                                                           const Tensor& target) {
   const forward_ad::Pause pause;
   auto result = kernels::_binary_cross_entropy_backward_jvp(ks, grad_output_tangent, self_tangent,
                                                             target_tangent, grad_output, self,
@@ -1233,8 +1237,8 @@ Tensor _binary_cross_entropy_backward_jvp_dual(DispatchKeySet ks, const Tensor& 
 
 // _binary_cross_entropy_with_logits(Tensor self, Tensor target) -> Tensor
 //   result: _binary_cross_entropy_with_logits_jvp(self_t, target_t, self, target)
-Tensor _binary_cross_entropy_with_logits_dual(DispatchKeySet ks, const Tensor& self,
-                                              const Tensor& target) {
+OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_dual(DispatchKeySet ks, const Tensor& self,
+                                                          const Tensor& target) {
   const forward_ad::Pause pause;
   auto result = kernels::_binary_cross_entropy_with_logits(ks, self, target);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1260,9 +1264,10 @@ Tensor _binary_cross_entropy_with_logits_dual(DispatchKeySet ks, const Tensor& s
 //     Tensor
 //   result: _binary_cross_entropy_with_logits_jvp(self_t, target_t, pos_weight_t, self, target,
 //       pos_weight)
-Tensor _binary_cross_entropy_with_logits_pos_weight_dual(DispatchKeySet ks, const Tensor& self,
-                                                         const Tensor& target,
-                                                         const Tensor& pos_weight) {
+OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_pos_weight_dual(DispatchKeySet ks,
+                                                                     const Tensor& self,
+                                                                     const Tensor& target,
+                                                                     const Tensor& pos_weight) {
   const forward_ad::Pause pause;
   auto result = kernels::_binary_cross_entropy_with_logits_pos_weight(ks, self, target, pos_weight);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1292,8 +1297,8 @@ Tensor _binary_cross_entropy_with_logits_pos_weight_dual(DispatchKeySet ks, cons
 
 // _binary_cross_entropy_with_logits_(Tensor(a!) self, Tensor target) -> Tensor(a!)
 //   result: _binary_cross_entropy_with_logits_jvp(self_t, target_t, self, target)
-Tensor& _binary_cross_entropy_with_logits__dual(DispatchKeySet ks, Tensor& self,
-                                                const Tensor& target) {
+OPLOOM_COLD Tensor& _binary_cross_entropy_with_logits__dual(DispatchKeySet ks, Tensor& self,
+                                                            const Tensor& target) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor target_t = forward_ad::tangent_of(target);
@@ -1319,9 +1324,10 @@ Tensor& _binary_cross_entropy_with_logits__dual(DispatchKeySet ks, Tensor& self,
 //     -> Tensor(a!)
 //   result: _binary_cross_entropy_with_logits_jvp(self_t, target_t, pos_weight_t, self, target,
 //       pos_weight)
-Tensor& _binary_cross_entropy_with_logits__pos_weight_dual(DispatchKeySet ks, Tensor& self,
-                                                           const Tensor& target,
-                                                           const Tensor& pos_weight) {
+OPLOOM_COLD Tensor& _binary_cross_entropy_with_logits__pos_weight_dual(DispatchKeySet ks,
+                                                                       Tensor& self,
+                                                                       const Tensor& target,
+                                                                       const Tensor& pos_weight) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor target_t = forward_ad::tangent_of(target);
@@ -1354,7 +1360,7 @@ Tensor& _binary_cross_entropy_with_logits__pos_weight_dual(DispatchKeySet ks, Te
 //   result0: grad_output_t * (1 - target - sigmoid(-self)) + grad_output * (sigmoid(-self) * (1 -
 //       sigmoid(-self)) * self_t) + -(grad_output * target_t)
 //   result1: -(grad_output_t * self) + -(grad_output * self_t)
-std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward_dual(
+OPLOOM_COLD std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward_dual(
     DispatchKeySet ks, const Tensor& grad_output, const Tensor& self, const Tensor& target,
     std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
@@ -1402,7 +1408,7 @@ std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward_dual(
 //       * pos_weight_t)
 //   result2: grad_output_t * (target * logaddexp(-self, 0)) + -(grad_output * (target *
 //       sigmoid(-self) * self_t)) + grad_output * (logaddexp(-self, 0) * target_t)
-std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_backward_pos_weight_dual(
+OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_backward_pos_weight_dual(
     DispatchKeySet ks, const Tensor& grad_output, const Tensor& self, const Tensor& target,
     const Tensor& pos_weight, std::array<bool, 3> output_mask) {
   const forward_ad::Pause pause;
@@ -1468,9 +1474,11 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_backward_po
 //   result: self_tangent_t * (1 - target - sigmoid(-self)) + -(target_tangent_t * self) + self_t *
 //       (self_tangent * (sigmoid(-self) * (1 - sigmoid(-self))) - target_tangent) + -(target_t *
 //       self_tangent)
-Tensor _binary_cross_entropy_with_logits_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
-                                                  const Tensor& target_tangent, const Tensor& self,
-                                                  const Tensor& target) {
+OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_jvp_dual(DispatchKeySet ks,
+                                                              const Tensor& self_tangent,
+                                                              const Tensor& target_tangent,
+                                                              const Tensor& self,
+                                                              const Tensor& target) {
   const forward_ad::Pause pause;
   auto result = kernels::_binary_cross_entropy_with_logits_jvp(ks, self_tangent, target_tangent,
                                                                self, target);
@@ -1506,13 +1514,10 @@ Tensor _binary_cross_entropy_with_logits_jvp_dual(DispatchKeySet ks, const Tenso
 //       (self_tangent * (-1 - (pos_weight - 1) * sigmoid(-self)) + pos_weight_tangent *
 //       logaddexp(-self, 0)) + pos_weight_t * (target_tangent * logaddexp(-self, 0) - self_tangent
 //       * (target * sigmoid(-self)))
-Tensor _binary_cross_entropy_with_logits_jvp_pos_weight_dual(DispatchKeySet ks,
-                                                             const Tensor& self_tangent,
-                                                             const Tensor& target_tangent,
-                                                             const Tensor& pos_weight_tangent,
-                                                             const Tensor& self,
-                                                             const Tensor& target,
-                                                             const Tensor& pos_weight) {
+OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_jvp_pos_weight_dual(
+    DispatchKeySet ks, const Tensor& self_tangent, const Tensor& target_tangent,
+    const Tensor& pos_weight_tangent, const Tensor& self, const Tensor& target,
+    const Tensor& pos_weight) {
   const forward_ad::Pause pause;
   auto result = kernels::_binary_cross_entropy_with_logits_jvp_pos_weight(ks, self_tangent,
                                                                           target_tangent,
@@ -1561,7 +1566,8 @@ Tensor _binary_cross_entropy_with_logits_jvp_pos_weight_dual(DispatchKeySet ks,
 
 // _huber_loss(Tensor self, Tensor target, float delta) -> Tensor
 //   result: _huber_loss_jvp(self_t, target_t, self, target, delta)
-Tensor _huber_loss_dual(DispatchKeySet ks, const Tensor& self, const Tensor& target, double delta) {
+OPLOOM_COLD Tensor _huber_loss_dual(DispatchKeySet ks, const Tensor& self, const Tensor& target,
+                                    double delta) {
   const forward_ad::Pause pause;
   auto result = kernels::_huber_loss(ks, self, target, delta);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1585,7 +1591,8 @@ Tensor _huber_loss_dual(DispatchKeySet ks, const Tensor& self, const Tensor& tar
 
 // _huber_loss_(Tensor(a!) self, Tensor target, float delta) -> Tensor(a!)
 //   result: _huber_loss_jvp(self_t, target_t, self, target, delta)
-Tensor& _huber_loss__dual(DispatchKeySet ks, Tensor& self, const Tensor& target, double delta) {
+OPLOOM_COLD Tensor& _huber_loss__dual(DispatchKeySet ks, Tensor& self, const Tensor& target,
+                                      double delta) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor target_t = forward_ad::tangent_of(target);
@@ -1615,10 +1622,11 @@ Tensor& _huber_loss__dual(DispatchKeySet ks, Tensor& self, const Tensor& target,
 //   result1: grad_output_t * (abs(self - target) <= delta ? -0.5 * (self - target) - 0.5 * (self -
 //       target) : -(delta * sign(self - target))) + abs(self - target) <= delta ? -(self_t *
 //       grad_output) : 0 + abs(self - target) <= delta ? target_t * grad_output : 0
-std::tuple<Tensor, Tensor> _huber_loss_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                                     const Tensor& self, const Tensor& target,
-                                                     double delta,
-                                                     std::array<bool, 2> output_mask) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> _huber_loss_backward_dual(DispatchKeySet ks,
+                                                                 const Tensor& grad_output,
+                                                                 const Tensor& self,
+                                                                 const Tensor& target, double delta,
+                                                                 std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
   auto [result0, result1] = kernels::_huber_loss_backward(ks, grad_output, self, target, delta,
                                                           output_mask);
@@ -1671,9 +1679,9 @@ std::tuple<Tensor, Tensor> _huber_loss_backward_dual(DispatchKeySet ks, const Te
 //       ((abs(self - target) <= delta ? self_tangent : 0) + (abs(self - target) <= delta ?
 //       -target_tangent : 0)) + target_t * ((abs(self - target) <= delta ? -self_tangent : 0) +
 //       (abs(self - target) <= delta ? target_tangent : 0))
-Tensor _huber_loss_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
-                            const Tensor& target_tangent, const Tensor& self, const Tensor& target,
-                            double delta) {
+OPLOOM_COLD Tensor _huber_loss_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
+                                        const Tensor& target_tangent, const Tensor& self,
+                                        const Tensor& target, double delta) {
   const forward_ad::Pause pause;
   auto result = kernels::_huber_loss_jvp(ks, self_tangent, target_tangent, self, target, delta);
   const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
@@ -1708,7 +1716,7 @@ Tensor _huber_loss_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
 
 // _kl_div(Tensor self, Tensor target) -> Tensor
 //   result: _kl_div_jvp(self_t, target_t, self, target)
-Tensor _kl_div_dual(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
+OPLOOM_COLD Tensor _kl_div_dual(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
   const forward_ad::Pause pause;
   auto result = kernels::_kl_div(ks, self, target);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1732,7 +1740,7 @@ Tensor _kl_div_dual(DispatchKeySet ks, const Tensor& self, const Tensor& target)
 
 // _kl_div_(Tensor(a!) self, Tensor target) -> Tensor(a!)
 //   result: _kl_div_jvp(self_t, target_t, self, target)
-Tensor& _kl_div__dual(DispatchKeySet ks, Tensor& self, const Tensor& target) {
+OPLOOM_COLD Tensor& _kl_div__dual(DispatchKeySet ks, Tensor& self, const Tensor& target) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor target_t = forward_ad::tangent_of(target);
@@ -1760,9 +1768,11 @@ Tensor& _kl_div__dual(DispatchKeySet ks, Tensor& self, const Tensor& target) {
 //       grad_output)
 //   result1: target == 0 ? 0 : (log(target) - self + 1) * grad_output_t + target == 0 ? 0 :
 //       -(self_t * grad_output) + target == 0 ? 0 : target_t / target * grad_output
-std::tuple<Tensor, Tensor> _kl_div_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                                 const Tensor& self, const Tensor& target,
-                                                 std::array<bool, 2> output_mask) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> _kl_div_backward_dual(DispatchKeySet ks,
+                                                             const Tensor& grad_output,
+                                                             const Tensor& self,
+                                                             const Tensor& target,
+                                                             std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
   auto [result0, result1] = kernels::_kl_div_backward(ks, grad_output, self, target, output_mask);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1799,8 +1809,9 @@ std::tuple<Tensor, Tensor> _kl_div_backward_dual(DispatchKeySet ks, const Tensor
 //   result: target == 0 ? 0 : -(target * self_tangent_t) + target == 0 ? 0 : (log(target) - self +
 //       1) * target_tangent_t + target == 0 ? 0 : -(target_tangent * self_t) + target_t * ((target
 //       == 0 ? 0 : -self_tangent) + (target == 0 ? 0 : target_tangent / target))
-Tensor _kl_div_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& target_tangent,
-                        const Tensor& self, const Tensor& target) {
+OPLOOM_COLD Tensor _kl_div_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
+                                    const Tensor& target_tangent, const Tensor& self,
+                                    const Tensor& target) {
   const forward_ad::Pause pause;
   auto result = kernels::_kl_div_jvp(ks, self_tangent, target_tangent, self, target);
   const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
@@ -1829,7 +1840,8 @@ Tensor _kl_div_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent, const Ten
 
 // _kl_div_log_target(Tensor self, Tensor target) -> Tensor
 //   result: _kl_div_log_target_jvp(self_t, target_t, target, result)
-Tensor _kl_div_log_target_dual(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
+OPLOOM_COLD Tensor _kl_div_log_target_dual(DispatchKeySet ks, const Tensor& self,
+                                           const Tensor& target) {
   const forward_ad::Pause pause;
   auto result = kernels::_kl_div_log_target(ks, self, target);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1853,7 +1865,8 @@ Tensor _kl_div_log_target_dual(DispatchKeySet ks, const Tensor& self, const Tens
 
 // _kl_div_log_target_(Tensor(a!) self, Tensor target) -> Tensor(a!)
 //   result: _kl_div_log_target_jvp(self_t, target_t, target, result)
-Tensor& _kl_div_log_target__dual(DispatchKeySet ks, Tensor& self, const Tensor& target) {
+OPLOOM_COLD Tensor& _kl_div_log_target__dual(DispatchKeySet ks, Tensor& self,
+                                             const Tensor& target) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor target_t = forward_ad::tangent_of(target);
@@ -1880,11 +1893,9 @@ Tensor& _kl_div_log_target__dual(DispatchKeySet ks, Tensor& self, const Tensor& 
 //   result0: grad_output_t * conj(-exp(target)) + grad_output * conj(-(exp(target) * target_t))
 //   result1: grad_output_t * conj(output + exp(target)) + grad_output * conj(exp(target) *
 //       target_t) + grad_output * conj(output_t)
-std::tuple<Tensor, Tensor> _kl_div_log_target_backward_dual(DispatchKeySet ks,
-                                                            const Tensor& grad_output,
-                                                            const Tensor& target,
-                                                            const Tensor& output,
-                                                            std::array<bool, 2> output_mask) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> _kl_div_log_target_backward_dual(
+    DispatchKeySet ks, const Tensor& grad_output, const Tensor& target, const Tensor& output,
+    std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
   auto [result0, result1] = kernels::_kl_div_log_target_backward(ks, grad_output, target, output,
                                                                  output_mask);
@@ -1921,9 +1932,9 @@ std::tuple<Tensor, Tensor> _kl_div_log_target_backward_dual(DispatchKeySet ks,
 //     -> Tensor
 //   result: -(self_tangent_t * exp(target)) + target_tangent_t * (output + exp(target)) + target_t
 //       * (target_tangent * exp(target) - self_tangent * exp(target)) + output_t * target_tangent
-Tensor _kl_div_log_target_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
-                                   const Tensor& target_tangent, const Tensor& target,
-                                   const Tensor& output) {
+OPLOOM_COLD Tensor _kl_div_log_target_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
+                                               const Tensor& target_tangent, const Tensor& target,
+                                               const Tensor& output) {
   const forward_ad::Pause pause;
   auto result = kernels::_kl_div_log_target_jvp(ks, self_tangent, target_tangent, target, output);
   const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
@@ -1950,7 +1961,7 @@ Tensor _kl_div_log_target_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent
 
 // _l1_loss(Tensor self, Tensor target) -> Tensor
 //   result: _l1_loss_jvp(self_t, target_t, self, target)
-Tensor _l1_loss_dual(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
+OPLOOM_COLD Tensor _l1_loss_dual(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
   const forward_ad::Pause pause;
   auto result = kernels::_l1_loss(ks, self, target);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1974,7 +1985,7 @@ Tensor _l1_loss_dual(DispatchKeySet ks, const Tensor& self, const Tensor& target
 
 // _l1_loss_(Tensor(a!) self, Tensor target) -> Tensor(a!)
 //   result: _l1_loss_jvp(self_t, target_t, self, target)
-Tensor& _l1_loss__dual(DispatchKeySet ks, Tensor& self, const Tensor& target) {
+OPLOOM_COLD Tensor& _l1_loss__dual(DispatchKeySet ks, Tensor& self, const Tensor& target) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor target_t = forward_ad::tangent_of(target);
@@ -2000,9 +2011,11 @@ Tensor& _l1_loss__dual(DispatchKeySet ks, Tensor& self, const Tensor& target) {
 //     (Tensor, Tensor)
 //   result0: grad_output_t * sign(self - target)
 //   result1: -(grad_output_t * sign(self - target))
-std::tuple<Tensor, Tensor> _l1_loss_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                                  const Tensor& self, const Tensor& target,
-                                                  std::array<bool, 2> output_mask) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> _l1_loss_backward_dual(DispatchKeySet ks,
+                                                              const Tensor& grad_output,
+                                                              const Tensor& self,
+                                                              const Tensor& target,
+                                                              std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
   auto [result0, result1] = kernels::_l1_loss_backward(ks, grad_output, self, target, output_mask);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -2019,8 +2032,9 @@ std::tuple<Tensor, Tensor> _l1_loss_backward_dual(DispatchKeySet ks, const Tenso
 
 // _l1_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor
 //   result: self_tangent_t * sign(self - target) + -(target_tangent_t * sign(self - target))
-Tensor _l1_loss_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
-                         const Tensor& target_tangent, const Tensor& self, const Tensor& target) {
+OPLOOM_COLD Tensor _l1_loss_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
+                                     const Tensor& target_tangent, const Tensor& self,
+                                     const Tensor& target) {
   const forward_ad::Pause pause;
   auto result = kernels::_l1_loss_jvp(ks, self_tangent, target_tangent, self, target);
   const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
@@ -2038,8 +2052,8 @@ Tensor _l1_loss_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
 
 // _smooth_l1_loss(Tensor self, Tensor target, float beta) -> Tensor
 //   result: _smooth_l1_loss_jvp(self_t, target_t, self, target, beta)
-Tensor _smooth_l1_loss_dual(DispatchKeySet ks, const Tensor& self, const Tensor& target,
-                            double beta) {
+OPLOOM_COLD Tensor _smooth_l1_loss_dual(DispatchKeySet ks, const Tensor& self, const Tensor& target,
+                                        double beta) {
   const forward_ad::Pause pause;
   auto result = kernels::_smooth_l1_loss(ks, self, target, beta);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -2063,7 +2077,8 @@ Tensor _smooth_l1_loss_dual(DispatchKeySet ks, const Tensor& self, const Tensor&
 
 // _smooth_l1_loss_(Tensor(a!) self, Tensor target, float beta) -> Tensor(a!)
 //   result: _smooth_l1_loss_jvp(self_t, target_t, self, target, beta)
-Tensor& _smooth_l1_loss__dual(DispatchKeySet ks, Tensor& self, const Tensor& target, double beta) {
+OPLOOM_COLD Tensor& _smooth_l1_loss__dual(DispatchKeySet ks, Tensor& self, const Tensor& target,
+                                          double beta) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor target_t = forward_ad::tangent_of(target);
@@ -2093,11 +2108,9 @@ Tensor& _smooth_l1_loss__dual(DispatchKeySet ks, Tensor& self, const Tensor& tar
 //   result1: grad_output_t * (abs(self - target) < beta ? (-0.5 * (self - target) - 0.5 * (self -
 //       target)) / beta : -sign(self - target)) + abs(self - target) < beta ? -1 / beta * self_t *
 //       grad_output : 0 + abs(self - target) < beta ? target_t / beta * grad_output : 0
-std::tuple<Tensor, Tensor> _smooth_l1_loss_backward_dual(DispatchKeySet ks,
-                                                         const Tensor& grad_output,
-                                                         const Tensor& self, const Tensor& target,
-                                                         double beta,
-                                                         std::array<bool, 2> output_mask) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> _smooth_l1_loss_backward_dual(
+    DispatchKeySet ks, const Tensor& grad_output, const Tensor& self, const Tensor& target,
+    double beta, std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
   auto [result0, result1] = kernels::_smooth_l1_loss_backward(ks, grad_output, self, target, beta,
                                                               output_mask);
@@ -2150,9 +2163,9 @@ std::tuple<Tensor, Tensor> _smooth_l1_loss_backward_dual(DispatchKeySet ks,
 //       ((abs(self - target) < beta ? self_tangent / beta : 0) + (abs(self - target) < beta ? -1 /
 //       beta * target_tangent : 0)) + target_t * ((abs(self - target) < beta ? -1 / beta *
 //       self_tangent : 0) + (abs(self - target) < beta ? target_tangent / beta : 0))
-Tensor _smooth_l1_loss_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
-                                const Tensor& target_tangent, const Tensor& self,
-                                const Tensor& target, double beta) {
+OPLOOM_COLD Tensor _smooth_l1_loss_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
+                                            const Tensor& target_tangent, const Tensor& self,
+                                            const Tensor& target, double beta) {
   const forward_ad::Pause pause;
   auto result = kernels::_smooth_l1_loss_jvp(ks, self_tangent, target_tangent, self, target, beta);
   const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);

@@ -105,8 +105,8 @@ namespace {
 // addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
 //   result: self_t + tensor1_t / tensor2_p * value - tensor2_t * (tensor1_p * value / (tensor2_p *
 //       tensor2_p))
-Tensor addcdiv_dual(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1,
-                    const Tensor& tensor2, const Scalar& value) {
+OPLOOM_COLD Tensor addcdiv_dual(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1,
+                                const Tensor& tensor2, const Scalar& value) {
   const forward_ad::Pause pause;
   auto result = kernels::addcdiv(ks, self, tensor1, tensor2, value);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -129,8 +129,8 @@ Tensor addcdiv_dual(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1
 // addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)
 //   result: self_t + tensor1_t / tensor2_p * value - tensor2_t * (tensor1_p * value / (tensor2_p *
 //       tensor2_p))
-Tensor& addcdiv__dual(DispatchKeySet ks, Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
-                      const Scalar& value) {
+OPLOOM_COLD Tensor& addcdiv__dual(DispatchKeySet ks, Tensor& self, const Tensor& tensor1,
+                                  const Tensor& tensor2, const Scalar& value) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor tensor1_t = forward_ad::tangent_of(tensor1);
@@ -152,8 +152,8 @@ Tensor& addcdiv__dual(DispatchKeySet ks, Tensor& self, const Tensor& tensor1, co
 
 // addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
 //   result: self_t + tensor1_t * tensor2_p * value + tensor2_t * tensor1_p * value
-Tensor addcmul_dual(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1,
-                    const Tensor& tensor2, const Scalar& value) {
+OPLOOM_COLD Tensor addcmul_dual(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1,
+                                const Tensor& tensor2, const Scalar& value) {
   const forward_ad::Pause pause;
   auto result = kernels::addcmul(ks, self, tensor1, tensor2, value);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -175,8 +175,8 @@ Tensor addcmul_dual(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1
 
 // addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)
 //   result: self_t + tensor1_t * tensor2_p * value + tensor2_t * tensor1_p * value
-Tensor& addcmul__dual(DispatchKeySet ks, Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
-                      const Scalar& value) {
+OPLOOM_COLD Tensor& addcmul__dual(DispatchKeySet ks, Tensor& self, const Tensor& tensor1,
+                                  const Tensor& tensor2, const Scalar& value) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor tensor1_t = forward_ad::tangent_of(tensor1);
@@ -198,8 +198,8 @@ Tensor& addcmul__dual(DispatchKeySet ks, Tensor& self, const Tensor& tensor1, co
 
 // lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor
 //   result: self_t - self_t * weight + end_t * weight
-Tensor lerp_Scalar_dual(DispatchKeySet ks, const Tensor& self, const Tensor& end,
-                        const Scalar& weight) {
+OPLOOM_COLD Tensor lerp_Scalar_dual(DispatchKeySet ks, const Tensor& self, const Tensor& end,
+                                    const Scalar& weight) {
   const forward_ad::Pause pause;
   auto result = kernels::lerp_Scalar(ks, self, end, weight);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -220,8 +220,8 @@ Tensor lerp_Scalar_dual(DispatchKeySet ks, const Tensor& self, const Tensor& end
 
 // lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor
 //   result: self_t * (1 - weight_p) + end_t * weight_p + weight_t * (end_p - self_p)
-Tensor lerp_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& end,
-                        const Tensor& weight) {
+OPLOOM_COLD Tensor lerp_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& end,
+                                    const Tensor& weight) {
   const forward_ad::Pause pause;
   auto result = kernels::lerp_Tensor(ks, self, end, weight);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -243,8 +243,8 @@ Tensor lerp_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& end
 
 // lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)
 //   result: self_t - self_t * weight + end_t * weight
-Tensor& lerp__Scalar_dual(DispatchKeySet ks, Tensor& self, const Tensor& end,
-                          const Scalar& weight) {
+OPLOOM_COLD Tensor& lerp__Scalar_dual(DispatchKeySet ks, Tensor& self, const Tensor& end,
+                                      const Scalar& weight) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor end_t = forward_ad::tangent_of(end);
@@ -265,8 +265,8 @@ Tensor& lerp__Scalar_dual(DispatchKeySet ks, Tensor& self, const Tensor& end,
 
 // lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)
 //   result: self_t * (1 - weight_p) + end_t * weight_p + weight_t * (end_p - self_p)
-Tensor& lerp__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& end,
-                          const Tensor& weight) {
+OPLOOM_COLD Tensor& lerp__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& end,
+                                      const Tensor& weight) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor end_t = forward_ad::tangent_of(end);

@@ -285,7 +285,7 @@ namespace {
 // amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
 //   result: along(scale_grad_by_count(at::ones_like(restore_reduced_dims(result, dim, keepdim)),
 //       restore_reduced_dims(result, dim, keepdim) == self_p, dim), self_t, result, dim, keepdim)
-Tensor amax_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim) {
+OPLOOM_COLD Tensor amax_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim) {
   const forward_ad::Pause pause;
   auto result = kernels::amax(ks, self, dim, keepdim);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -298,7 +298,7 @@ Tensor amax_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool ke
 // amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
 //   result: along(scale_grad_by_count(at::ones_like(restore_reduced_dims(result, dim, keepdim)),
 //       restore_reduced_dims(result, dim, keepdim) == self_p, dim), self_t, result, dim, keepdim)
-Tensor amin_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim) {
+OPLOOM_COLD Tensor amin_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim) {
   const forward_ad::Pause pause;
   auto result = kernels::amin(ks, self, dim, keepdim);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -311,8 +311,8 @@ Tensor amin_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool ke
 // cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
 //   result: cumprod_tangent(self_t.to(result.scalar_type()), self_p.to(result.scalar_type()), dim,
 //       result)
-Tensor cumprod_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
-                    std::optional<ScalarType> dtype) {
+OPLOOM_COLD Tensor cumprod_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
+                                std::optional<ScalarType> dtype) {
   const forward_ad::Pause pause;
   auto result = kernels::cumprod(ks, self, dim, dtype);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -325,8 +325,8 @@ Tensor cumprod_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
 // cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)
 //   result: cumprod_tangent(self_t.to(result.scalar_type()), self_p.to(result.scalar_type()), dim,
 //       result)
-Tensor& cumprod__dual(DispatchKeySet ks, Tensor& self, int64_t dim,
-                      std::optional<ScalarType> dtype) {
+OPLOOM_COLD Tensor& cumprod__dual(DispatchKeySet ks, Tensor& self, int64_t dim,
+                                  std::optional<ScalarType> dtype) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor self_p = self.clone();
@@ -339,8 +339,8 @@ Tensor& cumprod__dual(DispatchKeySet ks, Tensor& self, int64_t dim,
 
 // cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
 //   result: auto_linear
-Tensor cumsum_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
-                   std::optional<ScalarType> dtype) {
+OPLOOM_COLD Tensor cumsum_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
+                               std::optional<ScalarType> dtype) {
   const forward_ad::Pause pause;
   auto result = kernels::cumsum(ks, self, dim, dtype);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -351,8 +351,8 @@ Tensor cumsum_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
 
 // cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)
 //   result: auto_linear
-Tensor& cumsum__dual(DispatchKeySet ks, Tensor& self, int64_t dim,
-                     std::optional<ScalarType> dtype) {
+OPLOOM_COLD Tensor& cumsum__dual(DispatchKeySet ks, Tensor& self, int64_t dim,
+                                 std::optional<ScalarType> dtype) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = self_t.cumsum(dim, dtype);
@@ -364,7 +364,8 @@ Tensor& cumsum__dual(DispatchKeySet ks, Tensor& self, int64_t dim,
 // logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor
 //   result: along(logsumexp_backward(at::ones_like(result), self_p, result, dim, keepdim), self_t,
 //       result, dim, keepdim)
-Tensor logsumexp_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim) {
+OPLOOM_COLD Tensor logsumexp_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef dim,
+                                  bool keepdim) {
   const forward_ad::Pause pause;
   auto result = kernels::logsumexp(ks, self, dim, keepdim);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -377,7 +378,7 @@ Tensor logsumexp_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bo
 // max(Tensor self) -> Tensor
 //   result: along(evenly_distribute_backward(at::ones_like(result), self_p, result), self_t,
 //       result)
-Tensor max_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor max_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::max(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -389,8 +390,8 @@ Tensor max_dual(DispatchKeySet ks, const Tensor& self) {
 
 // max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 //   values: chosen(self_t, dim, indices, keepdim)
-std::tuple<Tensor, Tensor> max_dim_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
-                                        bool keepdim) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> max_dim_dual(DispatchKeySet ks, const Tensor& self,
+                                                    int64_t dim, bool keepdim) {
   const forward_ad::Pause pause;
   auto [values, indices] = kernels::max_dim(ks, self, dim, keepdim);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -403,7 +404,8 @@ std::tuple<Tensor, Tensor> max_dim_dual(DispatchKeySet ks, const Tensor& self, i
 
 // mean(Tensor self, *, ScalarType? dtype=None) -> Tensor
 //   result: auto_linear
-Tensor mean_dual(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype) {
+OPLOOM_COLD Tensor mean_dual(DispatchKeySet ks, const Tensor& self,
+                             std::optional<ScalarType> dtype) {
   const forward_ad::Pause pause;
   auto result = kernels::mean(ks, self, dtype);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -414,8 +416,8 @@ Tensor mean_dual(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType
 
 // mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 //   result: auto_linear
-Tensor mean_dim_dual(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
-                     std::optional<ScalarType> dtype) {
+OPLOOM_COLD Tensor mean_dim_dual(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim,
+                                 bool keepdim, std::optional<ScalarType> dtype) {
   const forward_ad::Pause pause;
   auto result = kernels::mean_dim(ks, self, dim, keepdim, dtype);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -427,7 +429,7 @@ Tensor mean_dim_dual(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef 
 // min(Tensor self) -> Tensor
 //   result: along(evenly_distribute_backward(at::ones_like(result), self_p, result), self_t,
 //       result)
-Tensor min_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor min_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::min(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -439,8 +441,8 @@ Tensor min_dual(DispatchKeySet ks, const Tensor& self) {
 
 // min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 //   values: chosen(self_t, dim, indices, keepdim)
-std::tuple<Tensor, Tensor> min_dim_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
-                                        bool keepdim) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> min_dim_dual(DispatchKeySet ks, const Tensor& self,
+                                                    int64_t dim, bool keepdim) {
   const forward_ad::Pause pause;
   auto [values, indices] = kernels::min_dim(ks, self, dim, keepdim);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -453,7 +455,7 @@ std::tuple<Tensor, Tensor> min_dim_dual(DispatchKeySet ks, const Tensor& self, i
 
 // norm.Scalar(Tensor self, Scalar p=2) -> Tensor
 //   result: along(norm_backward(at::ones_like(result), self_p, p, result), self_t, result)
-Tensor norm_Scalar_dual(DispatchKeySet ks, const Tensor& self, const Scalar& p) {
+OPLOOM_COLD Tensor norm_Scalar_dual(DispatchKeySet ks, const Tensor& self, const Scalar& p) {
   const forward_ad::Pause pause;
   auto result = kernels::norm_Scalar(ks, self, p);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -465,8 +467,9 @@ Tensor norm_Scalar_dual(DispatchKeySet ks, const Tensor& self, const Scalar& p) 
 // norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor
 //   result: along(norm_backward(at::ones_like(result), self_p, p, result, dim, keepdim), self_t,
 //       result, dim, keepdim)
-Tensor norm_ScalarOpt_dim_dual(DispatchKeySet ks, const Tensor& self,
-                               const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim) {
+OPLOOM_COLD Tensor norm_ScalarOpt_dim_dual(DispatchKeySet ks, const Tensor& self,
+                                           const std::optional<Scalar>& p, IntArrayRef dim,
+                                           bool keepdim) {
   const forward_ad::Pause pause;
   auto result = kernels::norm_ScalarOpt_dim(ks, self, p, dim, keepdim);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -480,9 +483,9 @@ Tensor norm_ScalarOpt_dim_dual(DispatchKeySet ks, const Tensor& self,
 //     -> Tensor
 //   result: along(norm_backward(at::ones_like(result), self_p.to(result.scalar_type()), p, result,
 //       dim, keepdim), self_t, result, dim, keepdim)
-Tensor norm_ScalarOpt_dim_dtype_dual(DispatchKeySet ks, const Tensor& self,
-                                     const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim,
-                                     ScalarType dtype) {
+OPLOOM_COLD Tensor norm_ScalarOpt_dim_dtype_dual(DispatchKeySet ks, const Tensor& self,
+                                                 const std::optional<Scalar>& p, IntArrayRef dim,
+                                                 bool keepdim, ScalarType dtype) {
   const forward_ad::Pause pause;
   auto result = kernels::norm_ScalarOpt_dim_dtype(ks, self, p, dim, keepdim, dtype);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -496,8 +499,8 @@ Tensor norm_ScalarOpt_dim_dtype_dual(DispatchKeySet ks, const Tensor& self,
 // norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor
 //   result: along(norm_backward(at::ones_like(result), self_p.to(result.scalar_type()), p, result),
 //       self_t, result)
-Tensor norm_ScalarOpt_dtype_dual(DispatchKeySet ks, const Tensor& self,
-                                 const std::optional<Scalar>& p, ScalarType dtype) {
+OPLOOM_COLD Tensor norm_ScalarOpt_dtype_dual(DispatchKeySet ks, const Tensor& self,
+                                             const std::optional<Scalar>& p, ScalarType dtype) {
   const forward_ad::Pause pause;
   auto result = kernels::norm_ScalarOpt_dtype(ks, self, p, dtype);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -510,7 +513,8 @@ Tensor norm_ScalarOpt_dtype_dual(DispatchKeySet ks, const Tensor& self,
 // prod(Tensor self, *, ScalarType? dtype=None) -> Tensor
 //   result: along(prod_backward(at::ones_like(result), self_p.to(result.scalar_type()), result),
 //       self_t, result)
-Tensor prod_dual(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype) {
+OPLOOM_COLD Tensor prod_dual(DispatchKeySet ks, const Tensor& self,
+                             std::optional<ScalarType> dtype) {
   const forward_ad::Pause pause;
   auto result = kernels::prod(ks, self, dtype);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -523,8 +527,8 @@ Tensor prod_dual(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType
 // prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 //   result: along(prod_backward(at::ones_like(result), self_p.to(result.scalar_type()), result,
 //       dim, keepdim), self_t, result, dim, keepdim)
-Tensor prod_dim_int_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, bool keepdim,
-                         std::optional<ScalarType> dtype) {
+OPLOOM_COLD Tensor prod_dim_int_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
+                                     bool keepdim, std::optional<ScalarType> dtype) {
   const forward_ad::Pause pause;
   auto result = kernels::prod_dim_int(ks, self, dim, keepdim, dtype);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -539,8 +543,9 @@ Tensor prod_dim_int_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, boo
 //     Tensor
 //   result: along(std_backward(result, at::ones_like(result), self_p, dim, correction, keepdim),
 //       self_t, result, dim, keepdim)
-Tensor std_correction_dual(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim,
-                           const std::optional<Scalar>& correction, bool keepdim) {
+OPLOOM_COLD Tensor std_correction_dual(DispatchKeySet ks, const Tensor& self,
+                                       OptionalIntArrayRef dim,
+                                       const std::optional<Scalar>& correction, bool keepdim) {
   const forward_ad::Pause pause;
   auto result = kernels::std_correction(ks, self, dim, correction, keepdim);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -553,7 +558,8 @@ Tensor std_correction_dual(DispatchKeySet ks, const Tensor& self, OptionalIntArr
 
 // sum(Tensor self, *, ScalarType? dtype=None) -> Tensor
 //   result: auto_linear
-Tensor sum_dual(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype) {
+OPLOOM_COLD Tensor sum_dual(DispatchKeySet ks, const Tensor& self,
+                            std::optional<ScalarType> dtype) {
   const forward_ad::Pause pause;
   auto result = kernels::sum(ks, self, dtype);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -565,8 +571,9 @@ Tensor sum_dual(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType>
 // sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) ->
 //     Tensor
 //   result: auto_linear
-Tensor sum_dim_IntList_dual(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim,
-                            bool keepdim, std::optional<ScalarType> dtype) {
+OPLOOM_COLD Tensor sum_dim_IntList_dual(DispatchKeySet ks, const Tensor& self,
+                                        OptionalIntArrayRef dim, bool keepdim,
+                                        std::optional<ScalarType> dtype) {
   const forward_ad::Pause pause;
   auto result = kernels::sum_dim_IntList(ks, self, dim, keepdim, dtype);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -579,8 +586,9 @@ Tensor sum_dim_IntList_dual(DispatchKeySet ks, const Tensor& self, OptionalIntAr
 //     Tensor
 //   result: along(var_backward(at::ones_like(result), self_p, dim, correction, keepdim), self_t,
 //       result, dim, keepdim)
-Tensor var_correction_dual(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim,
-                           const std::optional<Scalar>& correction, bool keepdim) {
+OPLOOM_COLD Tensor var_correction_dual(DispatchKeySet ks, const Tensor& self,
+                                       OptionalIntArrayRef dim,
+                                       const std::optional<Scalar>& correction, bool keepdim) {
   const forward_ad::Pause pause;
   auto result = kernels::var_correction(ks, self, dim, correction, keepdim);
   const Tensor self_t = forward_ad::tangent_of(self);

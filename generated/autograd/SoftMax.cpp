@@ -85,7 +85,8 @@ namespace {
 
 // _log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor
 //   result: self_t - (self_t * result.exp()).sum(dim, true)
-Tensor _log_softmax_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, bool half_to_float) {
+OPLOOM_COLD Tensor _log_softmax_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
+                                     bool half_to_float) {
   const forward_ad::Pause pause;
   auto result = kernels::_log_softmax(ks, self, dim, half_to_float);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -100,8 +101,9 @@ Tensor _log_softmax_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, boo
 //     Tensor
 //   result: grad_output_t - output_p.exp() * grad_output_t.sum(dim, true) - output_p.exp() *
 //       output_t * grad_output_p.sum(dim, true)
-Tensor _log_softmax_backward_data_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                       const Tensor& output, int64_t dim, ScalarType input_dtype) {
+OPLOOM_COLD Tensor _log_softmax_backward_data_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                                   const Tensor& output, int64_t dim,
+                                                   ScalarType input_dtype) {
   const forward_ad::Pause pause;
   auto result = kernels::_log_softmax_backward_data(ks, grad_output, output, dim, input_dtype);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -123,7 +125,8 @@ Tensor _log_softmax_backward_data_dual(DispatchKeySet ks, const Tensor& grad_out
 // _softmax(Tensor self, int dim, bool half_to_float) -> Tensor
 //   result: _softmax_backward_data(self_t.to(result.scalar_type()), result, dim,
 //       result.scalar_type())
-Tensor _softmax_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, bool half_to_float) {
+OPLOOM_COLD Tensor _softmax_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
+                                 bool half_to_float) {
   const forward_ad::Pause pause;
   auto result = kernels::_softmax(ks, self, dim, half_to_float);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -138,8 +141,9 @@ Tensor _softmax_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, bool ha
 //   result: _softmax_backward_data(grad_output_t, output_p, dim, input_dtype) + output_t *
 //       (grad_output_p - (grad_output_p * output_p).sum(dim, true)) - output_p * (grad_output_p *
 //       output_t).sum(dim, true)
-Tensor _softmax_backward_data_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                   const Tensor& output, int64_t dim, ScalarType input_dtype) {
+OPLOOM_COLD Tensor _softmax_backward_data_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                               const Tensor& output, int64_t dim,
+                                               ScalarType input_dtype) {
   const forward_ad::Pause pause;
   auto result = kernels::_softmax_backward_data(ks, grad_output, output, dim, input_dtype);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);

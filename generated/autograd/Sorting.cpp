@@ -53,8 +53,8 @@ namespace {
 
 // sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
 //   values: chosen(self_t, dim, indices, true)
-std::tuple<Tensor, Tensor> sort_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
-                                     bool descending) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> sort_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
+                                                 bool descending) {
   const forward_ad::Pause pause;
   auto [values, indices] = kernels::sort(ks, self, dim, descending);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -68,9 +68,9 @@ std::tuple<Tensor, Tensor> sort_dual(DispatchKeySet ks, const Tensor& self, int6
 // sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values,
 //     Tensor indices)
 //   values: chosen(self_t, dim, indices, true)
-std::tuple<Tensor, Tensor> sort_stable_dual(DispatchKeySet ks, const Tensor& self,
-                                            std::optional<bool> stable, int64_t dim,
-                                            bool descending) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> sort_stable_dual(DispatchKeySet ks, const Tensor& self,
+                                                        std::optional<bool> stable, int64_t dim,
+                                                        bool descending) {
   const forward_ad::Pause pause;
   auto [values, indices] = kernels::sort_stable(ks, self, stable, dim, descending);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -84,8 +84,8 @@ std::tuple<Tensor, Tensor> sort_stable_dual(DispatchKeySet ks, const Tensor& sel
 // topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values,
 //     Tensor indices)
 //   values: chosen(self_t, dim, indices, true)
-std::tuple<Tensor, Tensor> topk_dual(DispatchKeySet ks, const Tensor& self, int64_t k, int64_t dim,
-                                     bool largest, bool sorted) {
+OPLOOM_COLD std::tuple<Tensor, Tensor> topk_dual(DispatchKeySet ks, const Tensor& self, int64_t k,
+                                                 int64_t dim, bool largest, bool sorted) {
   const forward_ad::Pause pause;
   auto [values, indices] = kernels::topk(ks, self, k, dim, largest, sorted);
   const Tensor self_t = forward_ad::tangent_of(self);

@@ -659,7 +659,7 @@ namespace {
 
 // _logit(Tensor self, float eps) -> Tensor
 //   result: _logit_backward(self_t, self, eps)
-Tensor _logit_dual(DispatchKeySet ks, const Tensor& self, double eps) {
+OPLOOM_COLD Tensor _logit_dual(DispatchKeySet ks, const Tensor& self, double eps) {
   const forward_ad::Pause pause;
   auto result = kernels::_logit(ks, self, eps);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -670,7 +670,7 @@ Tensor _logit_dual(DispatchKeySet ks, const Tensor& self, double eps) {
 
 // _logit_(Tensor(a!) self, float eps) -> Tensor(a!)
 //   result: _logit_backward(self_t, self, eps)
-Tensor& _logit__dual(DispatchKeySet ks, Tensor& self, double eps) {
+OPLOOM_COLD Tensor& _logit__dual(DispatchKeySet ks, Tensor& self, double eps) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = _logit_backward(self_t, self, eps);
@@ -691,8 +691,8 @@ Tensor& _logit__dual(DispatchKeySet ks, Tensor& self, double eps) {
 //       : eps >= 0 && self > 1 - eps ? 0 : 1 / (1 - (eps >= 0 && self < eps ? eps : eps >= 0 &&
 //       self > 1 - eps ? 1 - eps : self))) / (1 - (eps >= 0 && self < eps ? eps : eps >= 0 && self
 //       > 1 - eps ? 1 - eps : self)))) * self_t)
-Tensor _logit_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                            double eps) {
+OPLOOM_COLD Tensor _logit_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                        const Tensor& self, double eps) {
   const forward_ad::Pause pause;
   auto result = kernels::_logit_backward(ks, grad_output, self, eps);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -724,7 +724,7 @@ Tensor _logit_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const 
 
 // digamma(Tensor self) -> Tensor
 //   result: digamma_backward(self_t, self)
-Tensor digamma_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor digamma_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::digamma(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -735,7 +735,7 @@ Tensor digamma_dual(DispatchKeySet ks, const Tensor& self) {
 
 // digamma_(Tensor(a!) self) -> Tensor(a!)
 //   result: digamma_backward(self_t, self)
-Tensor& digamma__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& digamma__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = digamma_backward(self_t, self);
@@ -746,7 +746,8 @@ Tensor& digamma__dual(DispatchKeySet ks, Tensor& self) {
 
 // digamma_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * polygamma(1, self) + grad_output * (polygamma(2, self) * self_t)
-Tensor digamma_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor digamma_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                         const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::digamma_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -764,7 +765,7 @@ Tensor digamma_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const
 
 // erfc(Tensor self) -> Tensor
 //   result: erfc_backward(self_t, self)
-Tensor erfc_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor erfc_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::erfc(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -775,7 +776,7 @@ Tensor erfc_dual(DispatchKeySet ks, const Tensor& self) {
 
 // erfc_(Tensor(a!) self) -> Tensor(a!)
 //   result: erfc_backward(self_t, self)
-Tensor& erfc__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& erfc__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = erfc_backward(self_t, self);
@@ -787,7 +788,8 @@ Tensor& erfc__dual(DispatchKeySet ks, Tensor& self) {
 // erfc_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * (-1.1283791670955126 * exp(-(self * self))) + -(grad_output *
 //       (-1.1283791670955126 * (exp(-(self * self)) * (self + self)) * self_t))
-Tensor erfc_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor erfc_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::erfc_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -806,7 +808,7 @@ Tensor erfc_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Te
 
 // erfinv(Tensor self) -> Tensor
 //   result: erfinv_backward(self_t, result)
-Tensor erfinv_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor erfinv_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::erfinv(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -817,7 +819,7 @@ Tensor erfinv_dual(DispatchKeySet ks, const Tensor& self) {
 
 // erfinv_(Tensor(a!) self) -> Tensor(a!)
 //   result: erfinv_backward(self_t, result)
-Tensor& erfinv__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& erfinv__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   kernels::erfinv_(ks, self);
@@ -829,7 +831,8 @@ Tensor& erfinv__dual(DispatchKeySet ks, Tensor& self) {
 // erfinv_backward(Tensor grad_output, Tensor output) -> Tensor
 //   result: grad_output_t * (0.886226925452758 * exp(output * output)) + grad_output *
 //       (0.886226925452758 * (exp(output * output) * (output + output)) * output_t)
-Tensor erfinv_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+OPLOOM_COLD Tensor erfinv_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                        const Tensor& output) {
   const forward_ad::Pause pause;
   auto result = kernels::erfinv_backward(ks, grad_output, output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -848,7 +851,7 @@ Tensor erfinv_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const 
 
 // i0(Tensor self) -> Tensor
 //   result: i0_backward(self_t, self)
-Tensor i0_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor i0_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::i0(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -859,7 +862,7 @@ Tensor i0_dual(DispatchKeySet ks, const Tensor& self) {
 
 // i0_(Tensor(a!) self) -> Tensor(a!)
 //   result: i0_backward(self_t, self)
-Tensor& i0__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& i0__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = i0_backward(self_t, self);
@@ -871,7 +874,8 @@ Tensor& i0__dual(DispatchKeySet ks, Tensor& self) {
 // i0_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * special_i1(self) + grad_output * (self == 0 ? 0.5 * self_t : (i0(self)
 //       - special_i1(self) / self) * self_t)
-Tensor i0_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor i0_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                    const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::i0_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -891,7 +895,7 @@ Tensor i0_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tens
 
 // lgamma(Tensor self) -> Tensor
 //   result: lgamma_backward(self_t, self)
-Tensor lgamma_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor lgamma_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::lgamma(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -902,7 +906,7 @@ Tensor lgamma_dual(DispatchKeySet ks, const Tensor& self) {
 
 // lgamma_(Tensor(a!) self) -> Tensor(a!)
 //   result: lgamma_backward(self_t, self)
-Tensor& lgamma__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& lgamma__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = lgamma_backward(self_t, self);
@@ -913,7 +917,8 @@ Tensor& lgamma__dual(DispatchKeySet ks, Tensor& self) {
 
 // lgamma_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * digamma(self) + grad_output * (polygamma(1, self) * self_t)
-Tensor lgamma_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor lgamma_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                        const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::lgamma_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -931,7 +936,7 @@ Tensor lgamma_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const 
 
 // polygamma(int n, Tensor self) -> Tensor
 //   result: polygamma_backward(self_t, self, n)
-Tensor polygamma_dual(DispatchKeySet ks, int64_t n, const Tensor& self) {
+OPLOOM_COLD Tensor polygamma_dual(DispatchKeySet ks, int64_t n, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::polygamma(ks, n, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -943,8 +948,8 @@ Tensor polygamma_dual(DispatchKeySet ks, int64_t n, const Tensor& self) {
 // polygamma_backward(Tensor grad_output, Tensor self, int n) -> Tensor
 //   result: grad_output_t * polygamma(n + 1, self) + grad_output * (polygamma(n + 1 + 1, self) *
 //       self_t)
-Tensor polygamma_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                               int64_t n) {
+OPLOOM_COLD Tensor polygamma_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                           const Tensor& self, int64_t n) {
   const forward_ad::Pause pause;
   auto result = kernels::polygamma_backward(ks, grad_output, self, n);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -962,7 +967,7 @@ Tensor polygamma_backward_dual(DispatchKeySet ks, const Tensor& grad_output, con
 
 // sinc(Tensor self) -> Tensor
 //   result: sinc_backward(self_t, self)
-Tensor sinc_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor sinc_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::sinc(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -973,7 +978,7 @@ Tensor sinc_dual(DispatchKeySet ks, const Tensor& self) {
 
 // sinc_(Tensor(a!) self) -> Tensor(a!)
 //   result: sinc_backward(self_t, self)
-Tensor& sinc__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& sinc__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = sinc_backward(self_t, self);
@@ -992,7 +997,8 @@ Tensor& sinc__dual(DispatchKeySet ks, Tensor& self) {
 //       ((3.141592653589793 * cos(3.141592653589793 * self) - 3.141592653589793 *
 //       (sin(3.141592653589793 * self) / (3.141592653589793 * self))) / (3.141592653589793 *
 //       self))) / (3.141592653589793 * self) * self_t * grad_output
-Tensor sinc_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor sinc_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::sinc_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1017,7 +1023,7 @@ Tensor sinc_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Te
 
 // special_entr(Tensor self) -> Tensor
 //   result: special_entr_backward(self_t, self)
-Tensor special_entr_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor special_entr_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::special_entr(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1028,7 +1034,7 @@ Tensor special_entr_dual(DispatchKeySet ks, const Tensor& self) {
 
 // special_entr_(Tensor(a!) self) -> Tensor(a!)
 //   result: special_entr_backward(self_t, self)
-Tensor& special_entr__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& special_entr__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = special_entr_backward(self_t, self);
@@ -1040,8 +1046,8 @@ Tensor& special_entr__dual(DispatchKeySet ks, Tensor& self) {
 // special_entr_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: isnan(self) || self > 0 ? (-1 - log(self)) * grad_output_t : 0 + isnan(self) || self >
 //       0 ? -(self_t / self * grad_output) : 0
-Tensor special_entr_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                  const Tensor& self) {
+OPLOOM_COLD Tensor special_entr_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                              const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::special_entr_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1061,7 +1067,7 @@ Tensor special_entr_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
 
 // special_erfcx(Tensor self) -> Tensor
 //   result: special_erfcx_backward(self_t, self, result)
-Tensor special_erfcx_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor special_erfcx_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::special_erfcx(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1072,7 +1078,7 @@ Tensor special_erfcx_dual(DispatchKeySet ks, const Tensor& self) {
 
 // special_erfcx_(Tensor(a!) self) -> Tensor(a!)
 //   result: special_erfcx_backward(self_t, self, result)
-Tensor& special_erfcx__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& special_erfcx__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor self_p = self.clone();
@@ -1085,8 +1091,8 @@ Tensor& special_erfcx__dual(DispatchKeySet ks, Tensor& self) {
 // special_erfcx_backward(Tensor grad_output, Tensor self, Tensor output) -> Tensor
 //   result: grad_output_t * (2 * self * output - 1.1283791670955126) + grad_output * (2 * output *
 //       self_t) + grad_output * (2 * self * output_t)
-Tensor special_erfcx_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                                   const Tensor& output) {
+OPLOOM_COLD Tensor special_erfcx_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                               const Tensor& self, const Tensor& output) {
   const forward_ad::Pause pause;
   auto result = kernels::special_erfcx_backward(ks, grad_output, self, output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1108,7 +1114,7 @@ Tensor special_erfcx_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
 
 // special_i0e(Tensor self) -> Tensor
 //   result: special_i0e_backward(self_t, self, result)
-Tensor special_i0e_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor special_i0e_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::special_i0e(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1119,7 +1125,7 @@ Tensor special_i0e_dual(DispatchKeySet ks, const Tensor& self) {
 
 // special_i0e_(Tensor(a!) self) -> Tensor(a!)
 //   result: special_i0e_backward(self_t, self, result)
-Tensor& special_i0e__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& special_i0e__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor self_p = self.clone();
@@ -1133,8 +1139,8 @@ Tensor& special_i0e__dual(DispatchKeySet ks, Tensor& self) {
 //   result: grad_output_t * (special_i1e(self) - sign(self) * output) + grad_output * (self == 0 ?
 //       0.5 * self_t : (special_i0e(self) - special_i1e(self) * (sign(self) + 1 / self)) * self_t)
 //       + -(grad_output * (sign(self) * output_t))
-Tensor special_i0e_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                                 const Tensor& output) {
+OPLOOM_COLD Tensor special_i0e_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                             const Tensor& self, const Tensor& output) {
   const forward_ad::Pause pause;
   auto result = kernels::special_i0e_backward(ks, grad_output, self, output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1157,7 +1163,7 @@ Tensor special_i0e_backward_dual(DispatchKeySet ks, const Tensor& grad_output, c
 
 // special_i1(Tensor self) -> Tensor
 //   result: special_i1_backward(self_t, self, result)
-Tensor special_i1_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor special_i1_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::special_i1(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1168,7 +1174,7 @@ Tensor special_i1_dual(DispatchKeySet ks, const Tensor& self) {
 
 // special_i1_(Tensor(a!) self) -> Tensor(a!)
 //   result: special_i1_backward(self_t, self, result)
-Tensor& special_i1__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& special_i1__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor self_p = self.clone();
@@ -1182,8 +1188,8 @@ Tensor& special_i1__dual(DispatchKeySet ks, Tensor& self) {
 //   result: self == 0 ? 0.5 * grad_output_t : (i0(self) - output / self) * grad_output_t + self ==
 //       0 ? 0 : (special_i1(self) + output / self / self) * self_t * grad_output + self == 0 ? 0 :
 //       -(output_t / self * grad_output)
-Tensor special_i1_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                                const Tensor& output) {
+OPLOOM_COLD Tensor special_i1_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                            const Tensor& self, const Tensor& output) {
   const forward_ad::Pause pause;
   auto result = kernels::special_i1_backward(ks, grad_output, self, output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1207,7 +1213,7 @@ Tensor special_i1_backward_dual(DispatchKeySet ks, const Tensor& grad_output, co
 
 // special_i1e(Tensor self) -> Tensor
 //   result: special_i1e_backward(self_t, self, result)
-Tensor special_i1e_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor special_i1e_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::special_i1e(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1218,7 +1224,7 @@ Tensor special_i1e_dual(DispatchKeySet ks, const Tensor& self) {
 
 // special_i1e_(Tensor(a!) self) -> Tensor(a!)
 //   result: special_i1e_backward(self_t, self, result)
-Tensor& special_i1e__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& special_i1e__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor self_p = self.clone();
@@ -1233,8 +1239,8 @@ Tensor& special_i1e__dual(DispatchKeySet ks, Tensor& self) {
 //       self)) * grad_output_t + self == 0 ? 0 : (special_i1e(self) - sign(self) *
 //       special_i0e(self) + output * (1 / self / self)) * self_t * grad_output + self == 0 ? 0 :
 //       -((sign(self) + 1 / self) * output_t * grad_output)
-Tensor special_i1e_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                                 const Tensor& output) {
+OPLOOM_COLD Tensor special_i1e_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                             const Tensor& self, const Tensor& output) {
   const forward_ad::Pause pause;
   auto result = kernels::special_i1e_backward(ks, grad_output, self, output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1260,7 +1266,7 @@ Tensor special_i1e_backward_dual(DispatchKeySet ks, const Tensor& grad_output, c
 
 // special_log_ndtr(Tensor self) -> Tensor
 //   result: special_log_ndtr_backward(self_t, self)
-Tensor special_log_ndtr_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor special_log_ndtr_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::special_log_ndtr(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1271,7 +1277,7 @@ Tensor special_log_ndtr_dual(DispatchKeySet ks, const Tensor& self) {
 
 // special_log_ndtr_(Tensor(a!) self) -> Tensor(a!)
 //   result: special_log_ndtr_backward(self_t, self)
-Tensor& special_log_ndtr__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& special_log_ndtr__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = special_log_ndtr_backward(self_t, self);
@@ -1301,8 +1307,8 @@ Tensor& special_log_ndtr__dual(DispatchKeySet ks, Tensor& self) {
 //       0.7071067811865476) + 1) * (-0.5 * (0.7071067811865476 * (-1.1283791670955126 * exp(-(self
 //       * 0.7071067811865476 * (self * 0.7071067811865476))))))) / (-0.5 * erfc(self *
 //       0.7071067811865476) + 1)) * self_t)
-Tensor special_log_ndtr_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                      const Tensor& self) {
+OPLOOM_COLD Tensor special_log_ndtr_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                                  const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::special_log_ndtr_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1343,7 +1349,7 @@ Tensor special_log_ndtr_backward_dual(DispatchKeySet ks, const Tensor& grad_outp
 
 // special_ndtr(Tensor self) -> Tensor
 //   result: special_ndtr_backward(self_t, self)
-Tensor special_ndtr_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor special_ndtr_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::special_ndtr(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1354,7 +1360,7 @@ Tensor special_ndtr_dual(DispatchKeySet ks, const Tensor& self) {
 
 // special_ndtr_(Tensor(a!) self) -> Tensor(a!)
 //   result: special_ndtr_backward(self_t, self)
-Tensor& special_ndtr__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& special_ndtr__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = special_ndtr_backward(self_t, self);
@@ -1369,8 +1375,8 @@ Tensor& special_ndtr__dual(DispatchKeySet ks, Tensor& self) {
 //       (-0.7071067811865476 * (-1.1283791670955126 * (exp(-(self * -0.7071067811865476 * (self *
 //       -0.7071067811865476))) * (-0.7071067811865476 * (self * -0.7071067811865476) +
 //       -0.7071067811865476 * (self * -0.7071067811865476))))) * self_t))
-Tensor special_ndtr_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                  const Tensor& self) {
+OPLOOM_COLD Tensor special_ndtr_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                              const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::special_ndtr_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1393,7 +1399,7 @@ Tensor special_ndtr_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
 
 // special_ndtri(Tensor self) -> Tensor
 //   result: special_ndtri_backward(self_t, result)
-Tensor special_ndtri_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor special_ndtri_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::special_ndtri(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1404,7 +1410,7 @@ Tensor special_ndtri_dual(DispatchKeySet ks, const Tensor& self) {
 
 // special_ndtri_(Tensor(a!) self) -> Tensor(a!)
 //   result: special_ndtri_backward(self_t, result)
-Tensor& special_ndtri__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& special_ndtri__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   kernels::special_ndtri_(ks, self);
@@ -1417,8 +1423,8 @@ Tensor& special_ndtri__dual(DispatchKeySet ks, Tensor& self) {
 //   result: grad_output_t * (2.5066282746310002 * exp(0.5 * output * output)) + grad_output *
 //       (2.5066282746310002 * (exp(0.5 * output * output) * (0.5 * output + 0.5 * output)) *
 //       output_t)
-Tensor special_ndtri_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                   const Tensor& output) {
+OPLOOM_COLD Tensor special_ndtri_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                               const Tensor& output) {
   const forward_ad::Pause pause;
   auto result = kernels::special_ndtri_backward(ks, grad_output, output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);

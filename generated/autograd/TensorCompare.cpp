@@ -158,8 +158,8 @@ namespace {
 
 // clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
 //   result: clamp_backward(self_t, self_p, min, max)
-Tensor clamp_dual(DispatchKeySet ks, const Tensor& self, const std::optional<Scalar>& min,
-                  const std::optional<Scalar>& max) {
+OPLOOM_COLD Tensor clamp_dual(DispatchKeySet ks, const Tensor& self,
+                              const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
   const forward_ad::Pause pause;
   auto result = kernels::clamp(ks, self, min, max);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -172,8 +172,9 @@ Tensor clamp_dual(DispatchKeySet ks, const Tensor& self, const std::optional<Sca
 //   result: clamp_backward(self_t, self_p, min_p, max_p) +
 //       std::get<0>(clamp_backward_min_max(min_t, self_p, min_p, max_p, {true, false})) +
 //       std::get<1>(clamp_backward_min_max(max_t, self_p, min_p, max_p, {false, true}))
-Tensor clamp_Tensor_dual(DispatchKeySet ks, const Tensor& self, const std::optional<Tensor>& min,
-                         const std::optional<Tensor>& max) {
+OPLOOM_COLD Tensor clamp_Tensor_dual(DispatchKeySet ks, const Tensor& self,
+                                     const std::optional<Tensor>& min,
+                                     const std::optional<Tensor>& max) {
   const forward_ad::Pause pause;
   auto result = kernels::clamp_Tensor(ks, self, min, max);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -197,8 +198,8 @@ Tensor clamp_Tensor_dual(DispatchKeySet ks, const Tensor& self, const std::optio
 
 // clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
 //   result: clamp_backward(self_t, self_p, min, max)
-Tensor& clamp__dual(DispatchKeySet ks, Tensor& self, const std::optional<Scalar>& min,
-                    const std::optional<Scalar>& max) {
+OPLOOM_COLD Tensor& clamp__dual(DispatchKeySet ks, Tensor& self, const std::optional<Scalar>& min,
+                                const std::optional<Scalar>& max) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = clamp_backward(self_t, self, min, max);
@@ -211,8 +212,9 @@ Tensor& clamp__dual(DispatchKeySet ks, Tensor& self, const std::optional<Scalar>
 //   result: clamp_backward(self_t, self_p, min_p, max_p) +
 //       std::get<0>(clamp_backward_min_max(min_t, self_p, min_p, max_p, {true, false})) +
 //       std::get<1>(clamp_backward_min_max(max_t, self_p, min_p, max_p, {false, true}))
-Tensor& clamp__Tensor_dual(DispatchKeySet ks, Tensor& self, const std::optional<Tensor>& min,
-                           const std::optional<Tensor>& max) {
+OPLOOM_COLD Tensor& clamp__Tensor_dual(DispatchKeySet ks, Tensor& self,
+                                       const std::optional<Tensor>& min,
+                                       const std::optional<Tensor>& max) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor min_t = forward_ad::tangent_of(min);
@@ -236,7 +238,7 @@ Tensor& clamp__Tensor_dual(DispatchKeySet ks, Tensor& self, const std::optional<
 
 // clamp_max(Tensor self, Scalar max) -> Tensor
 //   result: at::where(self_p <= max, self_t, 0)
-Tensor clamp_max_dual(DispatchKeySet ks, const Tensor& self, const Scalar& max) {
+OPLOOM_COLD Tensor clamp_max_dual(DispatchKeySet ks, const Tensor& self, const Scalar& max) {
   const forward_ad::Pause pause;
   auto result = kernels::clamp_max(ks, self, max);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -247,7 +249,7 @@ Tensor clamp_max_dual(DispatchKeySet ks, const Tensor& self, const Scalar& max) 
 
 // clamp_max.Tensor(Tensor self, Tensor max) -> Tensor
 //   result: at::where(self_p <= max_p, self_t, 0) + at::where(self_p > max_p, max_t, 0)
-Tensor clamp_max_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& max) {
+OPLOOM_COLD Tensor clamp_max_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& max) {
   const forward_ad::Pause pause;
   auto result = kernels::clamp_max_Tensor(ks, self, max);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -265,7 +267,7 @@ Tensor clamp_max_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor
 
 // clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)
 //   result: at::where(self_p <= max, self_t, 0)
-Tensor& clamp_max__dual(DispatchKeySet ks, Tensor& self, const Scalar& max) {
+OPLOOM_COLD Tensor& clamp_max__dual(DispatchKeySet ks, Tensor& self, const Scalar& max) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = at::where(self <= max, self_t, 0);
@@ -276,7 +278,7 @@ Tensor& clamp_max__dual(DispatchKeySet ks, Tensor& self, const Scalar& max) {
 
 // clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)
 //   result: at::where(self_p <= max_p, self_t, 0) + at::where(self_p > max_p, max_t, 0)
-Tensor& clamp_max__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& max) {
+OPLOOM_COLD Tensor& clamp_max__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& max) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor max_t = forward_ad::tangent_of(max);
@@ -294,7 +296,7 @@ Tensor& clamp_max__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& ma
 
 // clamp_min(Tensor self, Scalar min) -> Tensor
 //   result: at::where(self_p >= min, self_t, 0)
-Tensor clamp_min_dual(DispatchKeySet ks, const Tensor& self, const Scalar& min) {
+OPLOOM_COLD Tensor clamp_min_dual(DispatchKeySet ks, const Tensor& self, const Scalar& min) {
   const forward_ad::Pause pause;
   auto result = kernels::clamp_min(ks, self, min);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -305,7 +307,7 @@ Tensor clamp_min_dual(DispatchKeySet ks, const Tensor& self, const Scalar& min) 
 
 // clamp_min.Tensor(Tensor self, Tensor min) -> Tensor
 //   result: at::where(self_p >= min_p, self_t, 0) + at::where(self_p < min_p, min_t, 0)
-Tensor clamp_min_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& min) {
+OPLOOM_COLD Tensor clamp_min_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& min) {
   const forward_ad::Pause pause;
   auto result = kernels::clamp_min_Tensor(ks, self, min);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -323,7 +325,7 @@ Tensor clamp_min_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor
 
 // clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)
 //   result: at::where(self_p >= min, self_t, 0)
-Tensor& clamp_min__dual(DispatchKeySet ks, Tensor& self, const Scalar& min) {
+OPLOOM_COLD Tensor& clamp_min__dual(DispatchKeySet ks, Tensor& self, const Scalar& min) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = at::where(self >= min, self_t, 0);
@@ -334,7 +336,7 @@ Tensor& clamp_min__dual(DispatchKeySet ks, Tensor& self, const Scalar& min) {
 
 // clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)
 //   result: at::where(self_p >= min_p, self_t, 0) + at::where(self_p < min_p, min_t, 0)
-Tensor& clamp_min__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& min) {
+OPLOOM_COLD Tensor& clamp_min__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& min) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor min_t = forward_ad::tangent_of(min);
@@ -352,8 +354,8 @@ Tensor& clamp_min__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& mi
 
 // masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor
 //   result: self_t.masked_fill(mask, 0)
-Tensor masked_fill_Scalar_dual(DispatchKeySet ks, const Tensor& self, const Tensor& mask,
-                               const Scalar& value) {
+OPLOOM_COLD Tensor masked_fill_Scalar_dual(DispatchKeySet ks, const Tensor& self,
+                                           const Tensor& mask, const Scalar& value) {
   const forward_ad::Pause pause;
   auto result = kernels::masked_fill_Scalar(ks, self, mask, value);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -364,8 +366,8 @@ Tensor masked_fill_Scalar_dual(DispatchKeySet ks, const Tensor& self, const Tens
 
 // masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor
 //   result: self_t.masked_fill(mask, 0) + at::where(mask, value_t, 0)
-Tensor masked_fill_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& mask,
-                               const Tensor& value) {
+OPLOOM_COLD Tensor masked_fill_Tensor_dual(DispatchKeySet ks, const Tensor& self,
+                                           const Tensor& mask, const Tensor& value) {
   const forward_ad::Pause pause;
   auto result = kernels::masked_fill_Tensor(ks, self, mask, value);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -383,8 +385,8 @@ Tensor masked_fill_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tens
 
 // masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)
 //   result: self_t.masked_fill(mask, 0)
-Tensor& masked_fill__Scalar_dual(DispatchKeySet ks, Tensor& self, const Tensor& mask,
-                                 const Scalar& value) {
+OPLOOM_COLD Tensor& masked_fill__Scalar_dual(DispatchKeySet ks, Tensor& self, const Tensor& mask,
+                                             const Scalar& value) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = self_t.masked_fill(mask, 0);
@@ -395,8 +397,8 @@ Tensor& masked_fill__Scalar_dual(DispatchKeySet ks, Tensor& self, const Tensor& 
 
 // masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)
 //   result: self_t.masked_fill(mask, 0) + at::where(mask, value_t, 0)
-Tensor& masked_fill__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& mask,
-                                 const Tensor& value) {
+OPLOOM_COLD Tensor& masked_fill__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& mask,
+                                             const Tensor& value) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor value_t = forward_ad::tangent_of(value);
@@ -414,8 +416,8 @@ Tensor& masked_fill__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& 
 
 // where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
 //   result: at::where(condition, self_t, 0) + at::where(condition, 0, other_t)
-Tensor where_self_dual(DispatchKeySet ks, const Tensor& condition, const Tensor& self,
-                       const Tensor& other) {
+OPLOOM_COLD Tensor where_self_dual(DispatchKeySet ks, const Tensor& condition, const Tensor& self,
+                                   const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::where_self(ks, condition, self, other);
   const Tensor self_t = forward_ad::tangent_of(self);

@@ -160,7 +160,8 @@ namespace {
 
 // bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
 //   result: zeros_like(self_t)
-Tensor bernoulli_dual(DispatchKeySet ks, const Tensor& self, std::optional<Generator> generator) {
+OPLOOM_COLD Tensor bernoulli_dual(DispatchKeySet ks, const Tensor& self,
+                                  std::optional<Generator> generator) {
   const forward_ad::Pause pause;
   auto result = kernels::bernoulli(ks, self, generator);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -171,8 +172,8 @@ Tensor bernoulli_dual(DispatchKeySet ks, const Tensor& self, std::optional<Gener
 
 // bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
 //   result: zeros_like(self_t)
-Tensor bernoulli_p_dual(DispatchKeySet ks, const Tensor& self, double p,
-                        std::optional<Generator> generator) {
+OPLOOM_COLD Tensor bernoulli_p_dual(DispatchKeySet ks, const Tensor& self, double p,
+                                    std::optional<Generator> generator) {
   const forward_ad::Pause pause;
   auto result = kernels::bernoulli_p(ks, self, p, generator);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -183,8 +184,8 @@ Tensor bernoulli_p_dual(DispatchKeySet ks, const Tensor& self, double p,
 
 // bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
 //   result: zeros_like(self_t)
-Tensor& bernoulli__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& p,
-                               std::optional<Generator> generator) {
+OPLOOM_COLD Tensor& bernoulli__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& p,
+                                           std::optional<Generator> generator) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t;
@@ -198,8 +199,8 @@ Tensor& bernoulli__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& p,
 
 // bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
 //   result: zeros_like(self_t)
-Tensor& bernoulli__float_dual(DispatchKeySet ks, Tensor& self, double p,
-                              std::optional<Generator> generator) {
+OPLOOM_COLD Tensor& bernoulli__float_dual(DispatchKeySet ks, Tensor& self, double p,
+                                          std::optional<Generator> generator) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = zeros_like(self_t);
@@ -210,8 +211,8 @@ Tensor& bernoulli__float_dual(DispatchKeySet ks, Tensor& self, double p,
 
 // normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
 //   result: zeros_like(self_t)
-Tensor& normal__dual(DispatchKeySet ks, Tensor& self, double mean, double std,
-                     std::optional<Generator> generator) {
+OPLOOM_COLD Tensor& normal__dual(DispatchKeySet ks, Tensor& self, double mean, double std,
+                                 std::optional<Generator> generator) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = zeros_like(self_t);
@@ -222,7 +223,8 @@ Tensor& normal__dual(DispatchKeySet ks, Tensor& self, double mean, double std,
 
 // random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
 //   result: zeros_like(self_t)
-Tensor& random__dual(DispatchKeySet ks, Tensor& self, std::optional<Generator> generator) {
+OPLOOM_COLD Tensor& random__dual(DispatchKeySet ks, Tensor& self,
+                                 std::optional<Generator> generator) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = zeros_like(self_t);
@@ -233,8 +235,9 @@ Tensor& random__dual(DispatchKeySet ks, Tensor& self, std::optional<Generator> g
 
 // random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)
 //   result: zeros_like(self_t)
-Tensor& random__from_dual(DispatchKeySet ks, Tensor& self, int64_t from, std::optional<int64_t> to,
-                          std::optional<Generator> generator) {
+OPLOOM_COLD Tensor& random__from_dual(DispatchKeySet ks, Tensor& self, int64_t from,
+                                      std::optional<int64_t> to,
+                                      std::optional<Generator> generator) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = zeros_like(self_t);
@@ -245,8 +248,8 @@ Tensor& random__from_dual(DispatchKeySet ks, Tensor& self, int64_t from, std::op
 
 // random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)
 //   result: zeros_like(self_t)
-Tensor& random__to_dual(DispatchKeySet ks, Tensor& self, int64_t to,
-                        std::optional<Generator> generator) {
+OPLOOM_COLD Tensor& random__to_dual(DispatchKeySet ks, Tensor& self, int64_t to,
+                                    std::optional<Generator> generator) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = zeros_like(self_t);
@@ -257,7 +260,7 @@ Tensor& random__to_dual(DispatchKeySet ks, Tensor& self, int64_t to,
 
 // tril(Tensor self, SymInt diagonal=0) -> Tensor
 //   result: auto_linear
-Tensor tril_dual(DispatchKeySet ks, const Tensor& self, int64_t diagonal) {
+OPLOOM_COLD Tensor tril_dual(DispatchKeySet ks, const Tensor& self, int64_t diagonal) {
   const forward_ad::Pause pause;
   auto result = kernels::tril(ks, self, diagonal);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -268,7 +271,7 @@ Tensor tril_dual(DispatchKeySet ks, const Tensor& self, int64_t diagonal) {
 
 // tril_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)
 //   result: auto_linear
-Tensor& tril__dual(DispatchKeySet ks, Tensor& self, int64_t diagonal) {
+OPLOOM_COLD Tensor& tril__dual(DispatchKeySet ks, Tensor& self, int64_t diagonal) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = self_t.tril(diagonal);
@@ -279,7 +282,7 @@ Tensor& tril__dual(DispatchKeySet ks, Tensor& self, int64_t diagonal) {
 
 // triu(Tensor self, SymInt diagonal=0) -> Tensor
 //   result: auto_linear
-Tensor triu_dual(DispatchKeySet ks, const Tensor& self, int64_t diagonal) {
+OPLOOM_COLD Tensor triu_dual(DispatchKeySet ks, const Tensor& self, int64_t diagonal) {
   const forward_ad::Pause pause;
   auto result = kernels::triu(ks, self, diagonal);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -290,7 +293,7 @@ Tensor triu_dual(DispatchKeySet ks, const Tensor& self, int64_t diagonal) {
 
 // triu_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)
 //   result: auto_linear
-Tensor& triu__dual(DispatchKeySet ks, Tensor& self, int64_t diagonal) {
+OPLOOM_COLD Tensor& triu__dual(DispatchKeySet ks, Tensor& self, int64_t diagonal) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = self_t.triu(diagonal);
@@ -301,8 +304,8 @@ Tensor& triu__dual(DispatchKeySet ks, Tensor& self, int64_t diagonal) {
 
 // uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)
 //   result: zeros_like(self_t)
-Tensor& uniform__dual(DispatchKeySet ks, Tensor& self, double from, double to,
-                      std::optional<Generator> generator) {
+OPLOOM_COLD Tensor& uniform__dual(DispatchKeySet ks, Tensor& self, double from, double to,
+                                  std::optional<Generator> generator) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = zeros_like(self_t);

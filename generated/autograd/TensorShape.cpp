@@ -395,7 +395,7 @@ namespace {
 
 // _unsafe_view(Tensor self, SymInt[] size) -> Tensor
 //   result: auto_linear
-Tensor _unsafe_view_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef size) {
+OPLOOM_COLD Tensor _unsafe_view_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef size) {
   const forward_ad::Pause pause;
   auto result = kernels::_unsafe_view(ks, self, size);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -407,8 +407,8 @@ Tensor _unsafe_view_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef size
 // as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) ->
 //     Tensor(a)
 //   result: as_strided_tangent(self_t, self_p, size, stride, storage_offset)
-Tensor as_strided_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef size, IntArrayRef stride,
-                       std::optional<int64_t> storage_offset) {
+OPLOOM_COLD Tensor as_strided_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef size,
+                                   IntArrayRef stride, std::optional<int64_t> storage_offset) {
   const forward_ad::Pause pause;
   auto result = kernels::as_strided(ks, self, size, stride, storage_offset);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -420,8 +420,8 @@ Tensor as_strided_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef size, 
 // as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) ->
 //     Tensor(a!)
 //   result: as_strided_tangent(self_t, self_p, size, stride, storage_offset)
-Tensor& as_strided__dual(DispatchKeySet ks, Tensor& self, IntArrayRef size, IntArrayRef stride,
-                         std::optional<int64_t> storage_offset) {
+OPLOOM_COLD Tensor& as_strided__dual(DispatchKeySet ks, Tensor& self, IntArrayRef size,
+                                     IntArrayRef stride, std::optional<int64_t> storage_offset) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = as_strided_tangent(self_t, self, size, stride, storage_offset);
@@ -432,7 +432,7 @@ Tensor& as_strided__dual(DispatchKeySet ks, Tensor& self, IntArrayRef size, IntA
 
 // cat(Tensor[] tensors, int dim=0) -> Tensor
 //   result: auto_linear
-Tensor cat_dual(DispatchKeySet ks, TensorList tensors, int64_t dim) {
+OPLOOM_COLD Tensor cat_dual(DispatchKeySet ks, TensorList tensors, int64_t dim) {
   const forward_ad::Pause pause;
   auto result = kernels::cat(ks, tensors, dim);
   const std::vector<Tensor> tensors_t = forward_ad::tangent_or_zeros(tensors);
@@ -443,8 +443,8 @@ Tensor cat_dual(DispatchKeySet ks, TensorList tensors, int64_t dim) {
 
 // diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)
 //   result: auto_linear
-Tensor diagonal_dual(DispatchKeySet ks, const Tensor& self, int64_t offset, int64_t dim1,
-                     int64_t dim2) {
+OPLOOM_COLD Tensor diagonal_dual(DispatchKeySet ks, const Tensor& self, int64_t offset,
+                                 int64_t dim1, int64_t dim2) {
   const forward_ad::Pause pause;
   auto result = kernels::diagonal(ks, self, offset, dim1, dim2);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -456,8 +456,9 @@ Tensor diagonal_dual(DispatchKeySet ks, const Tensor& self, int64_t offset, int6
 // diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) ->
 //     Tensor
 //   result: auto_linear
-Tensor diagonal_backward_dual(DispatchKeySet ks, const Tensor& grad_output, IntArrayRef input_sizes,
-                              int64_t offset, int64_t dim1, int64_t dim2) {
+OPLOOM_COLD Tensor diagonal_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                          IntArrayRef input_sizes, int64_t offset, int64_t dim1,
+                                          int64_t dim2) {
   const forward_ad::Pause pause;
   auto result = kernels::diagonal_backward(ks, grad_output, input_sizes, offset, dim1, dim2);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -468,7 +469,8 @@ Tensor diagonal_backward_dual(DispatchKeySet ks, const Tensor& grad_output, IntA
 
 // expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)
 //   result: auto_linear
-Tensor expand_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef size, bool implicit) {
+OPLOOM_COLD Tensor expand_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef size,
+                               bool implicit) {
   const forward_ad::Pause pause;
   auto result = kernels::expand(ks, self, size, implicit);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -479,7 +481,7 @@ Tensor expand_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef size, bool
 
 // flip(Tensor self, int[] dims) -> Tensor
 //   result: auto_linear
-Tensor flip_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef dims) {
+OPLOOM_COLD Tensor flip_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef dims) {
   const forward_ad::Pause pause;
   auto result = kernels::flip(ks, self, dims);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -490,7 +492,7 @@ Tensor flip_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef dims) {
 
 // permute(Tensor(a) self, int[] dims) -> Tensor(a)
 //   result: auto_linear
-Tensor permute_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef dims) {
+OPLOOM_COLD Tensor permute_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef dims) {
   const forward_ad::Pause pause;
   auto result = kernels::permute(ks, self, dims);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -501,7 +503,7 @@ Tensor permute_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef dims) {
 
 // repeat(Tensor self, SymInt[] repeats) -> Tensor
 //   result: auto_linear
-Tensor repeat_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef repeats) {
+OPLOOM_COLD Tensor repeat_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef repeats) {
   const forward_ad::Pause pause;
   auto result = kernels::repeat(ks, self, repeats);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -512,7 +514,8 @@ Tensor repeat_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef repeats) {
 
 // roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor
 //   result: auto_linear
-Tensor roll_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
+OPLOOM_COLD Tensor roll_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef shifts,
+                             IntArrayRef dims) {
   const forward_ad::Pause pause;
   auto result = kernels::roll(ks, self, shifts, dims);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -523,7 +526,8 @@ Tensor roll_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef shifts, IntA
 
 // select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)
 //   result: auto_linear
-Tensor select_int_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, int64_t index) {
+OPLOOM_COLD Tensor select_int_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
+                                   int64_t index) {
   const forward_ad::Pause pause;
   auto result = kernels::select_int(ks, self, dim, index);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -534,8 +538,8 @@ Tensor select_int_dual(DispatchKeySet ks, const Tensor& self, int64_t dim, int64
 
 // select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor
 //   result: auto_linear
-Tensor select_backward_dual(DispatchKeySet ks, const Tensor& grad_output, IntArrayRef input_sizes,
-                            int64_t dim, int64_t index) {
+OPLOOM_COLD Tensor select_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                        IntArrayRef input_sizes, int64_t dim, int64_t index) {
   const forward_ad::Pause pause;
   auto result = kernels::select_backward(ks, grad_output, input_sizes, dim, index);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -547,8 +551,9 @@ Tensor select_backward_dual(DispatchKeySet ks, const Tensor& grad_output, IntArr
 // slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) ->
 //     Tensor(a)
 //   result: auto_linear
-Tensor slice_Tensor_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
-                         std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
+OPLOOM_COLD Tensor slice_Tensor_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
+                                     std::optional<int64_t> start, std::optional<int64_t> end,
+                                     int64_t step) {
   const forward_ad::Pause pause;
   auto result = kernels::slice_Tensor(ks, self, dim, start, end, step);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -560,8 +565,9 @@ Tensor slice_Tensor_dual(DispatchKeySet ks, const Tensor& self, int64_t dim,
 // slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end,
 //     SymInt step) -> Tensor
 //   result: auto_linear
-Tensor slice_backward_dual(DispatchKeySet ks, const Tensor& grad_output, IntArrayRef input_sizes,
-                           int64_t dim, int64_t start, int64_t end, int64_t step) {
+OPLOOM_COLD Tensor slice_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                       IntArrayRef input_sizes, int64_t dim, int64_t start,
+                                       int64_t end, int64_t step) {
   const forward_ad::Pause pause;
   auto result = kernels::slice_backward(ks, grad_output, input_sizes, dim, start, end, step);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -572,8 +578,8 @@ Tensor slice_backward_dual(DispatchKeySet ks, const Tensor& grad_output, IntArra
 
 // split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]
 //   result: auto_linear
-std::vector<Tensor> split_Tensor_dual(DispatchKeySet ks, const Tensor& self, int64_t split_size,
-                                      int64_t dim) {
+OPLOOM_COLD std::vector<Tensor> split_Tensor_dual(DispatchKeySet ks, const Tensor& self,
+                                                  int64_t split_size, int64_t dim) {
   const forward_ad::Pause pause;
   auto result = kernels::split_Tensor(ks, self, split_size, dim);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -584,8 +590,8 @@ std::vector<Tensor> split_Tensor_dual(DispatchKeySet ks, const Tensor& self, int
 
 // split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]
 //   result: auto_linear
-std::vector<Tensor> split_with_sizes_dual(DispatchKeySet ks, const Tensor& self,
-                                          IntArrayRef split_sizes, int64_t dim) {
+OPLOOM_COLD std::vector<Tensor> split_with_sizes_dual(DispatchKeySet ks, const Tensor& self,
+                                                      IntArrayRef split_sizes, int64_t dim) {
   const forward_ad::Pause pause;
   auto result = kernels::split_with_sizes(ks, self, split_sizes, dim);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -596,7 +602,7 @@ std::vector<Tensor> split_with_sizes_dual(DispatchKeySet ks, const Tensor& self,
 
 // squeeze(Tensor(a) self) -> Tensor(a)
 //   result: auto_linear
-Tensor squeeze_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor squeeze_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::squeeze(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -607,7 +613,7 @@ Tensor squeeze_dual(DispatchKeySet ks, const Tensor& self) {
 
 // squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)
 //   result: auto_linear
-Tensor squeeze_dim_dual(DispatchKeySet ks, const Tensor& self, int64_t dim) {
+OPLOOM_COLD Tensor squeeze_dim_dual(DispatchKeySet ks, const Tensor& self, int64_t dim) {
   const forward_ad::Pause pause;
   auto result = kernels::squeeze_dim(ks, self, dim);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -618,7 +624,7 @@ Tensor squeeze_dim_dual(DispatchKeySet ks, const Tensor& self, int64_t dim) {
 
 // squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)
 //   result: auto_linear
-Tensor squeeze_dims_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef dim) {
+OPLOOM_COLD Tensor squeeze_dims_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef dim) {
   const forward_ad::Pause pause;
   auto result = kernels::squeeze_dims(ks, self, dim);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -629,7 +635,7 @@ Tensor squeeze_dims_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef dim)
 
 // squeeze_(Tensor(a!) self) -> Tensor(a!)
 //   result: self_t.squeeze()
-Tensor& squeeze__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& squeeze__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = self_t.squeeze();
@@ -640,7 +646,7 @@ Tensor& squeeze__dual(DispatchKeySet ks, Tensor& self) {
 
 // squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)
 //   result: self_t.squeeze(dim)
-Tensor& squeeze__dim_dual(DispatchKeySet ks, Tensor& self, int64_t dim) {
+OPLOOM_COLD Tensor& squeeze__dim_dual(DispatchKeySet ks, Tensor& self, int64_t dim) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = self_t.squeeze(dim);
@@ -651,7 +657,7 @@ Tensor& squeeze__dim_dual(DispatchKeySet ks, Tensor& self, int64_t dim) {
 
 // squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)
 //   result: self_t.squeeze(dim)
-Tensor& squeeze__dims_dual(DispatchKeySet ks, Tensor& self, IntArrayRef dim) {
+OPLOOM_COLD Tensor& squeeze__dims_dual(DispatchKeySet ks, Tensor& self, IntArrayRef dim) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = self_t.squeeze(dim);
@@ -662,7 +668,7 @@ Tensor& squeeze__dims_dual(DispatchKeySet ks, Tensor& self, IntArrayRef dim) {
 
 // stack(Tensor[] tensors, int dim=0) -> Tensor
 //   result: auto_linear
-Tensor stack_dual(DispatchKeySet ks, TensorList tensors, int64_t dim) {
+OPLOOM_COLD Tensor stack_dual(DispatchKeySet ks, TensorList tensors, int64_t dim) {
   const forward_ad::Pause pause;
   auto result = kernels::stack(ks, tensors, dim);
   const std::vector<Tensor> tensors_t = forward_ad::tangent_or_zeros(tensors);
@@ -673,7 +679,7 @@ Tensor stack_dual(DispatchKeySet ks, TensorList tensors, int64_t dim) {
 
 // t(Tensor(a) self) -> Tensor(a)
 //   result: auto_linear
-Tensor t_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor t_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::t(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -684,7 +690,7 @@ Tensor t_dual(DispatchKeySet ks, const Tensor& self) {
 
 // t_(Tensor(a!) self) -> Tensor(a!)
 //   result: self_t.t()
-Tensor& t__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& t__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = self_t.t();
@@ -695,7 +701,8 @@ Tensor& t__dual(DispatchKeySet ks, Tensor& self) {
 
 // transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
 //   result: auto_linear
-Tensor transpose_int_dual(DispatchKeySet ks, const Tensor& self, int64_t dim0, int64_t dim1) {
+OPLOOM_COLD Tensor transpose_int_dual(DispatchKeySet ks, const Tensor& self, int64_t dim0,
+                                      int64_t dim1) {
   const forward_ad::Pause pause;
   auto result = kernels::transpose_int(ks, self, dim0, dim1);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -706,7 +713,7 @@ Tensor transpose_int_dual(DispatchKeySet ks, const Tensor& self, int64_t dim0, i
 
 // transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)
 //   result: self_t.transpose(dim0, dim1)
-Tensor& transpose__dual(DispatchKeySet ks, Tensor& self, int64_t dim0, int64_t dim1) {
+OPLOOM_COLD Tensor& transpose__dual(DispatchKeySet ks, Tensor& self, int64_t dim0, int64_t dim1) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = self_t.transpose(dim0, dim1);
@@ -717,7 +724,8 @@ Tensor& transpose__dual(DispatchKeySet ks, Tensor& self, int64_t dim0, int64_t d
 
 // unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]
 //   result: auto_linear
-std::vector<Tensor> unbind_int_dual(DispatchKeySet ks, const Tensor& self, int64_t dim) {
+OPLOOM_COLD std::vector<Tensor> unbind_int_dual(DispatchKeySet ks, const Tensor& self,
+                                                int64_t dim) {
   const forward_ad::Pause pause;
   auto result = kernels::unbind_int(ks, self, dim);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -728,7 +736,7 @@ std::vector<Tensor> unbind_int_dual(DispatchKeySet ks, const Tensor& self, int64
 
 // unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
 //   result: auto_linear
-Tensor unsqueeze_dual(DispatchKeySet ks, const Tensor& self, int64_t dim) {
+OPLOOM_COLD Tensor unsqueeze_dual(DispatchKeySet ks, const Tensor& self, int64_t dim) {
   const forward_ad::Pause pause;
   auto result = kernels::unsqueeze(ks, self, dim);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -739,7 +747,7 @@ Tensor unsqueeze_dual(DispatchKeySet ks, const Tensor& self, int64_t dim) {
 
 // unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)
 //   result: self_t.unsqueeze(dim)
-Tensor& unsqueeze__dual(DispatchKeySet ks, Tensor& self, int64_t dim) {
+OPLOOM_COLD Tensor& unsqueeze__dual(DispatchKeySet ks, Tensor& self, int64_t dim) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = self_t.unsqueeze(dim);
@@ -750,7 +758,7 @@ Tensor& unsqueeze__dual(DispatchKeySet ks, Tensor& self, int64_t dim) {
 
 // view(Tensor(a) self, SymInt[] size) -> Tensor(a)
 //   result: auto_linear
-Tensor view_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef size) {
+OPLOOM_COLD Tensor view_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef size) {
   const forward_ad::Pause pause;
   auto result = kernels::view(ks, self, size);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -761,7 +769,7 @@ Tensor view_dual(DispatchKeySet ks, const Tensor& self, IntArrayRef size) {
 
 // view_as_complex(Tensor(a) self) -> Tensor(a)
 //   result: auto_linear
-Tensor view_as_complex_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor view_as_complex_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::view_as_complex(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -772,7 +780,7 @@ Tensor view_as_complex_dual(DispatchKeySet ks, const Tensor& self) {
 
 // view_as_real(Tensor(a) self) -> Tensor(a)
 //   result: auto_linear
-Tensor view_as_real_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor view_as_real_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::view_as_real(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);

@@ -333,7 +333,7 @@ namespace {
 
 // acos(Tensor self) -> Tensor
 //   result: acos_backward(self_t.conj(), self).conj()
-Tensor acos_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor acos_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::acos(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -344,7 +344,7 @@ Tensor acos_dual(DispatchKeySet ks, const Tensor& self) {
 
 // acos_(Tensor(a!) self) -> Tensor(a!)
 //   result: acos_backward(self_t.conj(), self).conj()
-Tensor& acos__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& acos__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = acos_backward(self_t.conj(), self).conj();
@@ -357,7 +357,8 @@ Tensor& acos__dual(DispatchKeySet ks, Tensor& self) {
 //   result: grad_output_t * conj(-1 / sqrt(1 - self * self)) + grad_output * conj(-1 / sqrt(1 -
 //       self * self) * (0.5 / sqrt(1 - self * self) * (self + self)) / sqrt(1 - self * self) *
 //       self_t)
-Tensor acos_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor acos_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::acos_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -377,7 +378,7 @@ Tensor acos_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Te
 
 // acosh(Tensor self) -> Tensor
 //   result: acosh_backward(self_t.conj(), self).conj()
-Tensor acosh_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor acosh_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::acosh(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -388,7 +389,7 @@ Tensor acosh_dual(DispatchKeySet ks, const Tensor& self) {
 
 // acosh_(Tensor(a!) self) -> Tensor(a!)
 //   result: acosh_backward(self_t.conj(), self).conj()
-Tensor& acosh__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& acosh__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = acosh_backward(self_t.conj(), self).conj();
@@ -401,7 +402,8 @@ Tensor& acosh__dual(DispatchKeySet ks, Tensor& self) {
 //   result: grad_output_t * conj(1 / (sqrt(self - 1) * sqrt(self + 1))) + grad_output * conj(-((0.5
 //       / sqrt(self - 1) * sqrt(self + 1) + sqrt(self - 1) * (0.5 / sqrt(self + 1))) / (sqrt(self -
 //       1) * sqrt(self + 1)) / (sqrt(self - 1) * sqrt(self + 1)) * self_t))
-Tensor acosh_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor acosh_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                       const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::acosh_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -424,7 +426,7 @@ Tensor acosh_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const T
 
 // asin(Tensor self) -> Tensor
 //   result: asin_backward(self_t.conj(), self).conj()
-Tensor asin_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor asin_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::asin(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -435,7 +437,7 @@ Tensor asin_dual(DispatchKeySet ks, const Tensor& self) {
 
 // asin_(Tensor(a!) self) -> Tensor(a!)
 //   result: asin_backward(self_t.conj(), self).conj()
-Tensor& asin__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& asin__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = asin_backward(self_t.conj(), self).conj();
@@ -447,7 +449,8 @@ Tensor& asin__dual(DispatchKeySet ks, Tensor& self) {
 // asin_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * conj(1 / sqrt(1 - self * self)) + grad_output * conj(0.5 / sqrt(1 -
 //       self * self) * (self + self) / sqrt(1 - self * self) / sqrt(1 - self * self) * self_t)
-Tensor asin_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor asin_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::asin_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -467,7 +470,7 @@ Tensor asin_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Te
 
 // asinh(Tensor self) -> Tensor
 //   result: asinh_backward(self_t.conj(), self).conj()
-Tensor asinh_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor asinh_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::asinh(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -478,7 +481,7 @@ Tensor asinh_dual(DispatchKeySet ks, const Tensor& self) {
 
 // asinh_(Tensor(a!) self) -> Tensor(a!)
 //   result: asinh_backward(self_t.conj(), self).conj()
-Tensor& asinh__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& asinh__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = asinh_backward(self_t.conj(), self).conj();
@@ -490,7 +493,8 @@ Tensor& asinh__dual(DispatchKeySet ks, Tensor& self) {
 // asinh_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * conj(1 / sqrt(self * self + 1)) + grad_output * conj(-(0.5 / sqrt(self
 //       * self + 1) * (self + self) / sqrt(self * self + 1) / sqrt(self * self + 1) * self_t))
-Tensor asinh_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor asinh_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                       const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::asinh_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -510,7 +514,7 @@ Tensor asinh_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const T
 
 // atan(Tensor self) -> Tensor
 //   result: atan_backward(self_t.conj(), self).conj()
-Tensor atan_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor atan_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::atan(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -521,7 +525,7 @@ Tensor atan_dual(DispatchKeySet ks, const Tensor& self) {
 
 // atan_(Tensor(a!) self) -> Tensor(a!)
 //   result: atan_backward(self_t.conj(), self).conj()
-Tensor& atan__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& atan__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = atan_backward(self_t.conj(), self).conj();
@@ -533,7 +537,8 @@ Tensor& atan__dual(DispatchKeySet ks, Tensor& self) {
 // atan_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * conj(1 / (self * self + 1)) + grad_output * conj(-((self + self) /
 //       (self * self + 1) / (self * self + 1) * self_t))
-Tensor atan_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor atan_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::atan_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -553,7 +558,7 @@ Tensor atan_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Te
 
 // atanh(Tensor self) -> Tensor
 //   result: atanh_backward(self_t.conj(), self).conj()
-Tensor atanh_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor atanh_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::atanh(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -564,7 +569,7 @@ Tensor atanh_dual(DispatchKeySet ks, const Tensor& self) {
 
 // atanh_(Tensor(a!) self) -> Tensor(a!)
 //   result: atanh_backward(self_t.conj(), self).conj()
-Tensor& atanh__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& atanh__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = atanh_backward(self_t.conj(), self).conj();
@@ -576,7 +581,8 @@ Tensor& atanh__dual(DispatchKeySet ks, Tensor& self) {
 // atanh_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * conj(1 / (1 - self * self)) + grad_output * conj((self + self) / (1 -
 //       self * self) / (1 - self * self) * self_t)
-Tensor atanh_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor atanh_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                       const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::atanh_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -595,7 +601,7 @@ Tensor atanh_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const T
 
 // cosh(Tensor self) -> Tensor
 //   result: cosh_backward(self_t.conj(), self).conj()
-Tensor cosh_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor cosh_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::cosh(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -606,7 +612,7 @@ Tensor cosh_dual(DispatchKeySet ks, const Tensor& self) {
 
 // cosh_(Tensor(a!) self) -> Tensor(a!)
 //   result: cosh_backward(self_t.conj(), self).conj()
-Tensor& cosh__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& cosh__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = cosh_backward(self_t.conj(), self).conj();
@@ -617,7 +623,8 @@ Tensor& cosh__dual(DispatchKeySet ks, Tensor& self) {
 
 // cosh_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * conj(sinh(self)) + grad_output * conj(cosh(self) * self_t)
-Tensor cosh_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor cosh_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::cosh_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -635,7 +642,7 @@ Tensor cosh_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Te
 
 // deg2rad(Tensor self) -> Tensor
 //   result: deg2rad_backward(self_t.conj()).conj()
-Tensor deg2rad_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor deg2rad_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::deg2rad(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -646,7 +653,7 @@ Tensor deg2rad_dual(DispatchKeySet ks, const Tensor& self) {
 
 // deg2rad_(Tensor(a!) self) -> Tensor(a!)
 //   result: deg2rad_backward(self_t.conj()).conj()
-Tensor& deg2rad__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& deg2rad__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = deg2rad_backward(self_t.conj()).conj();
@@ -657,7 +664,7 @@ Tensor& deg2rad__dual(DispatchKeySet ks, Tensor& self) {
 
 // deg2rad_backward(Tensor grad_output) -> Tensor
 //   result: 0.017453292519943295 * grad_output_t
-Tensor deg2rad_backward_dual(DispatchKeySet ks, const Tensor& grad_output) {
+OPLOOM_COLD Tensor deg2rad_backward_dual(DispatchKeySet ks, const Tensor& grad_output) {
   const forward_ad::Pause pause;
   auto result = kernels::deg2rad_backward(ks, grad_output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -668,7 +675,7 @@ Tensor deg2rad_backward_dual(DispatchKeySet ks, const Tensor& grad_output) {
 
 // rad2deg(Tensor self) -> Tensor
 //   result: rad2deg_backward(self_t.conj()).conj()
-Tensor rad2deg_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor rad2deg_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::rad2deg(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -679,7 +686,7 @@ Tensor rad2deg_dual(DispatchKeySet ks, const Tensor& self) {
 
 // rad2deg_(Tensor(a!) self) -> Tensor(a!)
 //   result: rad2deg_backward(self_t.conj()).conj()
-Tensor& rad2deg__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& rad2deg__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = rad2deg_backward(self_t.conj()).conj();
@@ -690,7 +697,7 @@ Tensor& rad2deg__dual(DispatchKeySet ks, Tensor& self) {
 
 // rad2deg_backward(Tensor grad_output) -> Tensor
 //   result: 57.29577951308232 * grad_output_t
-Tensor rad2deg_backward_dual(DispatchKeySet ks, const Tensor& grad_output) {
+OPLOOM_COLD Tensor rad2deg_backward_dual(DispatchKeySet ks, const Tensor& grad_output) {
   const forward_ad::Pause pause;
   auto result = kernels::rad2deg_backward(ks, grad_output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -701,7 +708,7 @@ Tensor rad2deg_backward_dual(DispatchKeySet ks, const Tensor& grad_output) {
 
 // sinh(Tensor self) -> Tensor
 //   result: sinh_backward(self_t.conj(), self).conj()
-Tensor sinh_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor sinh_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::sinh(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -712,7 +719,7 @@ Tensor sinh_dual(DispatchKeySet ks, const Tensor& self) {
 
 // sinh_(Tensor(a!) self) -> Tensor(a!)
 //   result: sinh_backward(self_t.conj(), self).conj()
-Tensor& sinh__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& sinh__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = sinh_backward(self_t.conj(), self).conj();
@@ -723,7 +730,8 @@ Tensor& sinh__dual(DispatchKeySet ks, Tensor& self) {
 
 // sinh_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * conj(cosh(self)) + grad_output * conj(sinh(self) * self_t)
-Tensor sinh_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor sinh_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::sinh_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);

@@ -785,7 +785,7 @@ namespace {
 
 // abs(Tensor self) -> Tensor
 //   result: handle_r_to_c(result.scalar_type(), self_t * self_p.sgn().conj())
-Tensor abs_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor abs_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::abs(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -796,7 +796,7 @@ Tensor abs_dual(DispatchKeySet ks, const Tensor& self) {
 
 // abs_(Tensor(a!) self) -> Tensor(a!)
 //   result: handle_r_to_c(result.scalar_type(), self_t * self_p.sgn().conj())
-Tensor& abs__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& abs__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor self_p = self.clone();
@@ -807,7 +807,7 @@ Tensor& abs__dual(DispatchKeySet ks, Tensor& self) {
 }
 
 // bitwise_not_(Tensor(a!) self) -> Tensor(a!)
-Tensor& bitwise_not__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& bitwise_not__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   kernels::bitwise_not_(ks, self);
   forward_ad::update_tangent(self, Tensor());
@@ -816,7 +816,7 @@ Tensor& bitwise_not__dual(DispatchKeySet ks, Tensor& self) {
 
 // ceil(Tensor self) -> Tensor
 //   result: zeros_like(result)
-Tensor ceil_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor ceil_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::ceil(ks, self);
   Tensor result_t = zeros_like(result);
@@ -826,7 +826,7 @@ Tensor ceil_dual(DispatchKeySet ks, const Tensor& self) {
 
 // ceil_(Tensor(a!) self) -> Tensor(a!)
 //   result: zeros_like(result)
-Tensor& ceil__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& ceil__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   kernels::ceil_(ks, self);
   Tensor result_t = zeros_like(self);
@@ -836,7 +836,7 @@ Tensor& ceil__dual(DispatchKeySet ks, Tensor& self) {
 
 // conj_physical(Tensor self) -> Tensor
 //   result: self_t.conj_physical()
-Tensor conj_physical_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor conj_physical_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::conj_physical(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -847,7 +847,7 @@ Tensor conj_physical_dual(DispatchKeySet ks, const Tensor& self) {
 
 // conj_physical_(Tensor(a!) self) -> Tensor(a!)
 //   result: self_t.conj_physical()
-Tensor& conj_physical__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& conj_physical__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = self_t.conj_physical();
@@ -858,7 +858,7 @@ Tensor& conj_physical__dual(DispatchKeySet ks, Tensor& self) {
 
 // cos(Tensor self) -> Tensor
 //   result: cos_backward(self_t.conj(), self).conj()
-Tensor cos_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor cos_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::cos(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -869,7 +869,7 @@ Tensor cos_dual(DispatchKeySet ks, const Tensor& self) {
 
 // cos_(Tensor(a!) self) -> Tensor(a!)
 //   result: cos_backward(self_t.conj(), self).conj()
-Tensor& cos__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& cos__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = cos_backward(self_t.conj(), self).conj();
@@ -880,7 +880,8 @@ Tensor& cos__dual(DispatchKeySet ks, Tensor& self) {
 
 // cos_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * conj(-sin(self)) + grad_output * conj(-(cos(self) * self_t))
-Tensor cos_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor cos_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                     const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::cos_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -898,7 +899,7 @@ Tensor cos_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Ten
 
 // erf(Tensor self) -> Tensor
 //   result: erf_backward(self_t, self)
-Tensor erf_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor erf_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::erf(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -909,7 +910,7 @@ Tensor erf_dual(DispatchKeySet ks, const Tensor& self) {
 
 // erf_(Tensor(a!) self) -> Tensor(a!)
 //   result: erf_backward(self_t, self)
-Tensor& erf__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& erf__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = erf_backward(self_t, self);
@@ -921,7 +922,8 @@ Tensor& erf__dual(DispatchKeySet ks, Tensor& self) {
 // erf_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * (1.1283791670955126 * exp(-(self * self))) + -(grad_output *
 //       (1.1283791670955126 * (exp(-(self * self)) * (self + self)) * self_t))
-Tensor erf_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor erf_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                     const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::erf_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -940,7 +942,7 @@ Tensor erf_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Ten
 
 // exp(Tensor self) -> Tensor
 //   result: exp_backward(self_t.conj(), result).conj()
-Tensor exp_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor exp_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::exp(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -951,7 +953,7 @@ Tensor exp_dual(DispatchKeySet ks, const Tensor& self) {
 
 // exp_(Tensor(a!) self) -> Tensor(a!)
 //   result: exp_backward(self_t.conj(), result).conj()
-Tensor& exp__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& exp__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   kernels::exp_(ks, self);
@@ -962,7 +964,7 @@ Tensor& exp__dual(DispatchKeySet ks, Tensor& self) {
 
 // exp2(Tensor self) -> Tensor
 //   result: exp2_backward(self_t.conj(), result).conj()
-Tensor exp2_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor exp2_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::exp2(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -973,7 +975,7 @@ Tensor exp2_dual(DispatchKeySet ks, const Tensor& self) {
 
 // exp2_(Tensor(a!) self) -> Tensor(a!)
 //   result: exp2_backward(self_t.conj(), result).conj()
-Tensor& exp2__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& exp2__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   kernels::exp2_(ks, self);
@@ -985,7 +987,8 @@ Tensor& exp2__dual(DispatchKeySet ks, Tensor& self) {
 // exp2_backward(Tensor grad_output, Tensor output) -> Tensor
 //   result: grad_output_t * conj(0.6931471805599453 * output) + grad_output *
 //       conj(0.6931471805599453 * output_t)
-Tensor exp2_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+OPLOOM_COLD Tensor exp2_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& output) {
   const forward_ad::Pause pause;
   auto result = kernels::exp2_backward(ks, grad_output, output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1003,7 +1006,8 @@ Tensor exp2_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Te
 
 // exp_backward(Tensor grad_output, Tensor output) -> Tensor
 //   result: grad_output_t * conj(output) + grad_output * conj(output_t)
-Tensor exp_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+OPLOOM_COLD Tensor exp_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                     const Tensor& output) {
   const forward_ad::Pause pause;
   auto result = kernels::exp_backward(ks, grad_output, output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1021,7 +1025,7 @@ Tensor exp_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Ten
 
 // expm1(Tensor self) -> Tensor
 //   result: expm1_backward(self_t.conj(), result).conj()
-Tensor expm1_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor expm1_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::expm1(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1032,7 +1036,7 @@ Tensor expm1_dual(DispatchKeySet ks, const Tensor& self) {
 
 // expm1_(Tensor(a!) self) -> Tensor(a!)
 //   result: expm1_backward(self_t.conj(), result).conj()
-Tensor& expm1__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& expm1__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   kernels::expm1_(ks, self);
@@ -1043,7 +1047,8 @@ Tensor& expm1__dual(DispatchKeySet ks, Tensor& self) {
 
 // expm1_backward(Tensor grad_output, Tensor output) -> Tensor
 //   result: grad_output_t * conj(output + 1) + grad_output * conj(output_t)
-Tensor expm1_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+OPLOOM_COLD Tensor expm1_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                       const Tensor& output) {
   const forward_ad::Pause pause;
   auto result = kernels::expm1_backward(ks, grad_output, output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1061,7 +1066,7 @@ Tensor expm1_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const T
 
 // floor(Tensor self) -> Tensor
 //   result: zeros_like(result)
-Tensor floor_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor floor_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::floor(ks, self);
   Tensor result_t = zeros_like(result);
@@ -1071,7 +1076,7 @@ Tensor floor_dual(DispatchKeySet ks, const Tensor& self) {
 
 // floor_(Tensor(a!) self) -> Tensor(a!)
 //   result: zeros_like(result)
-Tensor& floor__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& floor__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   kernels::floor_(ks, self);
   Tensor result_t = zeros_like(self);
@@ -1081,7 +1086,7 @@ Tensor& floor__dual(DispatchKeySet ks, Tensor& self) {
 
 // frac(Tensor self) -> Tensor
 //   result: frac_backward(self_t)
-Tensor frac_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor frac_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::frac(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1092,7 +1097,7 @@ Tensor frac_dual(DispatchKeySet ks, const Tensor& self) {
 
 // frac_(Tensor(a!) self) -> Tensor(a!)
 //   result: frac_backward(self_t)
-Tensor& frac__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& frac__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = frac_backward(self_t);
@@ -1103,7 +1108,7 @@ Tensor& frac__dual(DispatchKeySet ks, Tensor& self) {
 
 // frac_backward(Tensor grad_output) -> Tensor
 //   result: grad_output_t
-Tensor frac_backward_dual(DispatchKeySet ks, const Tensor& grad_output) {
+OPLOOM_COLD Tensor frac_backward_dual(DispatchKeySet ks, const Tensor& grad_output) {
   const forward_ad::Pause pause;
   auto result = kernels::frac_backward(ks, grad_output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1114,7 +1119,7 @@ Tensor frac_backward_dual(DispatchKeySet ks, const Tensor& grad_output) {
 
 // gelu(Tensor self, *, str approximate='none') -> Tensor
 //   result: gelu_backward(self_t, self_p, approximate)
-Tensor gelu_dual(DispatchKeySet ks, const Tensor& self, std::string_view approximate) {
+OPLOOM_COLD Tensor gelu_dual(DispatchKeySet ks, const Tensor& self, std::string_view approximate) {
   const forward_ad::Pause pause;
   auto result = kernels::gelu(ks, self, approximate);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1125,7 +1130,7 @@ Tensor gelu_dual(DispatchKeySet ks, const Tensor& self, std::string_view approxi
 
 // gelu_(Tensor(a!) self, *, str approximate='none') -> Tensor(a!)
 //   result: gelu_backward(self_t, self_p, approximate)
-Tensor& gelu__dual(DispatchKeySet ks, Tensor& self, std::string_view approximate) {
+OPLOOM_COLD Tensor& gelu__dual(DispatchKeySet ks, Tensor& self, std::string_view approximate) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = gelu_backward(self_t, self, approximate);
@@ -1136,7 +1141,7 @@ Tensor& gelu__dual(DispatchKeySet ks, Tensor& self, std::string_view approximate
 
 // log(Tensor self) -> Tensor
 //   result: log_backward(self_t.conj(), self).conj()
-Tensor log_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor log_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::log(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1147,7 +1152,7 @@ Tensor log_dual(DispatchKeySet ks, const Tensor& self) {
 
 // log_(Tensor(a!) self) -> Tensor(a!)
 //   result: log_backward(self_t.conj(), self).conj()
-Tensor& log__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& log__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = log_backward(self_t.conj(), self).conj();
@@ -1158,7 +1163,7 @@ Tensor& log__dual(DispatchKeySet ks, Tensor& self) {
 
 // log10(Tensor self) -> Tensor
 //   result: log10_backward(self_t.conj(), self).conj()
-Tensor log10_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor log10_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::log10(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1169,7 +1174,7 @@ Tensor log10_dual(DispatchKeySet ks, const Tensor& self) {
 
 // log10_(Tensor(a!) self) -> Tensor(a!)
 //   result: log10_backward(self_t.conj(), self).conj()
-Tensor& log10__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& log10__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = log10_backward(self_t.conj(), self).conj();
@@ -1181,7 +1186,8 @@ Tensor& log10__dual(DispatchKeySet ks, Tensor& self) {
 // log10_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * conj(0.4342944819032518 / self) + grad_output *
 //       conj(-(0.4342944819032518 / self / self * self_t))
-Tensor log10_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor log10_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                       const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::log10_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1200,7 +1206,7 @@ Tensor log10_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const T
 
 // log1p(Tensor self) -> Tensor
 //   result: log1p_backward(self_t.conj(), self).conj()
-Tensor log1p_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor log1p_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::log1p(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1211,7 +1217,7 @@ Tensor log1p_dual(DispatchKeySet ks, const Tensor& self) {
 
 // log1p_(Tensor(a!) self) -> Tensor(a!)
 //   result: log1p_backward(self_t.conj(), self).conj()
-Tensor& log1p__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& log1p__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = log1p_backward(self_t.conj(), self).conj();
@@ -1223,7 +1229,8 @@ Tensor& log1p__dual(DispatchKeySet ks, Tensor& self) {
 // log1p_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * conj(1 / (self + 1)) + grad_output * conj(-(1 / (self + 1) / (self + 1)
 //       * self_t))
-Tensor log1p_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor log1p_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                       const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::log1p_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1242,7 +1249,7 @@ Tensor log1p_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const T
 
 // log2(Tensor self) -> Tensor
 //   result: log2_backward(self_t.conj(), self).conj()
-Tensor log2_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor log2_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::log2(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1253,7 +1260,7 @@ Tensor log2_dual(DispatchKeySet ks, const Tensor& self) {
 
 // log2_(Tensor(a!) self) -> Tensor(a!)
 //   result: log2_backward(self_t.conj(), self).conj()
-Tensor& log2__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& log2__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = log2_backward(self_t.conj(), self).conj();
@@ -1265,7 +1272,8 @@ Tensor& log2__dual(DispatchKeySet ks, Tensor& self) {
 // log2_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * conj(1.4426950408889634 / self) + grad_output *
 //       conj(-(1.4426950408889634 / self / self * self_t))
-Tensor log2_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor log2_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::log2_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1284,7 +1292,8 @@ Tensor log2_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Te
 
 // log_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * conj(1 / self) + grad_output * conj(-(1 / self / self * self_t))
-Tensor log_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor log_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                     const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::log_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1301,7 +1310,7 @@ Tensor log_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Ten
 }
 
 // logical_not_(Tensor(a!) self) -> Tensor(a!)
-Tensor& logical_not__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& logical_not__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   kernels::logical_not_(ks, self);
   forward_ad::update_tangent(self, Tensor());
@@ -1310,7 +1319,7 @@ Tensor& logical_not__dual(DispatchKeySet ks, Tensor& self) {
 
 // neg(Tensor self) -> Tensor
 //   result: neg_backward(self_t.conj()).conj()
-Tensor neg_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor neg_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::neg(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1321,7 +1330,7 @@ Tensor neg_dual(DispatchKeySet ks, const Tensor& self) {
 
 // neg_(Tensor(a!) self) -> Tensor(a!)
 //   result: neg_backward(self_t.conj()).conj()
-Tensor& neg__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& neg__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = neg_backward(self_t.conj()).conj();
@@ -1332,7 +1341,7 @@ Tensor& neg__dual(DispatchKeySet ks, Tensor& self) {
 
 // neg_backward(Tensor grad_output) -> Tensor
 //   result: -grad_output_t
-Tensor neg_backward_dual(DispatchKeySet ks, const Tensor& grad_output) {
+OPLOOM_COLD Tensor neg_backward_dual(DispatchKeySet ks, const Tensor& grad_output) {
   const forward_ad::Pause pause;
   auto result = kernels::neg_backward(ks, grad_output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1343,7 +1352,7 @@ Tensor neg_backward_dual(DispatchKeySet ks, const Tensor& grad_output) {
 
 // reciprocal(Tensor self) -> Tensor
 //   result: reciprocal_backward(self_t.conj(), self).conj()
-Tensor reciprocal_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor reciprocal_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::reciprocal(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1354,7 +1363,7 @@ Tensor reciprocal_dual(DispatchKeySet ks, const Tensor& self) {
 
 // reciprocal_(Tensor(a!) self) -> Tensor(a!)
 //   result: reciprocal_backward(self_t.conj(), self).conj()
-Tensor& reciprocal__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& reciprocal__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = reciprocal_backward(self_t.conj(), self).conj();
@@ -1366,7 +1375,8 @@ Tensor& reciprocal__dual(DispatchKeySet ks, Tensor& self) {
 // reciprocal_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * conj(-(1 / self / self)) + grad_output * conj(-((-(1 / self / self) - 1
 //       / self / self) / self * self_t))
-Tensor reciprocal_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor reciprocal_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                            const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::reciprocal_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1385,7 +1395,7 @@ Tensor reciprocal_backward_dual(DispatchKeySet ks, const Tensor& grad_output, co
 
 // relu(Tensor self) -> Tensor
 //   result: relu_backward(self_t, result)
-Tensor relu_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor relu_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::relu(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1396,7 +1406,7 @@ Tensor relu_dual(DispatchKeySet ks, const Tensor& self) {
 
 // relu_(Tensor(a!) self) -> Tensor(a!)
 //   result: relu_backward(self_t, result)
-Tensor& relu__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& relu__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   kernels::relu_(ks, self);
@@ -1407,7 +1417,8 @@ Tensor& relu__dual(DispatchKeySet ks, Tensor& self) {
 
 // relu_backward(Tensor grad_output, Tensor output) -> Tensor
 //   result: output <= 0 ? 0 : grad_output_t
-Tensor relu_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+OPLOOM_COLD Tensor relu_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& output) {
   const forward_ad::Pause pause;
   auto result = kernels::relu_backward(ks, grad_output, output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1418,7 +1429,7 @@ Tensor relu_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Te
 
 // round(Tensor self) -> Tensor
 //   result: zeros_like(result)
-Tensor round_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor round_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::round(ks, self);
   Tensor result_t = zeros_like(result);
@@ -1428,7 +1439,7 @@ Tensor round_dual(DispatchKeySet ks, const Tensor& self) {
 
 // round.decimals(Tensor self, *, int decimals) -> Tensor
 //   result: zeros_like(result)
-Tensor round_decimals_dual(DispatchKeySet ks, const Tensor& self, int64_t decimals) {
+OPLOOM_COLD Tensor round_decimals_dual(DispatchKeySet ks, const Tensor& self, int64_t decimals) {
   const forward_ad::Pause pause;
   auto result = kernels::round_decimals(ks, self, decimals);
   Tensor result_t = zeros_like(result);
@@ -1438,7 +1449,7 @@ Tensor round_decimals_dual(DispatchKeySet ks, const Tensor& self, int64_t decima
 
 // round_(Tensor(a!) self) -> Tensor(a!)
 //   result: zeros_like(result)
-Tensor& round__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& round__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   kernels::round_(ks, self);
   Tensor result_t = zeros_like(self);
@@ -1448,7 +1459,7 @@ Tensor& round__dual(DispatchKeySet ks, Tensor& self) {
 
 // round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)
 //   result: zeros_like(result)
-Tensor& round__decimals_dual(DispatchKeySet ks, Tensor& self, int64_t decimals) {
+OPLOOM_COLD Tensor& round__decimals_dual(DispatchKeySet ks, Tensor& self, int64_t decimals) {
   const forward_ad::Pause pause;
   kernels::round__decimals(ks, self, decimals);
   Tensor result_t = zeros_like(self);
@@ -1458,7 +1469,7 @@ Tensor& round__decimals_dual(DispatchKeySet ks, Tensor& self, int64_t decimals) 
 
 // rsqrt(Tensor self) -> Tensor
 //   result: rsqrt_backward(self_t.conj(), result).conj()
-Tensor rsqrt_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor rsqrt_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::rsqrt(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1469,7 +1480,7 @@ Tensor rsqrt_dual(DispatchKeySet ks, const Tensor& self) {
 
 // rsqrt_(Tensor(a!) self) -> Tensor(a!)
 //   result: rsqrt_backward(self_t.conj(), result).conj()
-Tensor& rsqrt__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& rsqrt__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   kernels::rsqrt_(ks, self);
@@ -1481,7 +1492,8 @@ Tensor& rsqrt__dual(DispatchKeySet ks, Tensor& self) {
 // rsqrt_backward(Tensor grad_output, Tensor output) -> Tensor
 //   result: grad_output_t * conj(-0.5 * output * output * output) + grad_output * conj(((-0.5 *
 //       output + -0.5 * output) * output + -0.5 * output * output) * output_t)
-Tensor rsqrt_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+OPLOOM_COLD Tensor rsqrt_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                       const Tensor& output) {
   const forward_ad::Pause pause;
   auto result = kernels::rsqrt_backward(ks, grad_output, output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1502,7 +1514,7 @@ Tensor rsqrt_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const T
 
 // sgn(Tensor self) -> Tensor
 //   result: sgn_backward(self_t, self_p, result)
-Tensor sgn_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor sgn_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::sgn(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1513,7 +1525,7 @@ Tensor sgn_dual(DispatchKeySet ks, const Tensor& self) {
 
 // sgn_(Tensor(a!) self) -> Tensor(a!)
 //   result: sgn_backward(self_t, self_p, result)
-Tensor& sgn__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& sgn__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor self_p = self.clone();
@@ -1525,7 +1537,7 @@ Tensor& sgn__dual(DispatchKeySet ks, Tensor& self) {
 
 // sigmoid(Tensor self) -> Tensor
 //   result: sigmoid_backward(self_t.conj(), result).conj()
-Tensor sigmoid_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor sigmoid_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::sigmoid(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1536,7 +1548,7 @@ Tensor sigmoid_dual(DispatchKeySet ks, const Tensor& self) {
 
 // sigmoid_(Tensor(a!) self) -> Tensor(a!)
 //   result: sigmoid_backward(self_t.conj(), result).conj()
-Tensor& sigmoid__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& sigmoid__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   kernels::sigmoid_(ks, self);
@@ -1548,7 +1560,8 @@ Tensor& sigmoid__dual(DispatchKeySet ks, Tensor& self) {
 // sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
 //   result: grad_output_t * conj(output * (1 - output)) + grad_output * conj((1 - output - output)
 //       * output_t)
-Tensor sigmoid_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+OPLOOM_COLD Tensor sigmoid_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                         const Tensor& output) {
   const forward_ad::Pause pause;
   auto result = kernels::sigmoid_backward(ks, grad_output, output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1566,7 +1579,7 @@ Tensor sigmoid_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const
 
 // sign(Tensor self) -> Tensor
 //   result: zeros_like(self_t)
-Tensor sign_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor sign_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::sign(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1577,7 +1590,7 @@ Tensor sign_dual(DispatchKeySet ks, const Tensor& self) {
 
 // sign_(Tensor(a!) self) -> Tensor(a!)
 //   result: zeros_like(self_t)
-Tensor& sign__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& sign__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = zeros_like(self_t);
@@ -1588,7 +1601,7 @@ Tensor& sign__dual(DispatchKeySet ks, Tensor& self) {
 
 // silu(Tensor self) -> Tensor
 //   result: silu_backward(self_t.conj(), self).conj()
-Tensor silu_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor silu_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::silu(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1599,7 +1612,7 @@ Tensor silu_dual(DispatchKeySet ks, const Tensor& self) {
 
 // silu_(Tensor(a!) self) -> Tensor(a!)
 //   result: silu_backward(self_t.conj(), self).conj()
-Tensor& silu__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& silu__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = silu_backward(self_t.conj(), self).conj();
@@ -1613,7 +1626,8 @@ Tensor& silu__dual(DispatchKeySet ks, Tensor& self) {
 //       grad_output * conj((sigmoid(self) * (1 - sigmoid(self)) + (sigmoid(self) * (1 -
 //       sigmoid(self)) + self * (sigmoid(self) * (1 - sigmoid(self)) * (1 - sigmoid(self)) -
 //       sigmoid(self) * (sigmoid(self) * (1 - sigmoid(self)))))) * self_t)
-Tensor silu_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor silu_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::silu_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1636,7 +1650,7 @@ Tensor silu_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Te
 
 // sin(Tensor self) -> Tensor
 //   result: sin_backward(self_t.conj(), self).conj()
-Tensor sin_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor sin_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::sin(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1647,7 +1661,7 @@ Tensor sin_dual(DispatchKeySet ks, const Tensor& self) {
 
 // sin_(Tensor(a!) self) -> Tensor(a!)
 //   result: sin_backward(self_t.conj(), self).conj()
-Tensor& sin__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& sin__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = sin_backward(self_t.conj(), self).conj();
@@ -1658,7 +1672,8 @@ Tensor& sin__dual(DispatchKeySet ks, Tensor& self) {
 
 // sin_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * conj(cos(self)) + grad_output * conj(-(sin(self) * self_t))
-Tensor sin_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor sin_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                     const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::sin_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1676,7 +1691,7 @@ Tensor sin_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Ten
 
 // sqrt(Tensor self) -> Tensor
 //   result: sqrt_backward(self_t.conj(), result).conj()
-Tensor sqrt_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor sqrt_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::sqrt(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1687,7 +1702,7 @@ Tensor sqrt_dual(DispatchKeySet ks, const Tensor& self) {
 
 // sqrt_(Tensor(a!) self) -> Tensor(a!)
 //   result: sqrt_backward(self_t.conj(), result).conj()
-Tensor& sqrt__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& sqrt__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   kernels::sqrt_(ks, self);
@@ -1699,7 +1714,8 @@ Tensor& sqrt__dual(DispatchKeySet ks, Tensor& self) {
 // sqrt_backward(Tensor grad_output, Tensor output) -> Tensor
 //   result: grad_output_t * conj(0.5 / output) + grad_output * conj(-(0.5 / output / output *
 //       output_t))
-Tensor sqrt_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+OPLOOM_COLD Tensor sqrt_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& output) {
   const forward_ad::Pause pause;
   auto result = kernels::sqrt_backward(ks, grad_output, output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1718,7 +1734,7 @@ Tensor sqrt_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Te
 
 // square(Tensor self) -> Tensor
 //   result: square_backward(self_t.conj(), self).conj()
-Tensor square_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor square_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::square(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1729,7 +1745,7 @@ Tensor square_dual(DispatchKeySet ks, const Tensor& self) {
 
 // square_(Tensor(a!) self) -> Tensor(a!)
 //   result: square_backward(self_t.conj(), self).conj()
-Tensor& square__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& square__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t = square_backward(self_t.conj(), self).conj();
@@ -1740,7 +1756,8 @@ Tensor& square__dual(DispatchKeySet ks, Tensor& self) {
 
 // square_backward(Tensor grad_output, Tensor self) -> Tensor
 //   result: grad_output_t * conj(self + self) + grad_output * conj(2 * self_t)
-Tensor square_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+OPLOOM_COLD Tensor square_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                        const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::square_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1758,7 +1775,7 @@ Tensor square_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const 
 
 // tan(Tensor self) -> Tensor
 //   result: tan_backward(self_t.conj(), result).conj()
-Tensor tan_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor tan_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::tan(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1769,7 +1786,7 @@ Tensor tan_dual(DispatchKeySet ks, const Tensor& self) {
 
 // tan_(Tensor(a!) self) -> Tensor(a!)
 //   result: tan_backward(self_t.conj(), result).conj()
-Tensor& tan__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& tan__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   kernels::tan_(ks, self);
@@ -1781,7 +1798,8 @@ Tensor& tan__dual(DispatchKeySet ks, Tensor& self) {
 // tan_backward(Tensor grad_output, Tensor output) -> Tensor
 //   result: grad_output_t * conj(1 + output * output) + grad_output * conj((output + output) *
 //       output_t)
-Tensor tan_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+OPLOOM_COLD Tensor tan_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                     const Tensor& output) {
   const forward_ad::Pause pause;
   auto result = kernels::tan_backward(ks, grad_output, output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1799,7 +1817,7 @@ Tensor tan_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Ten
 
 // tanh(Tensor self) -> Tensor
 //   result: tanh_backward(self_t.conj(), result).conj()
-Tensor tanh_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor tanh_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::tanh(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1810,7 +1828,7 @@ Tensor tanh_dual(DispatchKeySet ks, const Tensor& self) {
 
 // tanh_(Tensor(a!) self) -> Tensor(a!)
 //   result: tanh_backward(self_t.conj(), result).conj()
-Tensor& tanh__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& tanh__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   kernels::tanh_(ks, self);
@@ -1822,7 +1840,8 @@ Tensor& tanh__dual(DispatchKeySet ks, Tensor& self) {
 // tanh_backward(Tensor grad_output, Tensor output) -> Tensor
 //   result: grad_output_t * conj(1 - output * output) + grad_output * conj(-((output + output) *
 //       output_t))
-Tensor tanh_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
+OPLOOM_COLD Tensor tanh_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                      const Tensor& output) {
   const forward_ad::Pause pause;
   auto result = kernels::tanh_backward(ks, grad_output, output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
@@ -1840,7 +1859,7 @@ Tensor tanh_backward_dual(DispatchKeySet ks, const Tensor& grad_output, const Te
 
 // trunc(Tensor self) -> Tensor
 //   result: zeros_like(result)
-Tensor trunc_dual(DispatchKeySet ks, const Tensor& self) {
+OPLOOM_COLD Tensor trunc_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::trunc(ks, self);
   Tensor result_t = zeros_like(result);
@@ -1850,7 +1869,7 @@ Tensor trunc_dual(DispatchKeySet ks, const Tensor& self) {
 
 // trunc_(Tensor(a!) self) -> Tensor(a!)
 //   result: zeros_like(result)
-Tensor& trunc__dual(DispatchKeySet ks, Tensor& self) {
+OPLOOM_COLD Tensor& trunc__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   kernels::trunc_(ks, self);
   Tensor result_t = zeros_like(self);

@@ -30,6 +30,7 @@ class TestCelu(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'alpha': 1.0}
+    test_shape = None
 
 # elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor
 class TestElu(OperatorTests):
@@ -57,6 +58,7 @@ class TestElu(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'alpha': 1, 'scale': 1, 'input_scale': 1}
+    test_shape = None
 
 # hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor
 class TestHardshrink(OperatorTests):
@@ -80,6 +82,7 @@ class TestHardshrink(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'lambd': 0.5}
+    test_shape = None
 
 # hardsigmoid(Tensor self) -> Tensor
 class TestHardsigmoid(OperatorTests):
@@ -99,6 +102,7 @@ class TestHardsigmoid(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
 
 # hardswish(Tensor self) -> Tensor
 class TestHardswish(OperatorTests):
@@ -118,6 +122,7 @@ class TestHardswish(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
 
 # hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor
 class TestHardtanh(OperatorTests):
@@ -141,6 +146,7 @@ class TestHardtanh(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'min_val': -1, 'max_val': 1}
+    test_shape = None
 
 # leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor
 class TestLeakyRelu(OperatorTests):
@@ -164,6 +170,7 @@ class TestLeakyRelu(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'negative_slope': 0.01}
+    test_shape = None
 
 # log_sigmoid(Tensor self) -> Tensor
 class TestLogSigmoid(OperatorTests):
@@ -182,6 +189,7 @@ class TestLogSigmoid(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
 
 # mish(Tensor self) -> Tensor
 class TestMish(OperatorTests):
@@ -200,6 +208,7 @@ class TestMish(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
 
 # relu6(Tensor self) -> Tensor
 class TestRelu6(OperatorTests):
@@ -218,6 +227,7 @@ class TestRelu6(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
 
 # selu(Tensor self) -> Tensor
 class TestSelu(OperatorTests):
@@ -237,6 +247,7 @@ class TestSelu(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
 
 # softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
 class TestSoftplus(OperatorTests):
@@ -263,6 +274,7 @@ class TestSoftplus(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'beta': 1, 'threshold': 20}
+    test_shape = None
 
 # softshrink(Tensor self, Scalar lambd=0.5) -> Tensor
 class TestSoftshrink(OperatorTests):
@@ -286,6 +298,7 @@ class TestSoftshrink(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'lambd': 0.5}
+    test_shape = None
 
 # softsign(Tensor self) -> Tensor
 class TestSoftsign(OperatorTests):
@@ -305,6 +318,7 @@ class TestSoftsign(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
 
 # tanhshrink(Tensor self) -> Tensor
 class TestTanhshrink(OperatorTests):
@@ -320,6 +334,7 @@ class TestTanhshrink(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor
@@ -346,3 +361,4 @@ class TestThreshold(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None

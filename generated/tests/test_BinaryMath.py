@@ -26,6 +26,7 @@ class TestBitwiseLeftShiftScalarTensor(OperatorTests):
     test_forward_inplace = None
     test_out = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
@@ -58,6 +59,7 @@ class TestBitwiseLeftShiftTensor(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
+    test_shape = None
 
 # bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
 class TestBitwiseLeftShiftTensorScalar(OperatorTests):
@@ -75,6 +77,7 @@ class TestBitwiseLeftShiftTensorScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
@@ -95,6 +98,7 @@ class TestBitwiseRightShiftScalarTensor(OperatorTests):
     test_forward_inplace = None
     test_out = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor
@@ -126,6 +130,7 @@ class TestBitwiseRightShiftTensor(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
+    test_shape = None
 
 # bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
 class TestBitwiseRightShiftTensorScalar(OperatorTests):
@@ -143,6 +148,7 @@ class TestBitwiseRightShiftTensorScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # copysign.Tensor(Tensor self, Tensor other) -> Tensor
@@ -171,6 +177,7 @@ class TestCopysignTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # float_power.Scalar(Scalar self, Tensor exponent) -> Tensor
 class TestFloatPowerScalar(OperatorTests):
@@ -189,6 +196,7 @@ class TestFloatPowerScalar(OperatorTests):
     defaults = {}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
@@ -209,6 +217,7 @@ class TestFloatPowerTensorScalar(OperatorTests):
     defaults = {}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
@@ -229,6 +238,7 @@ class TestFloatPowerTensorTensor(OperatorTests):
     defaults = {}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # fmax(Tensor self, Tensor other) -> Tensor
@@ -256,6 +266,7 @@ class TestFmax(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # fmin(Tensor self, Tensor other) -> Tensor
 class TestFmin(OperatorTests):
@@ -282,6 +293,7 @@ class TestFmin(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # gcd(Tensor self, Tensor other) -> Tensor
 class TestGcd(OperatorTests):
@@ -312,6 +324,7 @@ class TestGcd(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
+    test_shape = None
 
 # heaviside(Tensor self, Tensor values) -> Tensor
 class TestHeaviside(OperatorTests):
@@ -332,6 +345,7 @@ class TestHeaviside(OperatorTests):
         differentiable=('self', 'values'),
     )
     defaults = {}
+    test_shape = None
 
 # hypot(Tensor self, Tensor other) -> Tensor
 class TestHypot(OperatorTests):
@@ -359,6 +373,7 @@ class TestHypot(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # lcm(Tensor self, Tensor other) -> Tensor
 class TestLcm(OperatorTests):
@@ -389,6 +404,7 @@ class TestLcm(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
+    test_shape = None
 
 # ldexp.Tensor(Tensor self, Tensor other) -> Tensor
 class TestLdexpTensor(OperatorTests):
@@ -412,6 +428,7 @@ class TestLdexpTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # logaddexp(Tensor self, Tensor other) -> Tensor
 class TestLogaddexp(OperatorTests):
@@ -438,6 +455,7 @@ class TestLogaddexp(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # logaddexp2(Tensor self, Tensor other) -> Tensor
 class TestLogaddexp2(OperatorTests):
@@ -464,6 +482,7 @@ class TestLogaddexp2(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # nextafter(Tensor self, Tensor other) -> Tensor
 class TestNextafter(OperatorTests):
@@ -494,6 +513,7 @@ class TestNextafter(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
+    test_shape = None
 
 # special_xlog1py(Tensor self, Tensor other) -> Tensor
 class TestSpecialXlog1py(OperatorTests):
@@ -521,6 +541,7 @@ class TestSpecialXlog1py(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor
 class TestSpecialXlog1pyOtherScalar(OperatorTests):
@@ -540,6 +561,7 @@ class TestSpecialXlog1pyOtherScalar(OperatorTests):
     defaults = {}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor
@@ -560,6 +582,7 @@ class TestSpecialXlog1pySelfScalar(OperatorTests):
     defaults = {}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # special_xlogy(Tensor self, Tensor other) -> Tensor
@@ -580,6 +603,7 @@ class TestSpecialXlogy(OperatorTests):
     defaults = {}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor
@@ -600,6 +624,7 @@ class TestSpecialXlogyOtherScalar(OperatorTests):
     defaults = {}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor
@@ -620,6 +645,7 @@ class TestSpecialXlogySelfScalar(OperatorTests):
     defaults = {}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor
@@ -639,6 +665,7 @@ class TestXlogyScalarOther(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor
@@ -659,6 +686,7 @@ class TestXlogyScalarSelf(OperatorTests):
     defaults = {}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # xlogy.Tensor(Tensor self, Tensor other) -> Tensor
@@ -687,3 +715,4 @@ class TestXlogyTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None

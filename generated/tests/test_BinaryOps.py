@@ -36,6 +36,7 @@ class TestAddTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {'alpha': 1}
+    test_shape = None
 
 # atan2(Tensor self, Tensor other) -> Tensor
 class TestAtan2(OperatorTests):
@@ -63,6 +64,7 @@ class TestAtan2(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
 class TestBitwiseAndTensor(OperatorTests):
@@ -93,6 +95,7 @@ class TestBitwiseAndTensor(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
+    test_shape = None
 
 # bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
 class TestBitwiseOrTensor(OperatorTests):
@@ -123,6 +126,7 @@ class TestBitwiseOrTensor(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
+    test_shape = None
 
 # bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
 class TestBitwiseXorTensor(OperatorTests):
@@ -153,6 +157,7 @@ class TestBitwiseXorTensor(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
+    test_shape = None
 
 # div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
 class TestDivScalarMode(OperatorTests):
@@ -178,6 +183,7 @@ class TestDivScalarMode(OperatorTests):
     test_forward_over_reverse = None
     test_forward_inplace = None
     test_out = None
+    test_shape = None
     test_errors = None
 
 # div.Tensor(Tensor self, Tensor other) -> Tensor
@@ -202,6 +208,7 @@ class TestDivTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
 class TestDivTensorMode(OperatorTests):
@@ -240,6 +247,7 @@ class TestDivTensorMode(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # eq.Tensor(Tensor self, Tensor other) -> Tensor
 class TestEqTensor(OperatorTests):
@@ -267,6 +275,7 @@ class TestEqTensor(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
+    test_shape = None
 
 # floor_divide(Tensor self, Tensor other) -> Tensor
 class TestFloorDivide(OperatorTests):
@@ -296,6 +305,7 @@ class TestFloorDivide(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
+    test_shape = None
 
 # fmod.Tensor(Tensor self, Tensor other) -> Tensor
 class TestFmodTensor(OperatorTests):
@@ -327,6 +337,7 @@ class TestFmodTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # ge.Tensor(Tensor self, Tensor other) -> Tensor
 class TestGeTensor(OperatorTests):
@@ -357,6 +368,7 @@ class TestGeTensor(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
+    test_shape = None
 
 # gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor
 class TestGeluBackward(OperatorTests):
@@ -378,6 +390,7 @@ class TestGeluBackward(OperatorTests):
     defaults = {'approximate': 'none'}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # gt.Tensor(Tensor self, Tensor other) -> Tensor
@@ -409,6 +422,7 @@ class TestGtTensor(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
+    test_shape = None
 
 # le.Tensor(Tensor self, Tensor other) -> Tensor
 class TestLeTensor(OperatorTests):
@@ -439,6 +453,7 @@ class TestLeTensor(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
+    test_shape = None
 
 # logical_and(Tensor self, Tensor other) -> Tensor
 class TestLogicalAnd(OperatorTests):
@@ -466,6 +481,7 @@ class TestLogicalAnd(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
+    test_shape = None
 
 # logical_or(Tensor self, Tensor other) -> Tensor
 class TestLogicalOr(OperatorTests):
@@ -493,6 +509,7 @@ class TestLogicalOr(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
+    test_shape = None
 
 # logical_xor(Tensor self, Tensor other) -> Tensor
 class TestLogicalXor(OperatorTests):
@@ -520,6 +537,7 @@ class TestLogicalXor(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
+    test_shape = None
 
 # lt.Tensor(Tensor self, Tensor other) -> Tensor
 class TestLtTensor(OperatorTests):
@@ -550,6 +568,7 @@ class TestLtTensor(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
+    test_shape = None
 
 # maximum(Tensor self, Tensor other) -> Tensor
 class TestMaximum(OperatorTests):
@@ -577,6 +596,7 @@ class TestMaximum(OperatorTests):
     defaults = {}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
 
 # minimum(Tensor self, Tensor other) -> Tensor
 class TestMinimum(OperatorTests):
@@ -604,6 +624,7 @@ class TestMinimum(OperatorTests):
     defaults = {}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
 
 # mul.Tensor(Tensor self, Tensor other) -> Tensor
 class TestMulTensor(OperatorTests):
@@ -627,6 +648,7 @@ class TestMulTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # ne.Tensor(Tensor self, Tensor other) -> Tensor
 class TestNeTensor(OperatorTests):
@@ -654,6 +676,7 @@ class TestNeTensor(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
+    test_shape = None
 
 # pow.Scalar(Scalar self, Tensor exponent) -> Tensor
 class TestPowScalar(OperatorTests):
@@ -673,6 +696,7 @@ class TestPowScalar(OperatorTests):
     defaults = {}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
@@ -698,6 +722,7 @@ class TestPowTensorScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
 
 # pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
 class TestPowTensorTensor(OperatorTests):
@@ -723,6 +748,7 @@ class TestPowTensorTensor(OperatorTests):
         differentiable=('self', 'exponent'),
     )
     defaults = {}
+    test_shape = None
 
 # remainder.Tensor(Tensor self, Tensor other) -> Tensor
 class TestRemainderTensor(OperatorTests):
@@ -754,6 +780,7 @@ class TestRemainderTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_shape = None
 
 # rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 class TestRsubTensor(OperatorTests):
@@ -778,6 +805,7 @@ class TestRsubTensor(OperatorTests):
     defaults = {'alpha': 1}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
@@ -801,12 +829,15 @@ class TestSubTensor(OperatorTests):
          'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
                     {'args': {'self': {'shape': [3], 'dtype': 'bool'},
                               'other': {'shape': [3], 'dtype': 'bool'}},
-                     'message': 'logical_xor'}]},
+                     'message': 'logical_xor'},
+                    {'args': {'self': {'shape': [3], 'dtype': 'bool'}, 'other': [3]},
+                     'message': 'logical_not'}]},
         pointwise=True,
         inplace=True,
         differentiable=('self', 'other'),
     )
     defaults = {'alpha': 1}
+    test_shape = None
 
 # div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)
 class TestDivScalarMode(OperatorTests):
@@ -832,6 +863,7 @@ class TestDivScalarMode(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None
 
@@ -858,6 +890,7 @@ class TestFloorDivideScalar(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None
 
@@ -884,6 +917,7 @@ class TestFloorDivideTensor(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None
 
@@ -909,5 +943,6 @@ class TestFloorDivideOut(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None

@@ -38,6 +38,7 @@ class TestEmbedding(OperatorTests):
     defaults = {'padding_idx': -1, 'scale_grad_by_freq': False, 'sparse': False}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
 
 # embedding_backward(Tensor grad, Tensor indices, SymInt num_weights, SymInt padding_idx, bool
 #     scale_grad_by_freq, bool sparse) -> Tensor
@@ -66,6 +67,7 @@ class TestEmbeddingBackward(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None
 
@@ -95,5 +97,6 @@ class TestEmbeddingDenseBackward(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None

@@ -44,6 +44,7 @@ class TestCrossEntropyLoss(OperatorTests):
     test_forward_inplace = None
     test_out = None
     test_inplace = None
+    test_shape = None
 
 # mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
 class TestMseLoss(OperatorTests):
@@ -66,6 +67,7 @@ class TestMseLoss(OperatorTests):
     defaults = {'reduction': 1}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
 
 # mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor
 class TestMseLossBackward(OperatorTests):
@@ -87,6 +89,7 @@ class TestMseLossBackward(OperatorTests):
     defaults = {}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt
@@ -124,6 +127,7 @@ class TestNllLoss(OperatorTests):
     defaults = {'weight': None, 'reduction': 1, 'ignore_index': -100}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
 
 # nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt
 #     ignore_index=-100) -> Tensor
@@ -151,6 +155,7 @@ class TestNllLoss2d(OperatorTests):
     defaults = {'weight': None, 'reduction': 1, 'ignore_index': -100}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction,
@@ -181,6 +186,7 @@ class TestNllLoss2dBackward(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None
 
@@ -210,6 +216,7 @@ class TestNllLoss2dForward(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None
 
@@ -241,6 +248,7 @@ class TestNllLossBackward(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None
 
@@ -270,6 +278,7 @@ class TestNllLossForward(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None
 
@@ -305,4 +314,5 @@ class TestNllLossNd(OperatorTests):
     test_forward_inplace = None
     test_out = None
     test_inplace = None
+    test_shape = None
     test_errors = None

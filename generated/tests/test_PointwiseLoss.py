@@ -26,6 +26,7 @@ class TestBinaryCrossEntropy(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # _binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target) -> Tensor
@@ -48,6 +49,7 @@ class TestBinaryCrossEntropyBackward(OperatorTests):
     defaults = {}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # _binary_cross_entropy_with_logits(Tensor self, Tensor target) -> Tensor
@@ -68,6 +70,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # _binary_cross_entropy_with_logits.pos_weight(Tensor self, Tensor target, Tensor pos_weight) ->
@@ -91,6 +94,7 @@ class TestBinaryCrossEntropyWithLogitsPosWeight(OperatorTests):
         differentiable=('self', 'target', 'pos_weight'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # _huber_loss(Tensor self, Tensor target, float delta) -> Tensor
@@ -113,6 +117,7 @@ class TestHuberLoss(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # _kl_div(Tensor self, Tensor target) -> Tensor
@@ -133,6 +138,7 @@ class TestKlDiv(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # _kl_div_log_target(Tensor self, Tensor target) -> Tensor
@@ -152,6 +158,7 @@ class TestKlDivLogTarget(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # _l1_loss(Tensor self, Tensor target) -> Tensor
@@ -171,6 +178,7 @@ class TestL1Loss(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # _smooth_l1_loss(Tensor self, Tensor target, float beta) -> Tensor
@@ -194,6 +202,7 @@ class TestSmoothL1Loss(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) ->
@@ -224,6 +233,7 @@ class TestBinaryCrossEntropy(OperatorTests):
     defaults = {'weight': None, 'reduction': 1}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
 
 # binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor?
 #     pos_weight=None, int reduction=Mean) -> Tensor
@@ -262,6 +272,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
     test_forward_inplace = None
     test_out = None
     test_inplace = None
+    test_shape = None
 
 # huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor
 class TestHuberLoss(OperatorTests):
@@ -291,6 +302,7 @@ class TestHuberLoss(OperatorTests):
     defaults = {'reduction': 1, 'delta': 1.0}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
 
 # kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor
 class TestKlDiv(OperatorTests):
@@ -320,6 +332,7 @@ class TestKlDiv(OperatorTests):
     test_forward_inplace = None
     test_out = None
     test_inplace = None
+    test_shape = None
 
 # l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
 class TestL1Loss(OperatorTests):
@@ -345,6 +358,7 @@ class TestL1Loss(OperatorTests):
     test_forward_inplace = None
     test_out = None
     test_inplace = None
+    test_shape = None
 
 # smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor
 class TestSmoothL1Loss(OperatorTests):
@@ -374,3 +388,4 @@ class TestSmoothL1Loss(OperatorTests):
     defaults = {'reduction': 1, 'beta': 1.0}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None

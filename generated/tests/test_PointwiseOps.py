@@ -37,6 +37,7 @@ class TestAddcdiv(OperatorTests):
         differentiable=('self', 'tensor1', 'tensor2'),
     )
     defaults = {'value': 1}
+    test_shape = None
 
 # addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
 class TestAddcmul(OperatorTests):
@@ -62,6 +63,7 @@ class TestAddcmul(OperatorTests):
         differentiable=('self', 'tensor1', 'tensor2'),
     )
     defaults = {'value': 1}
+    test_shape = None
 
 # lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor
 class TestLerpScalar(OperatorTests):
@@ -83,6 +85,7 @@ class TestLerpScalar(OperatorTests):
         differentiable=('self', 'end'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor
@@ -105,4 +108,5 @@ class TestLerpTensor(OperatorTests):
         differentiable=('self', 'end', 'weight'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None

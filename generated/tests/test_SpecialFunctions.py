@@ -26,6 +26,7 @@ class TestLogit(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # digamma(Tensor self) -> Tensor
@@ -44,6 +45,7 @@ class TestDigamma(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # erfc(Tensor self) -> Tensor
@@ -63,6 +65,7 @@ class TestErfc(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
 
 # erfinv(Tensor self) -> Tensor
 class TestErfinv(OperatorTests):
@@ -82,6 +85,7 @@ class TestErfinv(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
 
 # i0(Tensor self) -> Tensor
 class TestI0(OperatorTests):
@@ -98,6 +102,7 @@ class TestI0(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # lgamma(Tensor self) -> Tensor
@@ -116,6 +121,7 @@ class TestLgamma(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # logit(Tensor self, float? eps=None) -> Tensor
@@ -140,6 +146,7 @@ class TestLogit(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'eps': None}
+    test_shape = None
 
 # polygamma(int n, Tensor self) -> Tensor
 class TestPolygamma(OperatorTests):
@@ -165,6 +172,7 @@ class TestPolygamma(OperatorTests):
     defaults = {}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
 
 # sinc(Tensor self) -> Tensor
 class TestSinc(OperatorTests):
@@ -182,6 +190,7 @@ class TestSinc(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # special_entr(Tensor self) -> Tensor
@@ -200,6 +209,7 @@ class TestSpecialEntr(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # special_erfcx(Tensor self) -> Tensor
@@ -217,6 +227,7 @@ class TestSpecialErfcx(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # special_i0e(Tensor self) -> Tensor
@@ -235,6 +246,7 @@ class TestSpecialI0e(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # special_i1(Tensor self) -> Tensor
@@ -253,6 +265,7 @@ class TestSpecialI1(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # special_i1e(Tensor self) -> Tensor
@@ -271,6 +284,7 @@ class TestSpecialI1e(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # special_log_ndtr(Tensor self) -> Tensor
@@ -289,6 +303,7 @@ class TestSpecialLogNdtr(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # special_ndtr(Tensor self) -> Tensor
@@ -306,6 +321,7 @@ class TestSpecialNdtr(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # special_ndtri(Tensor self) -> Tensor
@@ -324,6 +340,7 @@ class TestSpecialNdtri(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # special_round(Tensor self, *, int decimals=0) -> Tensor
@@ -347,6 +364,7 @@ class TestSpecialRound(OperatorTests):
     test_forward_over_reverse = None
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # polygamma_(Tensor(a!) self, int n) -> Tensor(a!)
@@ -373,5 +391,6 @@ class TestPolygamma(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None

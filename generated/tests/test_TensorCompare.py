@@ -35,6 +35,7 @@ class TestAllclose(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_errors = None
 
 # clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
@@ -63,6 +64,7 @@ class TestClamp(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'min': None, 'max': None}
+    test_shape = None
 
 # clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
 class TestClampTensor(OperatorTests):
@@ -86,6 +88,7 @@ class TestClampTensor(OperatorTests):
         differentiable=('self', 'min', 'max'),
     )
     defaults = {'min': None, 'max': None}
+    test_shape = None
 
 # clamp_max(Tensor self, Scalar max) -> Tensor
 class TestClampMax(OperatorTests):
@@ -104,6 +107,7 @@ class TestClampMax(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # clamp_max.Tensor(Tensor self, Tensor max) -> Tensor
@@ -123,6 +127,7 @@ class TestClampMaxTensor(OperatorTests):
         differentiable=('self', 'max'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # clamp_min(Tensor self, Scalar min) -> Tensor
@@ -142,6 +147,7 @@ class TestClampMin(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # clamp_min.Tensor(Tensor self, Tensor min) -> Tensor
@@ -161,6 +167,7 @@ class TestClampMinTensor(OperatorTests):
         differentiable=('self', 'min'),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # equal(Tensor self, Tensor other) -> bool
@@ -186,6 +193,7 @@ class TestEqual(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_errors = None
 
 # isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) ->
@@ -216,6 +224,7 @@ class TestIsclose(OperatorTests):
     test_forward_inplace = None
     test_out = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor
@@ -240,6 +249,7 @@ class TestMaskedFillScalar(OperatorTests):
     )
     defaults = {}
     test_out = None
+    test_shape = None
 
 # masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor
 class TestMaskedFillTensor(OperatorTests):
@@ -261,6 +271,7 @@ class TestMaskedFillTensor(OperatorTests):
     )
     defaults = {}
     test_out = None
+    test_shape = None
     test_errors = None
 
 # where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor
@@ -284,6 +295,7 @@ class TestWhereScalar(OperatorTests):
     test_forward_inplace = None
     test_out = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor
@@ -307,6 +319,7 @@ class TestWhereScalarOther(OperatorTests):
     test_forward_inplace = None
     test_out = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor
@@ -330,6 +343,7 @@ class TestWhereScalarSelf(OperatorTests):
     test_forward_inplace = None
     test_out = None
     test_inplace = None
+    test_shape = None
     test_errors = None
 
 # where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
@@ -362,6 +376,7 @@ class TestWhereSelf(OperatorTests):
     defaults = {}
     test_forward_inplace = None
     test_inplace = None
+    test_shape = None
 
 # masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)
 class TestMaskedFillScalar(OperatorTests):
@@ -388,6 +403,7 @@ class TestMaskedFillScalar(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None
 
@@ -416,5 +432,6 @@ class TestMaskedFillTensor(OperatorTests):
     test_out = None
     test_inplace = None
     test_meta = None
+    test_shape = None
     test_capability = None
     test_errors = None

@@ -24,6 +24,7 @@ class TestAcos(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # acosh(Tensor self) -> Tensor
@@ -42,6 +43,7 @@ class TestAcosh(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # asin(Tensor self) -> Tensor
@@ -60,6 +62,7 @@ class TestAsin(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # asinh(Tensor self) -> Tensor
@@ -78,6 +81,7 @@ class TestAsinh(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # atan(Tensor self) -> Tensor
@@ -96,6 +100,7 @@ class TestAtan(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # atanh(Tensor self) -> Tensor
@@ -114,6 +119,7 @@ class TestAtanh(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # cosh(Tensor self) -> Tensor
@@ -132,6 +138,7 @@ class TestCosh(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # deg2rad(Tensor self) -> Tensor
@@ -150,6 +157,7 @@ class TestDeg2rad(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # rad2deg(Tensor self) -> Tensor
@@ -167,6 +175,7 @@ class TestRad2deg(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None
 
 # sinh(Tensor self) -> Tensor
@@ -185,4 +194,5 @@ class TestSinh(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_shape = None
     test_errors = None

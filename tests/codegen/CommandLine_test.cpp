@@ -192,13 +192,14 @@ TEST_F(CommandLine, Help) {
   EXPECT_EQ(run({"--help"}), 0);
   EXPECT_THAT(out_.str(), StartsWith("usage: oploom COMMAND"));
   EXPECT_THAT(out_.str(), HasSubstr("Exit codes:"));
-  for (const char* command : {"check", "explain", "list", "new", "model", "generate"}) {
+  for (const char* command : {"check", "explain", "list", "new", "model", "generate", "docs"}) {
     EXPECT_THAT(out_.str(), HasSubstr("  " + std::string(command) + " "));
   }
 }
 
 TEST_F(CommandLine, EachCommandHasHelpOfItsOwn) {
-  for (const std::string command : {"check", "explain", "list", "new", "model", "generate"}) {
+  for (const std::string command :
+       {"check", "explain", "list", "new", "model", "generate", "docs"}) {
     EXPECT_EQ(run({command, "--help"}), 0);
     const std::string help = out_.str();
     EXPECT_THAT(help, StartsWith("usage: oploom " + command + " [OPTIONS] "));

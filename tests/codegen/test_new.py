@@ -103,6 +103,49 @@ def test_operator_with_a_kernel_in_a_new_family(tree, new, compiler):
     compiles(compiler, tree, "Halving")
 
 
+def test_expression(tree, new):
+    result = new("soft_gate", "--family", "Dropout", "--schema",
+                 "soft_gate(Tensor self, Tensor other, Scalar by, Scalar at=1) -> Tensor",
+                 "--expr", "self > at ? self : other * exp(by)")
+    assert result.returncode == 0, result.stderr
+    assert "TODO" not in result.stdout and "aten/native" not in result.stdout
+    yaml = (tree / "native_functions.yaml").read_text()
+    assert yaml[yaml.index("- func: soft_gate("):].split("\n\n")[0] == (
+        "- func: soft_gate(Tensor self, Tensor other, Scalar by, Scalar at=1) -> Tensor\n"
+        "  family: Dropout\n"
+        "  expr: 'self > at ? self : other * exp(by)'\n"
+        "  doc: |\n"
+        "    Returns ``self > at ? self : other * exp(by)``.\n"
+        "  test:\n"
+        "    arguments: {by: 1}"
+    )
+    kernels = (tree / "generated/cpu/Dropout.cpp").read_text()
+    assert "soft_gate" in kernels
+    assert "'arguments': {'by': 1}" in (tree / "generated/tests/test_Dropout.py").read_text()
+
+
+def test_expression_of_a_package(tmp_path, oploom):
+    (tmp_path / "operators.yaml").write_text("- func: cube(Tensor self) -> Tensor\n"
+                                             "  expr: self * self * self\n")
+    words = ("new", "quart", "--family", "mathx", "--expr", "square(self) * self * self",
+             "--namespace", "mathx", "--oploom", TREE)
+    wrong = oploom(*words, "operators.yaml", cwd=tmp_path)
+    assert wrong.returncode == 1 and "square" in wrong.stderr
+    right = [word.replace("square(self)", "self * self") if isinstance(word, str) else word
+             for word in words]
+    result = oploom(*right, "operators.yaml", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    text = (tmp_path / "operators.yaml").read_text()
+    assert "- func: quart(Tensor self) -> Tensor\n  family: mathx\n  expr: self * self * self * self\n" in text
+    assert not (tmp_path / "generated").exists()
+
+
+def test_an_expression_has_no_other_kernel(new):
+    result = new("f", "--family", "F", "--kernel", "--expr", "self + 1")
+    assert result.returncode == 2
+    assert "leave --kernel out" in result.stderr
+
+
 def test_what_does_not_pass_the_check_leaves_the_files_as_they_were(tree, new):
     before = {path: path.read_bytes() for path in tree.rglob("*") if path.is_file()}
     result = new("f", "--family", "F", "--schema", "f(Tensor self, Storage s) -> Tensor")

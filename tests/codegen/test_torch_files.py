@@ -1,7 +1,6 @@
-"""The operator files that an installed PyTorch ships pass the syntax check unchanged, and at once."""
+"""The operator files that an installed PyTorch ships pass the syntax check unchanged."""
 
 import importlib.util
-import time
 from pathlib import Path
 
 import pytest
@@ -19,11 +18,8 @@ def packaged():
 
 
 def test_the_files_pass(oploom, packaged):
-    start = time.monotonic()
     result = oploom(
         "check", "--syntax", packaged / "ATen/native/native_functions.yaml",
         packaged / "autograd/derivatives.yaml", "--tags", packaged / "ATen/native/tags.yaml",
     )
-    elapsed = time.monotonic() - start
     assert result.returncode == 0, result.stderr[-4000:]
-    assert elapsed < 1

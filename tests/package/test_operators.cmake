@@ -26,6 +26,13 @@ file(GLOB site_packages ${PREFIX}/lib/python3*/site-packages)
 step(${CMAKE_COMMAND} -E env PYTHONPATH=${WORK}/build/python:${site_packages}
   ${PYTHON} ${WORK}/custom_ops/example.py)
 
+# The reference of the operators, with their formulas.
+step(${CMAKE_COMMAND} --build ${WORK}/build --target mathx_docs)
+file(READ ${WORK}/build/docs/mathx/op/mish.html page)
+if(page MATCHES "mish_backward" OR NOT page MATCHES "<math" OR NOT page MATCHES "operators.yaml.html#L" OR NOT page MATCHES "mathx::<b")
+  message(FATAL_ERROR "the page of mish should have its formula and a link to its entry:\n${page}")
+endif()
+
 # A mistake in a formula is shown at its place, and what is meant.
 file(READ ${WORK}/custom_ops/derivatives.yaml text)
 string(REPLACE "result.exp()" "resul.exp()" text "${text}")
@@ -34,4 +41,25 @@ execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK}/build
   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(status EQUAL 0 OR NOT output MATCHES "derivatives.yaml:5:" OR NOT output MATCHES "did you mean 'result'")
   message(FATAL_ERROR "a wrong name in a formula should have been reported:\n${output}")
+endif()
+file(COPY ${EXAMPLE}/derivatives.yaml DESTINATION ${WORK}/custom_ops)
+
+# A body that is not as its schema says does not compile, and is shown the signature expected.
+file(READ ${WORK}/custom_ops/operators.cpp text)
+string(REPLACE "int64_t dim, double eps" "int dim, double eps" wrong "${text}")
+file(WRITE ${WORK}/custom_ops/operators.cpp "${wrong}")
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK}/build
+  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(status EQUAL 0 OR NOT output MATCHES "mathx::native::rms_norm[^\n]* must be" OR
+    NOT output MATCHES "int64_t dim, double eps")
+  message(FATAL_ERROR "a wrong parameter of a body should have been reported:\n${output}")
+endif()
+
+# And the line that sees to it is asked for.
+string(REGEX REPLACE "\n#include <mathx/native/signatures[^\n]*" "" without "${text}")
+file(WRITE ${WORK}/custom_ops/operators.cpp "${without}")
+execute_process(COMMAND ${CMAKE_COMMAND} ${WORK}/build
+  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(status EQUAL 0 OR NOT output MATCHES "must end with the line")
+  message(FATAL_ERROR "a file without the checks should have been refused:\n${output}")
 endif()

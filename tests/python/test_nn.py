@@ -219,6 +219,17 @@ def test_init():
         nn.init.kaiming_uniform_(oploom.empty(3))
 
 
+@pytest.mark.parametrize("bias", [False, True])
+def test_a_linear_layer_begins_within_the_root_of_its_inputs(bias):
+    oploom.manual_seed(1)
+    layer = nn.Linear(100, 300, bias)
+    for parameter in layer.parameters():
+        assert abs(parameter).max().item() <= 1 / math.sqrt(100)
+        # The deviation of a uniform distribution.
+        assert parameter.std().item() == pytest.approx(0.1 / math.sqrt(3), rel=0.1)
+        assert parameter.mean().item() == pytest.approx(0, abs=0.01)
+
+
 def test_gains():
     gain = nn.init.calculate_gain
     assert [gain(n) for n in ("linear", "sigmoid", "tanh")] == [1, 1, 5 / 3]

@@ -45,8 +45,8 @@ struct Command {
   int (*run)(const Arguments&, std::ostream& out, std::ostream& err);
 };
 
-extern const Command kCheckCommand, kModelCommand, kGenerateCommand, kExplainCommand, kListCommand,
-    kNewCommand;
+extern const Command kCheckCommand, kModelCommand, kGenerateCommand, kDocsCommand, kExplainCommand,
+    kListCommand, kNewCommand;
 
 // Options that say what to read; every command has them.
 const std::vector<OptionHelp>& file_options();
@@ -73,6 +73,8 @@ class Session {
   // The first file of each kind; derivatives may be missing ("").
   const std::string& operators_path() const { return schemas_.front(); }
   std::string derivatives_path() const { return derivatives_.empty() ? "" : derivatives_.front(); }
+  // All files, operators first.
+  std::vector<std::string> paths() const;
   const Model& model() const { return model_; }
   const Diagnostics& diagnostics() const { return diagnostics_; }
 
@@ -99,8 +101,8 @@ std::optional<std::string> read_file(const std::string& path);
 // The folder of generated code: --out, else `generated` beside the operators.
 std::string generated_folder(const Arguments& arguments, const Session& session);
 
-// Runs the Python back end on the model: an exit code.
-int run_backend(const Model& model, const std::string& out, const Arguments& arguments,
+// Runs a Python module with its arguments, `words`, on the model: an exit code.
+int run_backend(const Model& model, std::vector<std::string> words, const Arguments& arguments,
                 std::ostream& err);
 
 std::string did_you_mean(const std::string& suggestion);

@@ -12,7 +12,7 @@
 namespace oploom::frontend {
 
 // The back end's messages go where ours go.
-int run_backend(const Model& model, const std::string& out, const Arguments& arguments,
+int run_backend(const Model& model, std::vector<std::string> words, const Arguments& arguments,
                 std::ostream& err) {
   std::string path = (std::filesystem::temp_directory_path() / "oploom-model-XXXXXX").string();
   const int file = mkstemp(path.data());
@@ -22,16 +22,8 @@ int run_backend(const Model& model, const std::string& out, const Arguments& arg
   }
   close(file);
   const char* python = std::getenv("OPLOOM_PYTHON");
-  std::vector<std::string> words = {python && *python ? python : "python3",
-                                    "-m",
-                                    "codegen.backend",
-                                    "--model",
-                                    path,
-                                    "--out",
-                                    out};
-  const bool check = arguments.has("--check");
-  if (arguments.has("--expect")) words.insert(words.end(), {"--expect", arguments.get("--expect")});
-  if (check) words.emplace_back("--check");
+  words.insert(words.begin(), {python && *python ? python : "python3", "-m"});
+  words.insert(words.end(), {"--model", path});
   // An installed program brings its back end; in a source tree it lies in the working directory.
   std::string modules;
   if (const auto oploom = find_oploom(arguments)) modules = oploom->data.string();
@@ -58,7 +50,7 @@ int run_backend(const Model& model, const std::string& out, const Arguments& arg
   }
   const int code = WEXITSTATUS(status);
   if (code == 0) return kOk;
-  return check && code == 1 ? kMistakes : kFailure;
+  return arguments.has("--check") && code == 1 ? kMistakes : kFailure;
 }
 
 namespace {
@@ -67,7 +59,11 @@ int run(const Arguments& arguments, std::ostream&, std::ostream& err) {
   Session session(arguments, 0, err);
   if (const int code = session.load(); code != kOk) return code;
   if (const int code = session.report(); code != kOk) return code;
-  return run_backend(session.model(), arguments.get("--out", "generated"), arguments, err);
+  std::vector<std::string> words = {"codegen.backend", "--out",
+                                    arguments.get("--out", "generated")};
+  if (arguments.has("--expect")) words.insert(words.end(), {"--expect", arguments.get("--expect")});
+  if (arguments.has("--check")) words.emplace_back("--check");
+  return run_backend(session.model(), std::move(words), arguments, err);
 }
 
 }  // namespace

@@ -75,6 +75,12 @@ Session::Session(const Arguments& arguments, std::size_t own_operands, std::ostr
   }
 }
 
+std::vector<std::string> Session::paths() const {
+  std::vector<std::string> paths = schemas_;
+  paths.insert(paths.end(), derivatives_.begin(), derivatives_.end());
+  return paths;
+}
+
 int Session::load() {
   if (schemas_.empty()) {
     err_ << "oploom: a file with operators is needed beside the derivatives\n";

@@ -132,6 +132,7 @@ void run_passes(Model& model, const PassOptions& options, Diagnostics& diagnosti
   verify(model, options, diagnostics);
   check_helpers(model, options, diagnostics);
   prove_derivatives(model, options, diagnostics);
+  check_shapes(model, options, diagnostics);
 }
 
 }  // namespace oploom::frontend

@@ -69,24 +69,10 @@ class HelperCheck {
     });
   }
 
-  // The forms of an operator that a call in a formula may mean.
-  std::vector<const Operator*> overloads(const std::string& name, bool method) const {
-    std::vector<const Operator*> found;
-    for (const auto& op : model_.operators) {
-      const auto& variants = op->variants;
-      const char* variant = method ? "method" : "function";
-      if (op->schema.name == name && op->kind != SchemaKind::out &&
-          std::find(variants.begin(), variants.end(), variant) != variants.end()) {
-        found.push_back(op.get());
-      }
-    }
-    return found;
-  }
-
   void check_arity(const GradientFormula& formula, const Expr& call, const std::string& name,
                    bool method) {
     if (model_.helpers.contains(name)) return;  // its parameters are not known here
-    const auto candidates = overloads(name, method);
+    const auto candidates = model_.overloads(name, method);
     if (candidates.empty()) return;
     const std::size_t given = call.children.size() - 1 + (method ? 1 : 0);
     std::size_t least = std::numeric_limits<std::size_t>::max(), most = 0;
@@ -164,7 +150,7 @@ class HelperCheck {
         }
         if (method && numbers.contains(callee.text)) return Gives::number;
         if (model_.helpers.contains(callee.text)) return Gives::unknown;
-        return of_operators(overloads(callee.text, method));
+        return of_operators(model_.overloads(callee.text, method));
       }
       default:
         return Gives::unknown;

@@ -38,6 +38,9 @@ void check_helpers(Model& model, const PassOptions& options, Diagnostics& diagno
 // 10: the derivatives of expressions, against differences.
 void prove_derivatives(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 
+// 11: the shapes that formulas give, by the key `shape` of the operators they call.
+void check_shapes(Model& model, const PassOptions& options, Diagnostics& diagnostics);
+
 // All of them.
 void run_passes(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 

@@ -7,19 +7,32 @@ An operator's record names the tests that it leaves out, each with the reason:
 from __future__ import annotations
 
 import builtins
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.special  # type: ignore[import-untyped]
 
 import oploom
-from oploom.autograd import gradcheck, gradgradcheck
-from oploom.autograd import forward_ad
+from oploom.autograd import forward_ad, gradcheck, gradgradcheck
 from oploom.testing import capability
 from oploom.testing.forward import (
-    check_forward, check_forward_over_reverse, duals, random_like, tangent_of,
+    check_forward,
+    check_forward_over_reverse,
+    duals,
+    random_like,
+    tangent_of,
 )
-from oploom.testing.samples import Operator, make_call, to_numpy, wide_name, widen
+from oploom.testing.samples import (
+    TENSORS,
+    Dims,
+    Operator,
+    Reduced,
+    make_call,
+    to_numpy,
+    wide_name,
+    widen,
+)
 
 # Relative and absolute error allowed against a reference in float64.
 TOLERANCE = {
@@ -83,8 +96,32 @@ def layouts(tensor):
         yield "strided", wide.select(tensor.dim(), 1)
 
 
+def bind(dims, shape, sizes, name):
+    """Gives each letter its size, and checks those that have one."""
+    assert len(shape) == len(dims.sizes), f"{name}: {tuple(shape)} is not {dims}"
+    for letter, size in zip(dims.sizes, shape):
+        assert sizes.setdefault(letter, size) == size, f"{name}: {tuple(shape)}, {dims}, {sizes}"
+
+
+def is_shape(shape, given):
+    return len(shape) == len(given) and all(g in (s, -1) for s, g in zip(shape, given))
+
+
+def is_reduced(shape, given):
+    """Whether `shape` is `given` with dimensions dropped, or with dimensions of size 1 instead."""
+    if len(shape) == len(given):
+        return all(s in (1, g) for s, g in zip(shape, given))
+    rest = iter(given)
+    return len(shape) < len(given) and all(s in rest for s in shape)
+
+
+def on_meta(tensor):
+    return oploom.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+
+
 class OperatorTests:
     op: Operator
+    defaults: dict[str, Any]  # of arguments that samples leave out
 
     def skip_if_told(self, test):
         record = self.op.record
@@ -285,17 +322,53 @@ class OperatorTests:
             assert_close(changed, to_numpy(expected), tolerance(self.op, target.dtype, dtype),
                          str(call))
 
+    def arrangements(self, call):
+        """The tensors to change for each way to lay the arguments of a call out."""
+        yield {}
+        if not (self.op.record.get("skip") or {}).get("layouts"):
+            for name in call.tensor_names():
+                for _, tensor in layouts(call.tensors[name]):
+                    yield {name: tensor}
+
     def test_meta(self):
         """On the Meta device shapes, strides and dtypes are those of the CPU."""
         self.skip_if_told("meta")
         for call in self.calls(self.one_dtype()):
-            meta = {n: t.to("meta") for n, t in call.tensors.items() if isinstance(t, oploom.Tensor)}
-            lists = {n: [t if t is None else t.to("meta") for t in v]
-                     for n, v in call.tensors.items()
-                     if isinstance(v, list) and v and isinstance(v[0], oploom.Tensor)}
-            for m, r in zip(outputs(call.run(**meta, **lists)), outputs(call.run())):
-                assert m.device.type == "meta"
-                assert (m.shape, m.dtype, m.stride()) == (r.shape, r.dtype, r.stride())
+            for changed in self.arrangements(call):
+                tensors = {**call.tensors, **changed}
+                meta = {n: on_meta(t) for n, t in tensors.items() if isinstance(t, oploom.Tensor)}
+                lists = {n: [t if t is None else on_meta(t) for t in v]
+                         for n, v in tensors.items()
+                         if isinstance(v, list) and v and isinstance(v[0], oploom.Tensor)}
+                for m, r in zip(outputs(call.run(**meta, **lists)), outputs(call.run(**changed))):
+                    assert m.device.type == "meta"
+                    assert (m.shape, m.dtype, m.stride()) == (r.shape, r.dtype, r.stride())
+
+    def test_shape(self):
+        """The key `shape`, by which formulas are checked, says what is true of arguments that have
+        as many dimensions as it says."""
+        self.skip_if_told("shape")
+        shape = self.op.shape
+        tensors = [p.name for p in self.op.parameters if p.type in TENSORS]
+        described = 0
+        for call in self.calls(self.one_dtype()):
+            given = [(n, t, call.tensors[n].shape) for n, t in zip(tensors, shape.inputs)
+                     if isinstance(t, Dims) and call.tensors.get(n) is not None]
+            if any(len(term.sizes) != len(sizes) for _, term, sizes in given):
+                continue
+            described += 1
+            sizes: dict[str, int] = {}
+            for name, term, tensor in given:
+                bind(term, tensor, sizes, name)
+            for term, result in zip(shape.results, outputs(call.run()), strict=True):
+                if isinstance(term, Dims):
+                    bind(term, result.shape, sizes, "the result")
+                elif term is not None:
+                    given = call.tensors[term.argument]
+                    given = tuple(getattr(given, "shape", given))
+                    check = is_reduced if isinstance(term, Reduced) else is_shape
+                    assert check(tuple(result.shape), given), f"{tuple(result.shape)} {term} {given}"
+        assert described, "no sample has arguments of as many dimensions as `shape` says"
 
     # ---- Instruction sets ----
 

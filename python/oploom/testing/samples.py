@@ -8,10 +8,11 @@ of any other argument is the value itself.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import zlib
 from dataclasses import dataclass, field, replace
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import numpy as np
 
@@ -50,6 +51,38 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class Dims:
+    """A shape by letters, which stand for the same size wherever they occur."""
+
+    sizes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Like:
+    """The shape of an argument, or the one that a list of sizes holds; -1 there says nothing."""
+
+    argument: str
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """The shape of an argument, some dimensions dropped or made 1."""
+
+    argument: str
+
+
+ShapeTerm = Union[None, Dims, Like, Reduced]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the key `shape` says of the tensor arguments that are no lists, and of the results."""
+
+    inputs: tuple[ShapeTerm, ...]
+    results: tuple[ShapeTerm, ...]
+
+
+@dataclass(frozen=True)
 class Operator:
     """What the tests know of an operator; generated from the model."""
 
@@ -66,6 +99,7 @@ class Operator:
     inplace: bool = False  # there is a form that changes self
     out: tuple[str, ...] = ()  # names of the outputs of the out= form
     differentiable: tuple[str, ...] = ()  # arguments that have a gradient
+    shape: Optional[Shape] = None
 
     def dtypes(self) -> list[str]:
         if "none" in (self.record or {}):
@@ -132,6 +166,10 @@ class Call:
     swept: list[str] = field(default_factory=list)  # tensor arguments of the swept dtype
 
     def run(call, function=None, /, **changes):
+        return call.bind(function, **changes)()
+
+    def bind(call, function=None, /, **changes):
+        """The call as a function without arguments, some arguments changed."""
         function = function or call.operator.function()
         arguments = {**call.tensors, **changes}
         positional, keywords = [], {}
@@ -143,7 +181,7 @@ class Call:
                 keywords[p.name] = arguments.pop(p.name)
             else:
                 positional.append(arguments.pop(p.name))
-        return function(*positional, **keywords, **arguments)
+        return functools.partial(function, *positional, **keywords, **arguments)
 
     def _position(self, parameter):
         return [p.name for p in self.operator.parameters].index(parameter.name)

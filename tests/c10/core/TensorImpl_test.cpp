@@ -126,6 +126,8 @@ TEST(TensorImpl, ContiguityFlagsMatchTheirDefinitions) {
       {{2, 1}, {1, 99}},
       {{1, 3}, {99, 1}},
       {{2, 0}, {5, 9}},
+      {{3, 1, 2}, {1, 77, 3}},
+      {{3, 1, 2}, {1, 77, 4}},
       {{2, 3, 4}, {4, 8, 1}},
       {{2, 3, 4}, {0, 4, 1}},
       {{2, 3, 4, 5}, {60, 20, 5, 1}},
@@ -181,6 +183,8 @@ TEST(TensorImpl, CopiesShareStorageAndVersionButNotMetadata) {
   EXPECT_TRUE(copy->is_contiguous());
   copy->set_sizes_contiguous({6});
   EXPECT_EQ(tensor->dim(), 2);
+  copy->set_sizes_and_strides({5}, {1}, 1);
+  EXPECT_EQ(copy->shallow_copy_and_detach()->storage_offset(), 1);
   copy->bump_version();
   EXPECT_EQ(tensor->version(), 1u);
   tensor->shallow_copy_from(*copy);

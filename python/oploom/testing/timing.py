@@ -1,4 +1,4 @@
-"""Timing of Python code: the one helper of every Python benchmark."""
+"""Timing of Python code: the one helper of every benchmark in Python."""
 
 import time
 
