@@ -10,6 +10,7 @@
 #include <generated/native/add.h>
 #include <generated/native/atan2.h>
 #include <generated/native/atan2_backward.h>
+#include <generated/native/atan2_jvp.h>
 #include <generated/native/bitwise_and.h>
 #include <generated/native/bitwise_or.h>
 #include <generated/native/bitwise_xor.h>
@@ -37,6 +38,7 @@
 #include <generated/ops/arctan2.h>
 #include <generated/ops/atan2.h>
 #include <generated/ops/atan2_backward.h>
+#include <generated/ops/atan2_jvp.h>
 #include <generated/ops/bitwise_and.h>
 #include <generated/ops/bitwise_or.h>
 #include <generated/ops/bitwise_xor.h>
@@ -344,6 +346,32 @@ constinit OperatorTable<_ops::atan2_backward::schema> _ops::atan2_backward::tabl
     every_backend(&atan2_backward_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::atan2_backward},
+    });
+
+// atan2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+namespace native {
+Tensor atan2_jvp(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
+                 const Tensor& other) {
+  Tensor result;
+  compute_expression(
+      "atan2_jvp",
+      self_tangent.is_meta() ? nullptr : atan2_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &other_tangent, &self, &other}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor atan2_jvp_composite(DispatchKeySet, const Tensor& self_tangent, const Tensor& other_tangent,
+                           const Tensor& self, const Tensor& other) {
+  return native::atan2_jvp(self_tangent, other_tangent, self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::atan2_jvp::schema> _ops::atan2_jvp::table(
+    kernels_of<_ops::atan2_jvp>,
+    every_backend(&atan2_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::atan2_jvp},
     });
 
 // bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor
@@ -3347,6 +3375,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::atan2_::table,
       &_ops::atan2_out::table,
       &_ops::atan2_backward::table,
+      &_ops::atan2_jvp::table,
       &_ops::bitwise_and_Scalar::table,
       &_ops::bitwise_and_Tensor::table,
       &_ops::bitwise_and__Scalar::table,

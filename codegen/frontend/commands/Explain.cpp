@@ -244,9 +244,13 @@ class Explanation {
     }
     out_ << "  " << derivative.node << ", " << place(derivative.entry->where) << "\n";
     for (const auto& formula : derivative.inputs) row(names(formula), formula.text);
-    for (const auto& formula : derivative.entry->forward) {
-      row(names(formula), formula.text + "  (forward mode)");
+    for (const auto& formula : derivative.forward) {
+      std::string text;
+      for (const auto& term : formula.terms) text += (text.empty() ? "" : " + ") + term.text;
+      if (!formula.together.empty()) text = formula.together;
+      row("tangent of " + names(formula), text);
     }
+    if (derivative.forward.empty()) out_ << "  no forward formula\n";
     for (const auto& name : derivative.non_differentiable) row(name, "not differentiable");
     if (derivative.saved.empty()) out_ << "  saves nothing\n";
     for (const auto& value : derivative.saved) {
