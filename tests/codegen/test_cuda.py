@@ -106,5 +106,6 @@ def test_nvcc_compiles_the_smallest_family(tmp_path):
     result = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
     assert "warning" not in result.stderr, result.stderr
-    entries = (tmp_path / "kernels.ptx").read_text().count(".visible .entry")
-    assert entries >= 4 * 4 * 2  # functors, dtypes, dense and strided
+    ptx = (tmp_path / "kernels.ptx").read_text()
+    assert ptx.count(".visible .entry") >= 4 * 4 * 2  # functors, dtypes, dense and strided
+    assert "ld.global.v4.f32" in ptx and "st.global.v4.f32" in ptx, "16 bytes at a time"
