@@ -392,6 +392,7 @@ constinit OperatorTable<_ops::copysign_Tensor::schema> _ops::copysign_Tensor::ta
     kernels_of<_ops::copysign_Tensor>,
     {
         {DispatchKey::CPU, &copysign_Tensor_CPU},
+        {DispatchKey::CUDA, &copysign_Tensor_CPU},
         {DispatchKey::Meta, &copysign_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::copysign_Tensor},
     });
@@ -429,6 +430,7 @@ constinit OperatorTable<_ops::copysign__Tensor::schema> _ops::copysign__Tensor::
     kernels_of<_ops::copysign__Tensor>,
     {
         {DispatchKey::CPU, &copysign__Tensor_CPU},
+        {DispatchKey::CUDA, &copysign__Tensor_CPU},
         {DispatchKey::Meta, &copysign__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::copysign__Tensor},
     });
@@ -453,6 +455,7 @@ constinit OperatorTable<_ops::copysign_out::schema> _ops::copysign_out::table(
     kernels_of<_ops::copysign_out>,
     {
         {DispatchKey::CPU, &copysign_out_CPU},
+        {DispatchKey::CUDA, &copysign_out_CPU},
         {DispatchKey::Meta, &copysign_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::copysign_out},
     });
@@ -615,6 +618,7 @@ constinit OperatorTable<_ops::fmax::schema> _ops::fmax::table(
     kernels_of<_ops::fmax>,
     {
         {DispatchKey::CPU, &fmax_CPU},
+        {DispatchKey::CUDA, &fmax_CPU},
         {DispatchKey::Meta, &fmax_Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmax},
     });
@@ -639,6 +643,7 @@ constinit OperatorTable<_ops::fmax_::schema> _ops::fmax_::table(
     kernels_of<_ops::fmax_>,
     {
         {DispatchKey::CPU, &fmax__CPU},
+        {DispatchKey::CUDA, &fmax__CPU},
         {DispatchKey::Meta, &fmax__Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmax_},
     });
@@ -663,6 +668,7 @@ constinit OperatorTable<_ops::fmax_out::schema> _ops::fmax_out::table(
     kernels_of<_ops::fmax_out>,
     {
         {DispatchKey::CPU, &fmax_out_CPU},
+        {DispatchKey::CUDA, &fmax_out_CPU},
         {DispatchKey::Meta, &fmax_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmax_out},
     });
@@ -740,6 +746,7 @@ constinit OperatorTable<_ops::fmin::schema> _ops::fmin::table(
     kernels_of<_ops::fmin>,
     {
         {DispatchKey::CPU, &fmin_CPU},
+        {DispatchKey::CUDA, &fmin_CPU},
         {DispatchKey::Meta, &fmin_Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmin},
     });
@@ -764,6 +771,7 @@ constinit OperatorTable<_ops::fmin_::schema> _ops::fmin_::table(
     kernels_of<_ops::fmin_>,
     {
         {DispatchKey::CPU, &fmin__CPU},
+        {DispatchKey::CUDA, &fmin__CPU},
         {DispatchKey::Meta, &fmin__Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmin_},
     });
@@ -788,6 +796,7 @@ constinit OperatorTable<_ops::fmin_out::schema> _ops::fmin_out::table(
     kernels_of<_ops::fmin_out>,
     {
         {DispatchKey::CPU, &fmin_out_CPU},
+        {DispatchKey::CUDA, &fmin_out_CPU},
         {DispatchKey::Meta, &fmin_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmin_out},
     });
@@ -935,6 +944,7 @@ constinit OperatorTable<_ops::heaviside::schema> _ops::heaviside::table(
     kernels_of<_ops::heaviside>,
     {
         {DispatchKey::CPU, &heaviside_CPU},
+        {DispatchKey::CUDA, &heaviside_CPU},
         {DispatchKey::Meta, &heaviside_Meta},
         {DispatchKey::Autograd, &autograd::kernels::heaviside},
     });
@@ -959,6 +969,7 @@ constinit OperatorTable<_ops::heaviside_::schema> _ops::heaviside_::table(
     kernels_of<_ops::heaviside_>,
     {
         {DispatchKey::CPU, &heaviside__CPU},
+        {DispatchKey::CUDA, &heaviside__CPU},
         {DispatchKey::Meta, &heaviside__Meta},
         {DispatchKey::Autograd, &autograd::kernels::heaviside_},
     });
@@ -983,6 +994,7 @@ constinit OperatorTable<_ops::heaviside_out::schema> _ops::heaviside_out::table(
     kernels_of<_ops::heaviside_out>,
     {
         {DispatchKey::CPU, &heaviside_out_CPU},
+        {DispatchKey::CUDA, &heaviside_out_CPU},
         {DispatchKey::Meta, &heaviside_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::heaviside_out},
     });
@@ -1053,6 +1065,7 @@ constinit OperatorTable<_ops::hypot::schema> _ops::hypot::table(
     kernels_of<_ops::hypot>,
     {
         {DispatchKey::CPU, &hypot_CPU},
+        {DispatchKey::CUDA, &hypot_CPU},
         {DispatchKey::Meta, &hypot_Meta},
         {DispatchKey::Autograd, &autograd::kernels::hypot},
     });
@@ -1077,6 +1090,7 @@ constinit OperatorTable<_ops::hypot_::schema> _ops::hypot_::table(
     kernels_of<_ops::hypot_>,
     {
         {DispatchKey::CPU, &hypot__CPU},
+        {DispatchKey::CUDA, &hypot__CPU},
         {DispatchKey::Meta, &hypot__Meta},
         {DispatchKey::Autograd, &autograd::kernels::hypot_},
     });
@@ -1101,6 +1115,7 @@ constinit OperatorTable<_ops::hypot_out::schema> _ops::hypot_out::table(
     kernels_of<_ops::hypot_out>,
     {
         {DispatchKey::CPU, &hypot_out_CPU},
+        {DispatchKey::CUDA, &hypot_out_CPU},
         {DispatchKey::Meta, &hypot_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::hypot_out},
     });
@@ -1250,6 +1265,7 @@ constinit OperatorTable<_ops::ldexp_Tensor::schema> _ops::ldexp_Tensor::table(
     kernels_of<_ops::ldexp_Tensor>,
     {
         {DispatchKey::CPU, &ldexp_Tensor_CPU},
+        {DispatchKey::CUDA, &ldexp_Tensor_CPU},
         {DispatchKey::Meta, &ldexp_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ldexp_Tensor},
     });
@@ -1274,6 +1290,7 @@ constinit OperatorTable<_ops::ldexp__Tensor::schema> _ops::ldexp__Tensor::table(
     kernels_of<_ops::ldexp__Tensor>,
     {
         {DispatchKey::CPU, &ldexp__Tensor_CPU},
+        {DispatchKey::CUDA, &ldexp__Tensor_CPU},
         {DispatchKey::Meta, &ldexp__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ldexp__Tensor},
     });
@@ -1298,6 +1315,7 @@ constinit OperatorTable<_ops::ldexp_out::schema> _ops::ldexp_out::table(
     kernels_of<_ops::ldexp_out>,
     {
         {DispatchKey::CPU, &ldexp_out_CPU},
+        {DispatchKey::CUDA, &ldexp_out_CPU},
         {DispatchKey::Meta, &ldexp_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ldexp_out},
     });
@@ -1368,6 +1386,7 @@ constinit OperatorTable<_ops::logaddexp::schema> _ops::logaddexp::table(
     kernels_of<_ops::logaddexp>,
     {
         {DispatchKey::CPU, &logaddexp_CPU},
+        {DispatchKey::CUDA, &logaddexp_CPU},
         {DispatchKey::Meta, &logaddexp_Meta},
         {DispatchKey::Autograd, &autograd::kernels::logaddexp},
     });
@@ -1392,6 +1411,7 @@ constinit OperatorTable<_ops::logaddexp_::schema> _ops::logaddexp_::table(
     kernels_of<_ops::logaddexp_>,
     {
         {DispatchKey::CPU, &logaddexp__CPU},
+        {DispatchKey::CUDA, &logaddexp__CPU},
         {DispatchKey::Meta, &logaddexp__Meta},
         {DispatchKey::Autograd, &autograd::kernels::logaddexp_},
     });
@@ -1416,6 +1436,7 @@ constinit OperatorTable<_ops::logaddexp_out::schema> _ops::logaddexp_out::table(
     kernels_of<_ops::logaddexp_out>,
     {
         {DispatchKey::CPU, &logaddexp_out_CPU},
+        {DispatchKey::CUDA, &logaddexp_out_CPU},
         {DispatchKey::Meta, &logaddexp_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::logaddexp_out},
     });
@@ -1451,6 +1472,7 @@ constinit OperatorTable<_ops::logaddexp2::schema> _ops::logaddexp2::table(
     kernels_of<_ops::logaddexp2>,
     {
         {DispatchKey::CPU, &logaddexp2_CPU},
+        {DispatchKey::CUDA, &logaddexp2_CPU},
         {DispatchKey::Meta, &logaddexp2_Meta},
         {DispatchKey::Autograd, &autograd::kernels::logaddexp2},
     });
@@ -1475,6 +1497,7 @@ constinit OperatorTable<_ops::logaddexp2_::schema> _ops::logaddexp2_::table(
     kernels_of<_ops::logaddexp2_>,
     {
         {DispatchKey::CPU, &logaddexp2__CPU},
+        {DispatchKey::CUDA, &logaddexp2__CPU},
         {DispatchKey::Meta, &logaddexp2__Meta},
         {DispatchKey::Autograd, &autograd::kernels::logaddexp2_},
     });
@@ -1499,6 +1522,7 @@ constinit OperatorTable<_ops::logaddexp2_out::schema> _ops::logaddexp2_out::tabl
     kernels_of<_ops::logaddexp2_out>,
     {
         {DispatchKey::CPU, &logaddexp2_out_CPU},
+        {DispatchKey::CUDA, &logaddexp2_out_CPU},
         {DispatchKey::Meta, &logaddexp2_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::logaddexp2_out},
     });
@@ -1608,6 +1632,7 @@ constinit OperatorTable<_ops::nextafter::schema> _ops::nextafter::table(
     kernels_of<_ops::nextafter>,
     {
         {DispatchKey::CPU, &nextafter_CPU},
+        {DispatchKey::CUDA, &nextafter_CPU},
         {DispatchKey::Meta, &nextafter_Meta},
         {DispatchKey::Autograd, &autograd::kernels::nextafter},
     });
@@ -1632,6 +1657,7 @@ constinit OperatorTable<_ops::nextafter_::schema> _ops::nextafter_::table(
     kernels_of<_ops::nextafter_>,
     {
         {DispatchKey::CPU, &nextafter__CPU},
+        {DispatchKey::CUDA, &nextafter__CPU},
         {DispatchKey::Meta, &nextafter__Meta},
         {DispatchKey::Autograd, &autograd::kernels::nextafter_},
     });
@@ -1656,6 +1682,7 @@ constinit OperatorTable<_ops::nextafter_out::schema> _ops::nextafter_out::table(
     kernels_of<_ops::nextafter_out>,
     {
         {DispatchKey::CPU, &nextafter_out_CPU},
+        {DispatchKey::CUDA, &nextafter_out_CPU},
         {DispatchKey::Meta, &nextafter_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::nextafter_out},
     });
@@ -1692,6 +1719,7 @@ constinit OperatorTable<_ops::special_xlog1py::schema> _ops::special_xlog1py::ta
     kernels_of<_ops::special_xlog1py>,
     {
         {DispatchKey::CPU, &special_xlog1py_CPU},
+        {DispatchKey::CUDA, &special_xlog1py_CPU},
         {DispatchKey::Meta, &special_xlog1py_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_xlog1py},
     });
@@ -1746,6 +1774,7 @@ constinit OperatorTable<_ops::special_xlog1py_::schema> _ops::special_xlog1py_::
     kernels_of<_ops::special_xlog1py_>,
     {
         {DispatchKey::CPU, &special_xlog1py__CPU},
+        {DispatchKey::CUDA, &special_xlog1py__CPU},
         {DispatchKey::Meta, &special_xlog1py__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_xlog1py_},
     });
@@ -1788,6 +1817,7 @@ constinit OperatorTable<_ops::special_xlog1py_out::schema> _ops::special_xlog1py
     kernels_of<_ops::special_xlog1py_out>,
     {
         {DispatchKey::CPU, &special_xlog1py_out_CPU},
+        {DispatchKey::CUDA, &special_xlog1py_out_CPU},
         {DispatchKey::Meta, &special_xlog1py_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_xlog1py_out},
     });
@@ -1992,6 +2022,7 @@ constinit OperatorTable<_ops::xlogy_Tensor::schema> _ops::xlogy_Tensor::table(
     kernels_of<_ops::xlogy_Tensor>,
     {
         {DispatchKey::CPU, &xlogy_Tensor_CPU},
+        {DispatchKey::CUDA, &xlogy_Tensor_CPU},
         {DispatchKey::Meta, &xlogy_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::xlogy_Tensor},
     });
@@ -2030,6 +2061,7 @@ constinit OperatorTable<_ops::xlogy__Tensor::schema> _ops::xlogy__Tensor::table(
     kernels_of<_ops::xlogy__Tensor>,
     {
         {DispatchKey::CPU, &xlogy__Tensor_CPU},
+        {DispatchKey::CUDA, &xlogy__Tensor_CPU},
         {DispatchKey::Meta, &xlogy__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::xlogy__Tensor},
     });
@@ -2084,6 +2116,7 @@ constinit OperatorTable<_ops::xlogy_OutTensor::schema> _ops::xlogy_OutTensor::ta
     kernels_of<_ops::xlogy_OutTensor>,
     {
         {DispatchKey::CPU, &xlogy_OutTensor_CPU},
+        {DispatchKey::CUDA, &xlogy_OutTensor_CPU},
         {DispatchKey::Meta, &xlogy_OutTensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::xlogy_OutTensor},
     });

@@ -246,6 +246,7 @@ constinit OperatorTable<_ops::atan2::schema> _ops::atan2::table(
     kernels_of<_ops::atan2>,
     {
         {DispatchKey::CPU, &atan2_CPU},
+        {DispatchKey::CUDA, &atan2_CPU},
         {DispatchKey::Meta, &atan2_Meta},
         {DispatchKey::Autograd, &autograd::kernels::atan2},
     });
@@ -270,6 +271,7 @@ constinit OperatorTable<_ops::atan2_::schema> _ops::atan2_::table(
     kernels_of<_ops::atan2_>,
     {
         {DispatchKey::CPU, &atan2__CPU},
+        {DispatchKey::CUDA, &atan2__CPU},
         {DispatchKey::Meta, &atan2__Meta},
         {DispatchKey::Autograd, &autograd::kernels::atan2_},
     });
@@ -294,6 +296,7 @@ constinit OperatorTable<_ops::atan2_out::schema> _ops::atan2_out::table(
     kernels_of<_ops::atan2_out>,
     {
         {DispatchKey::CPU, &atan2_out_CPU},
+        {DispatchKey::CUDA, &atan2_out_CPU},
         {DispatchKey::Meta, &atan2_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::atan2_out},
     });

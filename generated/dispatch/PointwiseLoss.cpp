@@ -84,6 +84,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy::schema> _ops::_binary_cross
     kernels_of<_ops::_binary_cross_entropy>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy},
     });
@@ -110,6 +111,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_::schema> _ops::_binary_cros
     kernels_of<_ops::_binary_cross_entropy_>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy__CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy__CPU},
         {DispatchKey::Meta, &_binary_cross_entropy__Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_},
     });
@@ -139,6 +141,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_out::schema>
     kernels_of<_ops::_binary_cross_entropy_out>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_out_CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_out_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_out},
     });
@@ -180,6 +183,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_backward::schema>
     kernels_of<_ops::_binary_cross_entropy_backward>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_backward_CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_backward_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_backward_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_backward},
     });
@@ -212,6 +216,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_backward_out::schema>
     kernels_of<_ops::_binary_cross_entropy_backward_out>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_backward_out_CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_backward_out_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_backward_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_backward_out},
     });
@@ -291,6 +296,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits::schema>
     kernels_of<_ops::_binary_cross_entropy_with_logits>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_with_logits_CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_with_logits_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_with_logits_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits},
     });
@@ -337,6 +343,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_pos_weight::sche
     kernels_of<_ops::_binary_cross_entropy_with_logits_pos_weight>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_with_logits_pos_weight_CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_with_logits_pos_weight_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_with_logits_pos_weight_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_pos_weight},
     });
@@ -365,6 +372,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_::schema>
     kernels_of<_ops::_binary_cross_entropy_with_logits_>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_with_logits__CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_with_logits__CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_with_logits__Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_},
     });
@@ -397,6 +405,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits__pos_weight::sch
     kernels_of<_ops::_binary_cross_entropy_with_logits__pos_weight>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_with_logits__pos_weight_CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_with_logits__pos_weight_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_with_logits__pos_weight_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits__pos_weight},
     });
@@ -427,6 +436,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_out::schema>
     kernels_of<_ops::_binary_cross_entropy_with_logits_out>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_with_logits_out_CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_with_logits_out_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_with_logits_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_out},
     });
@@ -461,6 +471,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_pos_weight_out::
     kernels_of<_ops::_binary_cross_entropy_with_logits_pos_weight_out>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_with_logits_pos_weight_out_CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_with_logits_pos_weight_out_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_with_logits_pos_weight_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_pos_weight_out},
     });
@@ -572,6 +583,7 @@ constinit OperatorTable<_ops::_huber_loss::schema> _ops::_huber_loss::table(
     kernels_of<_ops::_huber_loss>,
     {
         {DispatchKey::CPU, &_huber_loss_CPU},
+        {DispatchKey::CUDA, &_huber_loss_CPU},
         {DispatchKey::Meta, &_huber_loss_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_huber_loss},
     });
@@ -596,6 +608,7 @@ constinit OperatorTable<_ops::_huber_loss_::schema> _ops::_huber_loss_::table(
     kernels_of<_ops::_huber_loss_>,
     {
         {DispatchKey::CPU, &_huber_loss__CPU},
+        {DispatchKey::CUDA, &_huber_loss__CPU},
         {DispatchKey::Meta, &_huber_loss__Meta},
         {DispatchKey::Autograd, &autograd::kernels::_huber_loss_},
     });
@@ -622,6 +635,7 @@ constinit OperatorTable<_ops::_huber_loss_out::schema> _ops::_huber_loss_out::ta
     kernels_of<_ops::_huber_loss_out>,
     {
         {DispatchKey::CPU, &_huber_loss_out_CPU},
+        {DispatchKey::CUDA, &_huber_loss_out_CPU},
         {DispatchKey::Meta, &_huber_loss_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_huber_loss_out},
     });
@@ -693,6 +707,7 @@ constinit OperatorTable<_ops::_kl_div::schema> _ops::_kl_div::table(
     kernels_of<_ops::_kl_div>,
     {
         {DispatchKey::CPU, &_kl_div_CPU},
+        {DispatchKey::CUDA, &_kl_div_CPU},
         {DispatchKey::Meta, &_kl_div_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_kl_div},
     });
@@ -717,6 +732,7 @@ constinit OperatorTable<_ops::_kl_div_::schema> _ops::_kl_div_::table(
     kernels_of<_ops::_kl_div_>,
     {
         {DispatchKey::CPU, &_kl_div__CPU},
+        {DispatchKey::CUDA, &_kl_div__CPU},
         {DispatchKey::Meta, &_kl_div__Meta},
         {DispatchKey::Autograd, &autograd::kernels::_kl_div_},
     });
@@ -741,6 +757,7 @@ constinit OperatorTable<_ops::_kl_div_out::schema> _ops::_kl_div_out::table(
     kernels_of<_ops::_kl_div_out>,
     {
         {DispatchKey::CPU, &_kl_div_out_CPU},
+        {DispatchKey::CUDA, &_kl_div_out_CPU},
         {DispatchKey::Meta, &_kl_div_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_kl_div_out},
     });
@@ -819,6 +836,7 @@ constinit OperatorTable<_ops::_kl_div_log_target::schema> _ops::_kl_div_log_targ
     kernels_of<_ops::_kl_div_log_target>,
     {
         {DispatchKey::CPU, &_kl_div_log_target_CPU},
+        {DispatchKey::CUDA, &_kl_div_log_target_CPU},
         {DispatchKey::Meta, &_kl_div_log_target_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_kl_div_log_target},
     });
@@ -844,6 +862,7 @@ constinit OperatorTable<_ops::_kl_div_log_target_::schema> _ops::_kl_div_log_tar
     kernels_of<_ops::_kl_div_log_target_>,
     {
         {DispatchKey::CPU, &_kl_div_log_target__CPU},
+        {DispatchKey::CUDA, &_kl_div_log_target__CPU},
         {DispatchKey::Meta, &_kl_div_log_target__Meta},
         {DispatchKey::Autograd, &autograd::kernels::_kl_div_log_target_},
     });
@@ -871,6 +890,7 @@ constinit OperatorTable<_ops::_kl_div_log_target_out::schema> _ops::_kl_div_log_
     kernels_of<_ops::_kl_div_log_target_out>,
     {
         {DispatchKey::CPU, &_kl_div_log_target_out_CPU},
+        {DispatchKey::CUDA, &_kl_div_log_target_out_CPU},
         {DispatchKey::Meta, &_kl_div_log_target_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_kl_div_log_target_out},
     });
@@ -943,6 +963,7 @@ constinit OperatorTable<_ops::_l1_loss::schema> _ops::_l1_loss::table(
     kernels_of<_ops::_l1_loss>,
     {
         {DispatchKey::CPU, &_l1_loss_CPU},
+        {DispatchKey::CUDA, &_l1_loss_CPU},
         {DispatchKey::Meta, &_l1_loss_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_l1_loss},
     });
@@ -967,6 +988,7 @@ constinit OperatorTable<_ops::_l1_loss_::schema> _ops::_l1_loss_::table(
     kernels_of<_ops::_l1_loss_>,
     {
         {DispatchKey::CPU, &_l1_loss__CPU},
+        {DispatchKey::CUDA, &_l1_loss__CPU},
         {DispatchKey::Meta, &_l1_loss__Meta},
         {DispatchKey::Autograd, &autograd::kernels::_l1_loss_},
     });
@@ -991,6 +1013,7 @@ constinit OperatorTable<_ops::_l1_loss_out::schema> _ops::_l1_loss_out::table(
     kernels_of<_ops::_l1_loss_out>,
     {
         {DispatchKey::CPU, &_l1_loss_out_CPU},
+        {DispatchKey::CUDA, &_l1_loss_out_CPU},
         {DispatchKey::Meta, &_l1_loss_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_l1_loss_out},
     });
@@ -1071,6 +1094,7 @@ constinit OperatorTable<_ops::_smooth_l1_loss::schema> _ops::_smooth_l1_loss::ta
     kernels_of<_ops::_smooth_l1_loss>,
     {
         {DispatchKey::CPU, &_smooth_l1_loss_CPU},
+        {DispatchKey::CUDA, &_smooth_l1_loss_CPU},
         {DispatchKey::Meta, &_smooth_l1_loss_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_smooth_l1_loss},
     });
@@ -1095,6 +1119,7 @@ constinit OperatorTable<_ops::_smooth_l1_loss_::schema> _ops::_smooth_l1_loss_::
     kernels_of<_ops::_smooth_l1_loss_>,
     {
         {DispatchKey::CPU, &_smooth_l1_loss__CPU},
+        {DispatchKey::CUDA, &_smooth_l1_loss__CPU},
         {DispatchKey::Meta, &_smooth_l1_loss__Meta},
         {DispatchKey::Autograd, &autograd::kernels::_smooth_l1_loss_},
     });
@@ -1121,6 +1146,7 @@ constinit OperatorTable<_ops::_smooth_l1_loss_out::schema> _ops::_smooth_l1_loss
     kernels_of<_ops::_smooth_l1_loss_out>,
     {
         {DispatchKey::CPU, &_smooth_l1_loss_out_CPU},
+        {DispatchKey::CUDA, &_smooth_l1_loss_out_CPU},
         {DispatchKey::Meta, &_smooth_l1_loss_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_smooth_l1_loss_out},
     });

@@ -119,6 +119,7 @@ constinit OperatorTable<_ops::_logit::schema> _ops::_logit::table(
     kernels_of<_ops::_logit>,
     {
         {DispatchKey::CPU, &_logit_CPU},
+        {DispatchKey::CUDA, &_logit_CPU},
         {DispatchKey::Meta, &_logit_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_logit},
     });
@@ -143,6 +144,7 @@ constinit OperatorTable<_ops::_logit_::schema> _ops::_logit_::table(
     kernels_of<_ops::_logit_>,
     {
         {DispatchKey::CPU, &_logit__CPU},
+        {DispatchKey::CUDA, &_logit__CPU},
         {DispatchKey::Meta, &_logit__Meta},
         {DispatchKey::Autograd, &autograd::kernels::_logit_},
     });
@@ -167,6 +169,7 @@ constinit OperatorTable<_ops::_logit_out::schema> _ops::_logit_out::table(
     kernels_of<_ops::_logit_out>,
     {
         {DispatchKey::CPU, &_logit_out_CPU},
+        {DispatchKey::CUDA, &_logit_out_CPU},
         {DispatchKey::Meta, &_logit_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_logit_out},
     });
@@ -228,6 +231,7 @@ constinit OperatorTable<_ops::digamma::schema> _ops::digamma::table(
     kernels_of<_ops::digamma>,
     {
         {DispatchKey::CPU, &digamma_CPU},
+        {DispatchKey::CUDA, &digamma_CPU},
         {DispatchKey::Meta, &digamma_Meta},
         {DispatchKey::Autograd, &autograd::kernels::digamma},
     });
@@ -252,6 +256,7 @@ constinit OperatorTable<_ops::digamma_::schema> _ops::digamma_::table(
     kernels_of<_ops::digamma_>,
     {
         {DispatchKey::CPU, &digamma__CPU},
+        {DispatchKey::CUDA, &digamma__CPU},
         {DispatchKey::Meta, &digamma__Meta},
         {DispatchKey::Autograd, &autograd::kernels::digamma_},
     });
@@ -276,6 +281,7 @@ constinit OperatorTable<_ops::digamma_out::schema> _ops::digamma_out::table(
     kernels_of<_ops::digamma_out>,
     {
         {DispatchKey::CPU, &digamma_out_CPU},
+        {DispatchKey::CUDA, &digamma_out_CPU},
         {DispatchKey::Meta, &digamma_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::digamma_out},
     });
@@ -335,6 +341,7 @@ constinit OperatorTable<_ops::erfc::schema> _ops::erfc::table(
     kernels_of<_ops::erfc>,
     {
         {DispatchKey::CPU, &erfc_CPU},
+        {DispatchKey::CUDA, &erfc_CPU},
         {DispatchKey::Meta, &erfc_Meta},
         {DispatchKey::Autograd, &autograd::kernels::erfc},
     });
@@ -359,6 +366,7 @@ constinit OperatorTable<_ops::erfc_::schema> _ops::erfc_::table(
     kernels_of<_ops::erfc_>,
     {
         {DispatchKey::CPU, &erfc__CPU},
+        {DispatchKey::CUDA, &erfc__CPU},
         {DispatchKey::Meta, &erfc__Meta},
         {DispatchKey::Autograd, &autograd::kernels::erfc_},
     });
@@ -383,6 +391,7 @@ constinit OperatorTable<_ops::erfc_out::schema> _ops::erfc_out::table(
     kernels_of<_ops::erfc_out>,
     {
         {DispatchKey::CPU, &erfc_out_CPU},
+        {DispatchKey::CUDA, &erfc_out_CPU},
         {DispatchKey::Meta, &erfc_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::erfc_out},
     });
@@ -442,6 +451,7 @@ constinit OperatorTable<_ops::erfinv::schema> _ops::erfinv::table(
     kernels_of<_ops::erfinv>,
     {
         {DispatchKey::CPU, &erfinv_CPU},
+        {DispatchKey::CUDA, &erfinv_CPU},
         {DispatchKey::Meta, &erfinv_Meta},
         {DispatchKey::Autograd, &autograd::kernels::erfinv},
     });
@@ -466,6 +476,7 @@ constinit OperatorTable<_ops::erfinv_::schema> _ops::erfinv_::table(
     kernels_of<_ops::erfinv_>,
     {
         {DispatchKey::CPU, &erfinv__CPU},
+        {DispatchKey::CUDA, &erfinv__CPU},
         {DispatchKey::Meta, &erfinv__Meta},
         {DispatchKey::Autograd, &autograd::kernels::erfinv_},
     });
@@ -490,6 +501,7 @@ constinit OperatorTable<_ops::erfinv_out::schema> _ops::erfinv_out::table(
     kernels_of<_ops::erfinv_out>,
     {
         {DispatchKey::CPU, &erfinv_out_CPU},
+        {DispatchKey::CUDA, &erfinv_out_CPU},
         {DispatchKey::Meta, &erfinv_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::erfinv_out},
     });
@@ -549,6 +561,7 @@ constinit OperatorTable<_ops::i0::schema> _ops::i0::table(
     kernels_of<_ops::i0>,
     {
         {DispatchKey::CPU, &i0_CPU},
+        {DispatchKey::CUDA, &i0_CPU},
         {DispatchKey::Meta, &i0_Meta},
         {DispatchKey::Autograd, &autograd::kernels::i0},
     });
@@ -573,6 +586,7 @@ constinit OperatorTable<_ops::i0_::schema> _ops::i0_::table(
     kernels_of<_ops::i0_>,
     {
         {DispatchKey::CPU, &i0__CPU},
+        {DispatchKey::CUDA, &i0__CPU},
         {DispatchKey::Meta, &i0__Meta},
         {DispatchKey::Autograd, &autograd::kernels::i0_},
     });
@@ -597,6 +611,7 @@ constinit OperatorTable<_ops::i0_out::schema> _ops::i0_out::table(
     kernels_of<_ops::i0_out>,
     {
         {DispatchKey::CPU, &i0_out_CPU},
+        {DispatchKey::CUDA, &i0_out_CPU},
         {DispatchKey::Meta, &i0_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::i0_out},
     });
@@ -656,6 +671,7 @@ constinit OperatorTable<_ops::lgamma::schema> _ops::lgamma::table(
     kernels_of<_ops::lgamma>,
     {
         {DispatchKey::CPU, &lgamma_CPU},
+        {DispatchKey::CUDA, &lgamma_CPU},
         {DispatchKey::Meta, &lgamma_Meta},
         {DispatchKey::Autograd, &autograd::kernels::lgamma},
     });
@@ -680,6 +696,7 @@ constinit OperatorTable<_ops::lgamma_::schema> _ops::lgamma_::table(
     kernels_of<_ops::lgamma_>,
     {
         {DispatchKey::CPU, &lgamma__CPU},
+        {DispatchKey::CUDA, &lgamma__CPU},
         {DispatchKey::Meta, &lgamma__Meta},
         {DispatchKey::Autograd, &autograd::kernels::lgamma_},
     });
@@ -704,6 +721,7 @@ constinit OperatorTable<_ops::lgamma_out::schema> _ops::lgamma_out::table(
     kernels_of<_ops::lgamma_out>,
     {
         {DispatchKey::CPU, &lgamma_out_CPU},
+        {DispatchKey::CUDA, &lgamma_out_CPU},
         {DispatchKey::Meta, &lgamma_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::lgamma_out},
     });
@@ -806,6 +824,7 @@ constinit OperatorTable<_ops::polygamma::schema> _ops::polygamma::table(
     kernels_of<_ops::polygamma>,
     {
         {DispatchKey::CPU, &polygamma_CPU},
+        {DispatchKey::CUDA, &polygamma_CPU},
         {DispatchKey::Meta, &polygamma_Meta},
         {DispatchKey::Autograd, &autograd::kernels::polygamma},
     });
@@ -843,6 +862,7 @@ constinit OperatorTable<_ops::polygamma_out::schema> _ops::polygamma_out::table(
     kernels_of<_ops::polygamma_out>,
     {
         {DispatchKey::CPU, &polygamma_out_CPU},
+        {DispatchKey::CUDA, &polygamma_out_CPU},
         {DispatchKey::Meta, &polygamma_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::polygamma_out},
     });
@@ -904,6 +924,7 @@ constinit OperatorTable<_ops::sinc::schema> _ops::sinc::table(
     kernels_of<_ops::sinc>,
     {
         {DispatchKey::CPU, &sinc_CPU},
+        {DispatchKey::CUDA, &sinc_CPU},
         {DispatchKey::Meta, &sinc_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sinc},
     });
@@ -928,6 +949,7 @@ constinit OperatorTable<_ops::sinc_::schema> _ops::sinc_::table(
     kernels_of<_ops::sinc_>,
     {
         {DispatchKey::CPU, &sinc__CPU},
+        {DispatchKey::CUDA, &sinc__CPU},
         {DispatchKey::Meta, &sinc__Meta},
         {DispatchKey::Autograd, &autograd::kernels::sinc_},
     });
@@ -952,6 +974,7 @@ constinit OperatorTable<_ops::sinc_out::schema> _ops::sinc_out::table(
     kernels_of<_ops::sinc_out>,
     {
         {DispatchKey::CPU, &sinc_out_CPU},
+        {DispatchKey::CUDA, &sinc_out_CPU},
         {DispatchKey::Meta, &sinc_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sinc_out},
     });
@@ -1037,6 +1060,7 @@ constinit OperatorTable<_ops::special_entr::schema> _ops::special_entr::table(
     kernels_of<_ops::special_entr>,
     {
         {DispatchKey::CPU, &special_entr_CPU},
+        {DispatchKey::CUDA, &special_entr_CPU},
         {DispatchKey::Meta, &special_entr_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_entr},
     });
@@ -1061,6 +1085,7 @@ constinit OperatorTable<_ops::special_entr_::schema> _ops::special_entr_::table(
     kernels_of<_ops::special_entr_>,
     {
         {DispatchKey::CPU, &special_entr__CPU},
+        {DispatchKey::CUDA, &special_entr__CPU},
         {DispatchKey::Meta, &special_entr__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_entr_},
     });
@@ -1085,6 +1110,7 @@ constinit OperatorTable<_ops::special_entr_out::schema> _ops::special_entr_out::
     kernels_of<_ops::special_entr_out>,
     {
         {DispatchKey::CPU, &special_entr_out_CPU},
+        {DispatchKey::CUDA, &special_entr_out_CPU},
         {DispatchKey::Meta, &special_entr_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_entr_out},
     });
@@ -1169,6 +1195,7 @@ constinit OperatorTable<_ops::special_erfcx::schema> _ops::special_erfcx::table(
     kernels_of<_ops::special_erfcx>,
     {
         {DispatchKey::CPU, &special_erfcx_CPU},
+        {DispatchKey::CUDA, &special_erfcx_CPU},
         {DispatchKey::Meta, &special_erfcx_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_erfcx},
     });
@@ -1193,6 +1220,7 @@ constinit OperatorTable<_ops::special_erfcx_::schema> _ops::special_erfcx_::tabl
     kernels_of<_ops::special_erfcx_>,
     {
         {DispatchKey::CPU, &special_erfcx__CPU},
+        {DispatchKey::CUDA, &special_erfcx__CPU},
         {DispatchKey::Meta, &special_erfcx__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_erfcx_},
     });
@@ -1217,6 +1245,7 @@ constinit OperatorTable<_ops::special_erfcx_out::schema> _ops::special_erfcx_out
     kernels_of<_ops::special_erfcx_out>,
     {
         {DispatchKey::CPU, &special_erfcx_out_CPU},
+        {DispatchKey::CUDA, &special_erfcx_out_CPU},
         {DispatchKey::Meta, &special_erfcx_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_erfcx_out},
     });
@@ -1350,6 +1379,7 @@ constinit OperatorTable<_ops::special_i0e::schema> _ops::special_i0e::table(
     kernels_of<_ops::special_i0e>,
     {
         {DispatchKey::CPU, &special_i0e_CPU},
+        {DispatchKey::CUDA, &special_i0e_CPU},
         {DispatchKey::Meta, &special_i0e_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_i0e},
     });
@@ -1374,6 +1404,7 @@ constinit OperatorTable<_ops::special_i0e_::schema> _ops::special_i0e_::table(
     kernels_of<_ops::special_i0e_>,
     {
         {DispatchKey::CPU, &special_i0e__CPU},
+        {DispatchKey::CUDA, &special_i0e__CPU},
         {DispatchKey::Meta, &special_i0e__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_i0e_},
     });
@@ -1398,6 +1429,7 @@ constinit OperatorTable<_ops::special_i0e_out::schema> _ops::special_i0e_out::ta
     kernels_of<_ops::special_i0e_out>,
     {
         {DispatchKey::CPU, &special_i0e_out_CPU},
+        {DispatchKey::CUDA, &special_i0e_out_CPU},
         {DispatchKey::Meta, &special_i0e_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_i0e_out},
     });
@@ -1458,6 +1490,7 @@ constinit OperatorTable<_ops::special_i1::schema> _ops::special_i1::table(
     kernels_of<_ops::special_i1>,
     {
         {DispatchKey::CPU, &special_i1_CPU},
+        {DispatchKey::CUDA, &special_i1_CPU},
         {DispatchKey::Meta, &special_i1_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_i1},
     });
@@ -1482,6 +1515,7 @@ constinit OperatorTable<_ops::special_i1_::schema> _ops::special_i1_::table(
     kernels_of<_ops::special_i1_>,
     {
         {DispatchKey::CPU, &special_i1__CPU},
+        {DispatchKey::CUDA, &special_i1__CPU},
         {DispatchKey::Meta, &special_i1__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_i1_},
     });
@@ -1506,6 +1540,7 @@ constinit OperatorTable<_ops::special_i1_out::schema> _ops::special_i1_out::tabl
     kernels_of<_ops::special_i1_out>,
     {
         {DispatchKey::CPU, &special_i1_out_CPU},
+        {DispatchKey::CUDA, &special_i1_out_CPU},
         {DispatchKey::Meta, &special_i1_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_i1_out},
     });
@@ -1566,6 +1601,7 @@ constinit OperatorTable<_ops::special_i1e::schema> _ops::special_i1e::table(
     kernels_of<_ops::special_i1e>,
     {
         {DispatchKey::CPU, &special_i1e_CPU},
+        {DispatchKey::CUDA, &special_i1e_CPU},
         {DispatchKey::Meta, &special_i1e_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_i1e},
     });
@@ -1590,6 +1626,7 @@ constinit OperatorTable<_ops::special_i1e_::schema> _ops::special_i1e_::table(
     kernels_of<_ops::special_i1e_>,
     {
         {DispatchKey::CPU, &special_i1e__CPU},
+        {DispatchKey::CUDA, &special_i1e__CPU},
         {DispatchKey::Meta, &special_i1e__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_i1e_},
     });
@@ -1614,6 +1651,7 @@ constinit OperatorTable<_ops::special_i1e_out::schema> _ops::special_i1e_out::ta
     kernels_of<_ops::special_i1e_out>,
     {
         {DispatchKey::CPU, &special_i1e_out_CPU},
+        {DispatchKey::CUDA, &special_i1e_out_CPU},
         {DispatchKey::Meta, &special_i1e_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_i1e_out},
     });
@@ -1674,6 +1712,7 @@ constinit OperatorTable<_ops::special_log_ndtr::schema> _ops::special_log_ndtr::
     kernels_of<_ops::special_log_ndtr>,
     {
         {DispatchKey::CPU, &special_log_ndtr_CPU},
+        {DispatchKey::CUDA, &special_log_ndtr_CPU},
         {DispatchKey::Meta, &special_log_ndtr_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_log_ndtr},
     });
@@ -1699,6 +1738,7 @@ constinit OperatorTable<_ops::special_log_ndtr_::schema> _ops::special_log_ndtr_
     kernels_of<_ops::special_log_ndtr_>,
     {
         {DispatchKey::CPU, &special_log_ndtr__CPU},
+        {DispatchKey::CUDA, &special_log_ndtr__CPU},
         {DispatchKey::Meta, &special_log_ndtr__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_log_ndtr_},
     });
@@ -1724,6 +1764,7 @@ constinit OperatorTable<_ops::special_log_ndtr_out::schema> _ops::special_log_nd
     kernels_of<_ops::special_log_ndtr_out>,
     {
         {DispatchKey::CPU, &special_log_ndtr_out_CPU},
+        {DispatchKey::CUDA, &special_log_ndtr_out_CPU},
         {DispatchKey::Meta, &special_log_ndtr_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_log_ndtr_out},
     });
@@ -1809,6 +1850,7 @@ constinit OperatorTable<_ops::special_ndtr::schema> _ops::special_ndtr::table(
     kernels_of<_ops::special_ndtr>,
     {
         {DispatchKey::CPU, &special_ndtr_CPU},
+        {DispatchKey::CUDA, &special_ndtr_CPU},
         {DispatchKey::Meta, &special_ndtr_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_ndtr},
     });
@@ -1833,6 +1875,7 @@ constinit OperatorTable<_ops::special_ndtr_::schema> _ops::special_ndtr_::table(
     kernels_of<_ops::special_ndtr_>,
     {
         {DispatchKey::CPU, &special_ndtr__CPU},
+        {DispatchKey::CUDA, &special_ndtr__CPU},
         {DispatchKey::Meta, &special_ndtr__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_ndtr_},
     });
@@ -1857,6 +1900,7 @@ constinit OperatorTable<_ops::special_ndtr_out::schema> _ops::special_ndtr_out::
     kernels_of<_ops::special_ndtr_out>,
     {
         {DispatchKey::CPU, &special_ndtr_out_CPU},
+        {DispatchKey::CUDA, &special_ndtr_out_CPU},
         {DispatchKey::Meta, &special_ndtr_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_ndtr_out},
     });
@@ -1917,6 +1961,7 @@ constinit OperatorTable<_ops::special_ndtri::schema> _ops::special_ndtri::table(
     kernels_of<_ops::special_ndtri>,
     {
         {DispatchKey::CPU, &special_ndtri_CPU},
+        {DispatchKey::CUDA, &special_ndtri_CPU},
         {DispatchKey::Meta, &special_ndtri_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_ndtri},
     });
@@ -1941,6 +1986,7 @@ constinit OperatorTable<_ops::special_ndtri_::schema> _ops::special_ndtri_::tabl
     kernels_of<_ops::special_ndtri_>,
     {
         {DispatchKey::CPU, &special_ndtri__CPU},
+        {DispatchKey::CUDA, &special_ndtri__CPU},
         {DispatchKey::Meta, &special_ndtri__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_ndtri_},
     });
@@ -1965,6 +2011,7 @@ constinit OperatorTable<_ops::special_ndtri_out::schema> _ops::special_ndtri_out
     kernels_of<_ops::special_ndtri_out>,
     {
         {DispatchKey::CPU, &special_ndtri_out_CPU},
+        {DispatchKey::CUDA, &special_ndtri_out_CPU},
         {DispatchKey::Meta, &special_ndtri_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_ndtri_out},
     });

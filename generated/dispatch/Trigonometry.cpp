@@ -87,6 +87,7 @@ constinit OperatorTable<_ops::acos::schema> _ops::acos::table(
     kernels_of<_ops::acos>,
     {
         {DispatchKey::CPU, &acos_CPU},
+        {DispatchKey::CUDA, &acos_CPU},
         {DispatchKey::Meta, &acos_Meta},
         {DispatchKey::Autograd, &autograd::kernels::acos},
     });
@@ -111,6 +112,7 @@ constinit OperatorTable<_ops::acos_::schema> _ops::acos_::table(
     kernels_of<_ops::acos_>,
     {
         {DispatchKey::CPU, &acos__CPU},
+        {DispatchKey::CUDA, &acos__CPU},
         {DispatchKey::Meta, &acos__Meta},
         {DispatchKey::Autograd, &autograd::kernels::acos_},
     });
@@ -135,6 +137,7 @@ constinit OperatorTable<_ops::acos_out::schema> _ops::acos_out::table(
     kernels_of<_ops::acos_out>,
     {
         {DispatchKey::CPU, &acos_out_CPU},
+        {DispatchKey::CUDA, &acos_out_CPU},
         {DispatchKey::Meta, &acos_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::acos_out},
     });
@@ -194,6 +197,7 @@ constinit OperatorTable<_ops::acosh::schema> _ops::acosh::table(
     kernels_of<_ops::acosh>,
     {
         {DispatchKey::CPU, &acosh_CPU},
+        {DispatchKey::CUDA, &acosh_CPU},
         {DispatchKey::Meta, &acosh_Meta},
         {DispatchKey::Autograd, &autograd::kernels::acosh},
     });
@@ -218,6 +222,7 @@ constinit OperatorTable<_ops::acosh_::schema> _ops::acosh_::table(
     kernels_of<_ops::acosh_>,
     {
         {DispatchKey::CPU, &acosh__CPU},
+        {DispatchKey::CUDA, &acosh__CPU},
         {DispatchKey::Meta, &acosh__Meta},
         {DispatchKey::Autograd, &autograd::kernels::acosh_},
     });
@@ -242,6 +247,7 @@ constinit OperatorTable<_ops::acosh_out::schema> _ops::acosh_out::table(
     kernels_of<_ops::acosh_out>,
     {
         {DispatchKey::CPU, &acosh_out_CPU},
+        {DispatchKey::CUDA, &acosh_out_CPU},
         {DispatchKey::Meta, &acosh_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::acosh_out},
     });
@@ -511,6 +517,7 @@ constinit OperatorTable<_ops::asin::schema> _ops::asin::table(
     kernels_of<_ops::asin>,
     {
         {DispatchKey::CPU, &asin_CPU},
+        {DispatchKey::CUDA, &asin_CPU},
         {DispatchKey::Meta, &asin_Meta},
         {DispatchKey::Autograd, &autograd::kernels::asin},
     });
@@ -535,6 +542,7 @@ constinit OperatorTable<_ops::asin_::schema> _ops::asin_::table(
     kernels_of<_ops::asin_>,
     {
         {DispatchKey::CPU, &asin__CPU},
+        {DispatchKey::CUDA, &asin__CPU},
         {DispatchKey::Meta, &asin__Meta},
         {DispatchKey::Autograd, &autograd::kernels::asin_},
     });
@@ -559,6 +567,7 @@ constinit OperatorTable<_ops::asin_out::schema> _ops::asin_out::table(
     kernels_of<_ops::asin_out>,
     {
         {DispatchKey::CPU, &asin_out_CPU},
+        {DispatchKey::CUDA, &asin_out_CPU},
         {DispatchKey::Meta, &asin_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::asin_out},
     });
@@ -618,6 +627,7 @@ constinit OperatorTable<_ops::asinh::schema> _ops::asinh::table(
     kernels_of<_ops::asinh>,
     {
         {DispatchKey::CPU, &asinh_CPU},
+        {DispatchKey::CUDA, &asinh_CPU},
         {DispatchKey::Meta, &asinh_Meta},
         {DispatchKey::Autograd, &autograd::kernels::asinh},
     });
@@ -642,6 +652,7 @@ constinit OperatorTable<_ops::asinh_::schema> _ops::asinh_::table(
     kernels_of<_ops::asinh_>,
     {
         {DispatchKey::CPU, &asinh__CPU},
+        {DispatchKey::CUDA, &asinh__CPU},
         {DispatchKey::Meta, &asinh__Meta},
         {DispatchKey::Autograd, &autograd::kernels::asinh_},
     });
@@ -666,6 +677,7 @@ constinit OperatorTable<_ops::asinh_out::schema> _ops::asinh_out::table(
     kernels_of<_ops::asinh_out>,
     {
         {DispatchKey::CPU, &asinh_out_CPU},
+        {DispatchKey::CUDA, &asinh_out_CPU},
         {DispatchKey::Meta, &asinh_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::asinh_out},
     });
@@ -725,6 +737,7 @@ constinit OperatorTable<_ops::atan::schema> _ops::atan::table(
     kernels_of<_ops::atan>,
     {
         {DispatchKey::CPU, &atan_CPU},
+        {DispatchKey::CUDA, &atan_CPU},
         {DispatchKey::Meta, &atan_Meta},
         {DispatchKey::Autograd, &autograd::kernels::atan},
     });
@@ -749,6 +762,7 @@ constinit OperatorTable<_ops::atan_::schema> _ops::atan_::table(
     kernels_of<_ops::atan_>,
     {
         {DispatchKey::CPU, &atan__CPU},
+        {DispatchKey::CUDA, &atan__CPU},
         {DispatchKey::Meta, &atan__Meta},
         {DispatchKey::Autograd, &autograd::kernels::atan_},
     });
@@ -773,6 +787,7 @@ constinit OperatorTable<_ops::atan_out::schema> _ops::atan_out::table(
     kernels_of<_ops::atan_out>,
     {
         {DispatchKey::CPU, &atan_out_CPU},
+        {DispatchKey::CUDA, &atan_out_CPU},
         {DispatchKey::Meta, &atan_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::atan_out},
     });
@@ -832,6 +847,7 @@ constinit OperatorTable<_ops::atanh::schema> _ops::atanh::table(
     kernels_of<_ops::atanh>,
     {
         {DispatchKey::CPU, &atanh_CPU},
+        {DispatchKey::CUDA, &atanh_CPU},
         {DispatchKey::Meta, &atanh_Meta},
         {DispatchKey::Autograd, &autograd::kernels::atanh},
     });
@@ -856,6 +872,7 @@ constinit OperatorTable<_ops::atanh_::schema> _ops::atanh_::table(
     kernels_of<_ops::atanh_>,
     {
         {DispatchKey::CPU, &atanh__CPU},
+        {DispatchKey::CUDA, &atanh__CPU},
         {DispatchKey::Meta, &atanh__Meta},
         {DispatchKey::Autograd, &autograd::kernels::atanh_},
     });
@@ -880,6 +897,7 @@ constinit OperatorTable<_ops::atanh_out::schema> _ops::atanh_out::table(
     kernels_of<_ops::atanh_out>,
     {
         {DispatchKey::CPU, &atanh_out_CPU},
+        {DispatchKey::CUDA, &atanh_out_CPU},
         {DispatchKey::Meta, &atanh_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::atanh_out},
     });
@@ -939,6 +957,7 @@ constinit OperatorTable<_ops::cosh::schema> _ops::cosh::table(
     kernels_of<_ops::cosh>,
     {
         {DispatchKey::CPU, &cosh_CPU},
+        {DispatchKey::CUDA, &cosh_CPU},
         {DispatchKey::Meta, &cosh_Meta},
         {DispatchKey::Autograd, &autograd::kernels::cosh},
     });
@@ -963,6 +982,7 @@ constinit OperatorTable<_ops::cosh_::schema> _ops::cosh_::table(
     kernels_of<_ops::cosh_>,
     {
         {DispatchKey::CPU, &cosh__CPU},
+        {DispatchKey::CUDA, &cosh__CPU},
         {DispatchKey::Meta, &cosh__Meta},
         {DispatchKey::Autograd, &autograd::kernels::cosh_},
     });
@@ -987,6 +1007,7 @@ constinit OperatorTable<_ops::cosh_out::schema> _ops::cosh_out::table(
     kernels_of<_ops::cosh_out>,
     {
         {DispatchKey::CPU, &cosh_out_CPU},
+        {DispatchKey::CUDA, &cosh_out_CPU},
         {DispatchKey::Meta, &cosh_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::cosh_out},
     });
@@ -1046,6 +1067,7 @@ constinit OperatorTable<_ops::deg2rad::schema> _ops::deg2rad::table(
     kernels_of<_ops::deg2rad>,
     {
         {DispatchKey::CPU, &deg2rad_CPU},
+        {DispatchKey::CUDA, &deg2rad_CPU},
         {DispatchKey::Meta, &deg2rad_Meta},
         {DispatchKey::Autograd, &autograd::kernels::deg2rad},
     });
@@ -1070,6 +1092,7 @@ constinit OperatorTable<_ops::deg2rad_::schema> _ops::deg2rad_::table(
     kernels_of<_ops::deg2rad_>,
     {
         {DispatchKey::CPU, &deg2rad__CPU},
+        {DispatchKey::CUDA, &deg2rad__CPU},
         {DispatchKey::Meta, &deg2rad__Meta},
         {DispatchKey::Autograd, &autograd::kernels::deg2rad_},
     });
@@ -1094,6 +1117,7 @@ constinit OperatorTable<_ops::deg2rad_out::schema> _ops::deg2rad_out::table(
     kernels_of<_ops::deg2rad_out>,
     {
         {DispatchKey::CPU, &deg2rad_out_CPU},
+        {DispatchKey::CUDA, &deg2rad_out_CPU},
         {DispatchKey::Meta, &deg2rad_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::deg2rad_out},
     });
@@ -1153,6 +1177,7 @@ constinit OperatorTable<_ops::rad2deg::schema> _ops::rad2deg::table(
     kernels_of<_ops::rad2deg>,
     {
         {DispatchKey::CPU, &rad2deg_CPU},
+        {DispatchKey::CUDA, &rad2deg_CPU},
         {DispatchKey::Meta, &rad2deg_Meta},
         {DispatchKey::Autograd, &autograd::kernels::rad2deg},
     });
@@ -1177,6 +1202,7 @@ constinit OperatorTable<_ops::rad2deg_::schema> _ops::rad2deg_::table(
     kernels_of<_ops::rad2deg_>,
     {
         {DispatchKey::CPU, &rad2deg__CPU},
+        {DispatchKey::CUDA, &rad2deg__CPU},
         {DispatchKey::Meta, &rad2deg__Meta},
         {DispatchKey::Autograd, &autograd::kernels::rad2deg_},
     });
@@ -1201,6 +1227,7 @@ constinit OperatorTable<_ops::rad2deg_out::schema> _ops::rad2deg_out::table(
     kernels_of<_ops::rad2deg_out>,
     {
         {DispatchKey::CPU, &rad2deg_out_CPU},
+        {DispatchKey::CUDA, &rad2deg_out_CPU},
         {DispatchKey::Meta, &rad2deg_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::rad2deg_out},
     });
@@ -1260,6 +1287,7 @@ constinit OperatorTable<_ops::sinh::schema> _ops::sinh::table(
     kernels_of<_ops::sinh>,
     {
         {DispatchKey::CPU, &sinh_CPU},
+        {DispatchKey::CUDA, &sinh_CPU},
         {DispatchKey::Meta, &sinh_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sinh},
     });
@@ -1284,6 +1312,7 @@ constinit OperatorTable<_ops::sinh_::schema> _ops::sinh_::table(
     kernels_of<_ops::sinh_>,
     {
         {DispatchKey::CPU, &sinh__CPU},
+        {DispatchKey::CUDA, &sinh__CPU},
         {DispatchKey::Meta, &sinh__Meta},
         {DispatchKey::Autograd, &autograd::kernels::sinh_},
     });
@@ -1308,6 +1337,7 @@ constinit OperatorTable<_ops::sinh_out::schema> _ops::sinh_out::table(
     kernels_of<_ops::sinh_out>,
     {
         {DispatchKey::CPU, &sinh_out_CPU},
+        {DispatchKey::CUDA, &sinh_out_CPU},
         {DispatchKey::Meta, &sinh_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sinh_out},
     });

@@ -346,6 +346,7 @@ constinit OperatorTable<_ops::ceil::schema> _ops::ceil::table(
     kernels_of<_ops::ceil>,
     {
         {DispatchKey::CPU, &ceil_CPU},
+        {DispatchKey::CUDA, &ceil_CPU},
         {DispatchKey::Meta, &ceil_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ceil},
     });
@@ -370,6 +371,7 @@ constinit OperatorTable<_ops::ceil_::schema> _ops::ceil_::table(
     kernels_of<_ops::ceil_>,
     {
         {DispatchKey::CPU, &ceil__CPU},
+        {DispatchKey::CUDA, &ceil__CPU},
         {DispatchKey::Meta, &ceil__Meta},
         {DispatchKey::Autograd, &autograd::kernels::ceil_},
     });
@@ -394,6 +396,7 @@ constinit OperatorTable<_ops::ceil_out::schema> _ops::ceil_out::table(
     kernels_of<_ops::ceil_out>,
     {
         {DispatchKey::CPU, &ceil_out_CPU},
+        {DispatchKey::CUDA, &ceil_out_CPU},
         {DispatchKey::Meta, &ceil_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ceil_out},
     });
@@ -510,6 +513,7 @@ constinit OperatorTable<_ops::cos::schema> _ops::cos::table(
     kernels_of<_ops::cos>,
     {
         {DispatchKey::CPU, &cos_CPU},
+        {DispatchKey::CUDA, &cos_CPU},
         {DispatchKey::Meta, &cos_Meta},
         {DispatchKey::Autograd, &autograd::kernels::cos},
     });
@@ -534,6 +538,7 @@ constinit OperatorTable<_ops::cos_::schema> _ops::cos_::table(
     kernels_of<_ops::cos_>,
     {
         {DispatchKey::CPU, &cos__CPU},
+        {DispatchKey::CUDA, &cos__CPU},
         {DispatchKey::Meta, &cos__Meta},
         {DispatchKey::Autograd, &autograd::kernels::cos_},
     });
@@ -558,6 +563,7 @@ constinit OperatorTable<_ops::cos_out::schema> _ops::cos_out::table(
     kernels_of<_ops::cos_out>,
     {
         {DispatchKey::CPU, &cos_out_CPU},
+        {DispatchKey::CUDA, &cos_out_CPU},
         {DispatchKey::Meta, &cos_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::cos_out},
     });
@@ -617,6 +623,7 @@ constinit OperatorTable<_ops::erf::schema> _ops::erf::table(
     kernels_of<_ops::erf>,
     {
         {DispatchKey::CPU, &erf_CPU},
+        {DispatchKey::CUDA, &erf_CPU},
         {DispatchKey::Meta, &erf_Meta},
         {DispatchKey::Autograd, &autograd::kernels::erf},
     });
@@ -641,6 +648,7 @@ constinit OperatorTable<_ops::erf_::schema> _ops::erf_::table(
     kernels_of<_ops::erf_>,
     {
         {DispatchKey::CPU, &erf__CPU},
+        {DispatchKey::CUDA, &erf__CPU},
         {DispatchKey::Meta, &erf__Meta},
         {DispatchKey::Autograd, &autograd::kernels::erf_},
     });
@@ -665,6 +673,7 @@ constinit OperatorTable<_ops::erf_out::schema> _ops::erf_out::table(
     kernels_of<_ops::erf_out>,
     {
         {DispatchKey::CPU, &erf_out_CPU},
+        {DispatchKey::CUDA, &erf_out_CPU},
         {DispatchKey::Meta, &erf_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::erf_out},
     });
@@ -724,6 +733,7 @@ constinit OperatorTable<_ops::exp::schema> _ops::exp::table(
     kernels_of<_ops::exp>,
     {
         {DispatchKey::CPU, &exp_CPU},
+        {DispatchKey::CUDA, &exp_CPU},
         {DispatchKey::Meta, &exp_Meta},
         {DispatchKey::Autograd, &autograd::kernels::exp},
     });
@@ -748,6 +758,7 @@ constinit OperatorTable<_ops::exp_::schema> _ops::exp_::table(
     kernels_of<_ops::exp_>,
     {
         {DispatchKey::CPU, &exp__CPU},
+        {DispatchKey::CUDA, &exp__CPU},
         {DispatchKey::Meta, &exp__Meta},
         {DispatchKey::Autograd, &autograd::kernels::exp_},
     });
@@ -772,6 +783,7 @@ constinit OperatorTable<_ops::exp_out::schema> _ops::exp_out::table(
     kernels_of<_ops::exp_out>,
     {
         {DispatchKey::CPU, &exp_out_CPU},
+        {DispatchKey::CUDA, &exp_out_CPU},
         {DispatchKey::Meta, &exp_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::exp_out},
     });
@@ -807,6 +819,7 @@ constinit OperatorTable<_ops::exp2::schema> _ops::exp2::table(
     kernels_of<_ops::exp2>,
     {
         {DispatchKey::CPU, &exp2_CPU},
+        {DispatchKey::CUDA, &exp2_CPU},
         {DispatchKey::Meta, &exp2_Meta},
         {DispatchKey::Autograd, &autograd::kernels::exp2},
     });
@@ -831,6 +844,7 @@ constinit OperatorTable<_ops::exp2_::schema> _ops::exp2_::table(
     kernels_of<_ops::exp2_>,
     {
         {DispatchKey::CPU, &exp2__CPU},
+        {DispatchKey::CUDA, &exp2__CPU},
         {DispatchKey::Meta, &exp2__Meta},
         {DispatchKey::Autograd, &autograd::kernels::exp2_},
     });
@@ -855,6 +869,7 @@ constinit OperatorTable<_ops::exp2_out::schema> _ops::exp2_out::table(
     kernels_of<_ops::exp2_out>,
     {
         {DispatchKey::CPU, &exp2_out_CPU},
+        {DispatchKey::CUDA, &exp2_out_CPU},
         {DispatchKey::Meta, &exp2_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::exp2_out},
     });
@@ -938,6 +953,7 @@ constinit OperatorTable<_ops::expm1::schema> _ops::expm1::table(
     kernels_of<_ops::expm1>,
     {
         {DispatchKey::CPU, &expm1_CPU},
+        {DispatchKey::CUDA, &expm1_CPU},
         {DispatchKey::Meta, &expm1_Meta},
         {DispatchKey::Autograd, &autograd::kernels::expm1},
     });
@@ -962,6 +978,7 @@ constinit OperatorTable<_ops::expm1_::schema> _ops::expm1_::table(
     kernels_of<_ops::expm1_>,
     {
         {DispatchKey::CPU, &expm1__CPU},
+        {DispatchKey::CUDA, &expm1__CPU},
         {DispatchKey::Meta, &expm1__Meta},
         {DispatchKey::Autograd, &autograd::kernels::expm1_},
     });
@@ -986,6 +1003,7 @@ constinit OperatorTable<_ops::expm1_out::schema> _ops::expm1_out::table(
     kernels_of<_ops::expm1_out>,
     {
         {DispatchKey::CPU, &expm1_out_CPU},
+        {DispatchKey::CUDA, &expm1_out_CPU},
         {DispatchKey::Meta, &expm1_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::expm1_out},
     });
@@ -1080,6 +1098,7 @@ constinit OperatorTable<_ops::floor::schema> _ops::floor::table(
     kernels_of<_ops::floor>,
     {
         {DispatchKey::CPU, &floor_CPU},
+        {DispatchKey::CUDA, &floor_CPU},
         {DispatchKey::Meta, &floor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::floor},
     });
@@ -1104,6 +1123,7 @@ constinit OperatorTable<_ops::floor_::schema> _ops::floor_::table(
     kernels_of<_ops::floor_>,
     {
         {DispatchKey::CPU, &floor__CPU},
+        {DispatchKey::CUDA, &floor__CPU},
         {DispatchKey::Meta, &floor__Meta},
         {DispatchKey::Autograd, &autograd::kernels::floor_},
     });
@@ -1128,6 +1148,7 @@ constinit OperatorTable<_ops::floor_out::schema> _ops::floor_out::table(
     kernels_of<_ops::floor_out>,
     {
         {DispatchKey::CPU, &floor_out_CPU},
+        {DispatchKey::CUDA, &floor_out_CPU},
         {DispatchKey::Meta, &floor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::floor_out},
     });
@@ -1163,6 +1184,7 @@ constinit OperatorTable<_ops::frac::schema> _ops::frac::table(
     kernels_of<_ops::frac>,
     {
         {DispatchKey::CPU, &frac_CPU},
+        {DispatchKey::CUDA, &frac_CPU},
         {DispatchKey::Meta, &frac_Meta},
         {DispatchKey::Autograd, &autograd::kernels::frac},
     });
@@ -1187,6 +1209,7 @@ constinit OperatorTable<_ops::frac_::schema> _ops::frac_::table(
     kernels_of<_ops::frac_>,
     {
         {DispatchKey::CPU, &frac__CPU},
+        {DispatchKey::CUDA, &frac__CPU},
         {DispatchKey::Meta, &frac__Meta},
         {DispatchKey::Autograd, &autograd::kernels::frac_},
     });
@@ -1211,6 +1234,7 @@ constinit OperatorTable<_ops::frac_out::schema> _ops::frac_out::table(
     kernels_of<_ops::frac_out>,
     {
         {DispatchKey::CPU, &frac_out_CPU},
+        {DispatchKey::CUDA, &frac_out_CPU},
         {DispatchKey::Meta, &frac_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::frac_out},
     });
@@ -1480,6 +1504,7 @@ constinit OperatorTable<_ops::isneginf::schema> _ops::isneginf::table(
     kernels_of<_ops::isneginf>,
     {
         {DispatchKey::CPU, &isneginf_CPU},
+        {DispatchKey::CUDA, &isneginf_CPU},
         {DispatchKey::Meta, &isneginf_Meta},
         {DispatchKey::Autograd, &autograd::kernels::isneginf},
     });
@@ -1504,6 +1529,7 @@ constinit OperatorTable<_ops::isneginf_out::schema> _ops::isneginf_out::table(
     kernels_of<_ops::isneginf_out>,
     {
         {DispatchKey::CPU, &isneginf_out_CPU},
+        {DispatchKey::CUDA, &isneginf_out_CPU},
         {DispatchKey::Meta, &isneginf_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::isneginf_out},
     });
@@ -1539,6 +1565,7 @@ constinit OperatorTable<_ops::isposinf::schema> _ops::isposinf::table(
     kernels_of<_ops::isposinf>,
     {
         {DispatchKey::CPU, &isposinf_CPU},
+        {DispatchKey::CUDA, &isposinf_CPU},
         {DispatchKey::Meta, &isposinf_Meta},
         {DispatchKey::Autograd, &autograd::kernels::isposinf},
     });
@@ -1563,6 +1590,7 @@ constinit OperatorTable<_ops::isposinf_out::schema> _ops::isposinf_out::table(
     kernels_of<_ops::isposinf_out>,
     {
         {DispatchKey::CPU, &isposinf_out_CPU},
+        {DispatchKey::CUDA, &isposinf_out_CPU},
         {DispatchKey::Meta, &isposinf_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::isposinf_out},
     });
@@ -1598,6 +1626,7 @@ constinit OperatorTable<_ops::log::schema> _ops::log::table(
     kernels_of<_ops::log>,
     {
         {DispatchKey::CPU, &log_CPU},
+        {DispatchKey::CUDA, &log_CPU},
         {DispatchKey::Meta, &log_Meta},
         {DispatchKey::Autograd, &autograd::kernels::log},
     });
@@ -1622,6 +1651,7 @@ constinit OperatorTable<_ops::log_::schema> _ops::log_::table(
     kernels_of<_ops::log_>,
     {
         {DispatchKey::CPU, &log__CPU},
+        {DispatchKey::CUDA, &log__CPU},
         {DispatchKey::Meta, &log__Meta},
         {DispatchKey::Autograd, &autograd::kernels::log_},
     });
@@ -1646,6 +1676,7 @@ constinit OperatorTable<_ops::log_out::schema> _ops::log_out::table(
     kernels_of<_ops::log_out>,
     {
         {DispatchKey::CPU, &log_out_CPU},
+        {DispatchKey::CUDA, &log_out_CPU},
         {DispatchKey::Meta, &log_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::log_out},
     });
@@ -1681,6 +1712,7 @@ constinit OperatorTable<_ops::log10::schema> _ops::log10::table(
     kernels_of<_ops::log10>,
     {
         {DispatchKey::CPU, &log10_CPU},
+        {DispatchKey::CUDA, &log10_CPU},
         {DispatchKey::Meta, &log10_Meta},
         {DispatchKey::Autograd, &autograd::kernels::log10},
     });
@@ -1705,6 +1737,7 @@ constinit OperatorTable<_ops::log10_::schema> _ops::log10_::table(
     kernels_of<_ops::log10_>,
     {
         {DispatchKey::CPU, &log10__CPU},
+        {DispatchKey::CUDA, &log10__CPU},
         {DispatchKey::Meta, &log10__Meta},
         {DispatchKey::Autograd, &autograd::kernels::log10_},
     });
@@ -1729,6 +1762,7 @@ constinit OperatorTable<_ops::log10_out::schema> _ops::log10_out::table(
     kernels_of<_ops::log10_out>,
     {
         {DispatchKey::CPU, &log10_out_CPU},
+        {DispatchKey::CUDA, &log10_out_CPU},
         {DispatchKey::Meta, &log10_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::log10_out},
     });
@@ -1788,6 +1822,7 @@ constinit OperatorTable<_ops::log1p::schema> _ops::log1p::table(
     kernels_of<_ops::log1p>,
     {
         {DispatchKey::CPU, &log1p_CPU},
+        {DispatchKey::CUDA, &log1p_CPU},
         {DispatchKey::Meta, &log1p_Meta},
         {DispatchKey::Autograd, &autograd::kernels::log1p},
     });
@@ -1812,6 +1847,7 @@ constinit OperatorTable<_ops::log1p_::schema> _ops::log1p_::table(
     kernels_of<_ops::log1p_>,
     {
         {DispatchKey::CPU, &log1p__CPU},
+        {DispatchKey::CUDA, &log1p__CPU},
         {DispatchKey::Meta, &log1p__Meta},
         {DispatchKey::Autograd, &autograd::kernels::log1p_},
     });
@@ -1836,6 +1872,7 @@ constinit OperatorTable<_ops::log1p_out::schema> _ops::log1p_out::table(
     kernels_of<_ops::log1p_out>,
     {
         {DispatchKey::CPU, &log1p_out_CPU},
+        {DispatchKey::CUDA, &log1p_out_CPU},
         {DispatchKey::Meta, &log1p_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::log1p_out},
     });
@@ -1895,6 +1932,7 @@ constinit OperatorTable<_ops::log2::schema> _ops::log2::table(
     kernels_of<_ops::log2>,
     {
         {DispatchKey::CPU, &log2_CPU},
+        {DispatchKey::CUDA, &log2_CPU},
         {DispatchKey::Meta, &log2_Meta},
         {DispatchKey::Autograd, &autograd::kernels::log2},
     });
@@ -1919,6 +1957,7 @@ constinit OperatorTable<_ops::log2_::schema> _ops::log2_::table(
     kernels_of<_ops::log2_>,
     {
         {DispatchKey::CPU, &log2__CPU},
+        {DispatchKey::CUDA, &log2__CPU},
         {DispatchKey::Meta, &log2__Meta},
         {DispatchKey::Autograd, &autograd::kernels::log2_},
     });
@@ -1943,6 +1982,7 @@ constinit OperatorTable<_ops::log2_out::schema> _ops::log2_out::table(
     kernels_of<_ops::log2_out>,
     {
         {DispatchKey::CPU, &log2_out_CPU},
+        {DispatchKey::CUDA, &log2_out_CPU},
         {DispatchKey::Meta, &log2_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::log2_out},
     });
@@ -2096,6 +2136,7 @@ constinit OperatorTable<_ops::neg::schema> _ops::neg::table(
     kernels_of<_ops::neg>,
     {
         {DispatchKey::CPU, &neg_CPU},
+        {DispatchKey::CUDA, &neg_CPU},
         {DispatchKey::Meta, &neg_Meta},
         {DispatchKey::Autograd, &autograd::kernels::neg},
     });
@@ -2120,6 +2161,7 @@ constinit OperatorTable<_ops::neg_::schema> _ops::neg_::table(
     kernels_of<_ops::neg_>,
     {
         {DispatchKey::CPU, &neg__CPU},
+        {DispatchKey::CUDA, &neg__CPU},
         {DispatchKey::Meta, &neg__Meta},
         {DispatchKey::Autograd, &autograd::kernels::neg_},
     });
@@ -2144,6 +2186,7 @@ constinit OperatorTable<_ops::neg_out::schema> _ops::neg_out::table(
     kernels_of<_ops::neg_out>,
     {
         {DispatchKey::CPU, &neg_out_CPU},
+        {DispatchKey::CUDA, &neg_out_CPU},
         {DispatchKey::Meta, &neg_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::neg_out},
     });
@@ -2249,6 +2292,7 @@ constinit OperatorTable<_ops::reciprocal::schema> _ops::reciprocal::table(
     kernels_of<_ops::reciprocal>,
     {
         {DispatchKey::CPU, &reciprocal_CPU},
+        {DispatchKey::CUDA, &reciprocal_CPU},
         {DispatchKey::Meta, &reciprocal_Meta},
         {DispatchKey::Autograd, &autograd::kernels::reciprocal},
     });
@@ -2273,6 +2317,7 @@ constinit OperatorTable<_ops::reciprocal_::schema> _ops::reciprocal_::table(
     kernels_of<_ops::reciprocal_>,
     {
         {DispatchKey::CPU, &reciprocal__CPU},
+        {DispatchKey::CUDA, &reciprocal__CPU},
         {DispatchKey::Meta, &reciprocal__Meta},
         {DispatchKey::Autograd, &autograd::kernels::reciprocal_},
     });
@@ -2297,6 +2342,7 @@ constinit OperatorTable<_ops::reciprocal_out::schema> _ops::reciprocal_out::tabl
     kernels_of<_ops::reciprocal_out>,
     {
         {DispatchKey::CPU, &reciprocal_out_CPU},
+        {DispatchKey::CUDA, &reciprocal_out_CPU},
         {DispatchKey::Meta, &reciprocal_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::reciprocal_out},
     });
@@ -2357,6 +2403,7 @@ constinit OperatorTable<_ops::relu::schema> _ops::relu::table(
     kernels_of<_ops::relu>,
     {
         {DispatchKey::CPU, &relu_CPU},
+        {DispatchKey::CUDA, &relu_CPU},
         {DispatchKey::Meta, &relu_Meta},
         {DispatchKey::Autograd, &autograd::kernels::relu},
     });
@@ -2381,6 +2428,7 @@ constinit OperatorTable<_ops::relu_::schema> _ops::relu_::table(
     kernels_of<_ops::relu_>,
     {
         {DispatchKey::CPU, &relu__CPU},
+        {DispatchKey::CUDA, &relu__CPU},
         {DispatchKey::Meta, &relu__Meta},
         {DispatchKey::Autograd, &autograd::kernels::relu_},
     });
@@ -2405,6 +2453,7 @@ constinit OperatorTable<_ops::relu_out::schema> _ops::relu_out::table(
     kernels_of<_ops::relu_out>,
     {
         {DispatchKey::CPU, &relu_out_CPU},
+        {DispatchKey::CUDA, &relu_out_CPU},
         {DispatchKey::Meta, &relu_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::relu_out},
     });
@@ -2464,6 +2513,7 @@ constinit OperatorTable<_ops::round::schema> _ops::round::table(
     kernels_of<_ops::round>,
     {
         {DispatchKey::CPU, &round_CPU},
+        {DispatchKey::CUDA, &round_CPU},
         {DispatchKey::Meta, &round_Meta},
         {DispatchKey::Autograd, &autograd::kernels::round},
     });
@@ -2500,6 +2550,7 @@ constinit OperatorTable<_ops::round_decimals::schema> _ops::round_decimals::tabl
     kernels_of<_ops::round_decimals>,
     {
         {DispatchKey::CPU, &round_decimals_CPU},
+        {DispatchKey::CUDA, &round_decimals_CPU},
         {DispatchKey::Meta, &round_decimals_Meta},
         {DispatchKey::Autograd, &autograd::kernels::round_decimals},
     });
@@ -2524,6 +2575,7 @@ constinit OperatorTable<_ops::round_::schema> _ops::round_::table(
     kernels_of<_ops::round_>,
     {
         {DispatchKey::CPU, &round__CPU},
+        {DispatchKey::CUDA, &round__CPU},
         {DispatchKey::Meta, &round__Meta},
         {DispatchKey::Autograd, &autograd::kernels::round_},
     });
@@ -2548,6 +2600,7 @@ constinit OperatorTable<_ops::round__decimals::schema> _ops::round__decimals::ta
     kernels_of<_ops::round__decimals>,
     {
         {DispatchKey::CPU, &round__decimals_CPU},
+        {DispatchKey::CUDA, &round__decimals_CPU},
         {DispatchKey::Meta, &round__decimals_Meta},
         {DispatchKey::Autograd, &autograd::kernels::round__decimals},
     });
@@ -2572,6 +2625,7 @@ constinit OperatorTable<_ops::round_decimals_out::schema> _ops::round_decimals_o
     kernels_of<_ops::round_decimals_out>,
     {
         {DispatchKey::CPU, &round_decimals_out_CPU},
+        {DispatchKey::CUDA, &round_decimals_out_CPU},
         {DispatchKey::Meta, &round_decimals_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::round_decimals_out},
     });
@@ -2596,6 +2650,7 @@ constinit OperatorTable<_ops::round_out::schema> _ops::round_out::table(
     kernels_of<_ops::round_out>,
     {
         {DispatchKey::CPU, &round_out_CPU},
+        {DispatchKey::CUDA, &round_out_CPU},
         {DispatchKey::Meta, &round_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::round_out},
     });
@@ -2631,6 +2686,7 @@ constinit OperatorTable<_ops::rsqrt::schema> _ops::rsqrt::table(
     kernels_of<_ops::rsqrt>,
     {
         {DispatchKey::CPU, &rsqrt_CPU},
+        {DispatchKey::CUDA, &rsqrt_CPU},
         {DispatchKey::Meta, &rsqrt_Meta},
         {DispatchKey::Autograd, &autograd::kernels::rsqrt},
     });
@@ -2655,6 +2711,7 @@ constinit OperatorTable<_ops::rsqrt_::schema> _ops::rsqrt_::table(
     kernels_of<_ops::rsqrt_>,
     {
         {DispatchKey::CPU, &rsqrt__CPU},
+        {DispatchKey::CUDA, &rsqrt__CPU},
         {DispatchKey::Meta, &rsqrt__Meta},
         {DispatchKey::Autograd, &autograd::kernels::rsqrt_},
     });
@@ -2679,6 +2736,7 @@ constinit OperatorTable<_ops::rsqrt_out::schema> _ops::rsqrt_out::table(
     kernels_of<_ops::rsqrt_out>,
     {
         {DispatchKey::CPU, &rsqrt_out_CPU},
+        {DispatchKey::CUDA, &rsqrt_out_CPU},
         {DispatchKey::Meta, &rsqrt_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::rsqrt_out},
     });
@@ -2808,6 +2866,7 @@ constinit OperatorTable<_ops::sigmoid::schema> _ops::sigmoid::table(
     kernels_of<_ops::sigmoid>,
     {
         {DispatchKey::CPU, &sigmoid_CPU},
+        {DispatchKey::CUDA, &sigmoid_CPU},
         {DispatchKey::Meta, &sigmoid_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sigmoid},
     });
@@ -2832,6 +2891,7 @@ constinit OperatorTable<_ops::sigmoid_::schema> _ops::sigmoid_::table(
     kernels_of<_ops::sigmoid_>,
     {
         {DispatchKey::CPU, &sigmoid__CPU},
+        {DispatchKey::CUDA, &sigmoid__CPU},
         {DispatchKey::Meta, &sigmoid__Meta},
         {DispatchKey::Autograd, &autograd::kernels::sigmoid_},
     });
@@ -2856,6 +2916,7 @@ constinit OperatorTable<_ops::sigmoid_out::schema> _ops::sigmoid_out::table(
     kernels_of<_ops::sigmoid_out>,
     {
         {DispatchKey::CPU, &sigmoid_out_CPU},
+        {DispatchKey::CUDA, &sigmoid_out_CPU},
         {DispatchKey::Meta, &sigmoid_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sigmoid_out},
     });
@@ -2985,6 +3046,7 @@ constinit OperatorTable<_ops::signbit::schema> _ops::signbit::table(
     kernels_of<_ops::signbit>,
     {
         {DispatchKey::CPU, &signbit_CPU},
+        {DispatchKey::CUDA, &signbit_CPU},
         {DispatchKey::Meta, &signbit_Meta},
         {DispatchKey::Autograd, &autograd::kernels::signbit},
     });
@@ -3009,6 +3071,7 @@ constinit OperatorTable<_ops::signbit_out::schema> _ops::signbit_out::table(
     kernels_of<_ops::signbit_out>,
     {
         {DispatchKey::CPU, &signbit_out_CPU},
+        {DispatchKey::CUDA, &signbit_out_CPU},
         {DispatchKey::Meta, &signbit_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::signbit_out},
     });
@@ -3044,6 +3107,7 @@ constinit OperatorTable<_ops::silu::schema> _ops::silu::table(
     kernels_of<_ops::silu>,
     {
         {DispatchKey::CPU, &silu_CPU},
+        {DispatchKey::CUDA, &silu_CPU},
         {DispatchKey::Meta, &silu_Meta},
         {DispatchKey::Autograd, &autograd::kernels::silu},
     });
@@ -3068,6 +3132,7 @@ constinit OperatorTable<_ops::silu_::schema> _ops::silu_::table(
     kernels_of<_ops::silu_>,
     {
         {DispatchKey::CPU, &silu__CPU},
+        {DispatchKey::CUDA, &silu__CPU},
         {DispatchKey::Meta, &silu__Meta},
         {DispatchKey::Autograd, &autograd::kernels::silu_},
     });
@@ -3092,6 +3157,7 @@ constinit OperatorTable<_ops::silu_out::schema> _ops::silu_out::table(
     kernels_of<_ops::silu_out>,
     {
         {DispatchKey::CPU, &silu_out_CPU},
+        {DispatchKey::CUDA, &silu_out_CPU},
         {DispatchKey::Meta, &silu_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::silu_out},
     });
@@ -3151,6 +3217,7 @@ constinit OperatorTable<_ops::sin::schema> _ops::sin::table(
     kernels_of<_ops::sin>,
     {
         {DispatchKey::CPU, &sin_CPU},
+        {DispatchKey::CUDA, &sin_CPU},
         {DispatchKey::Meta, &sin_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sin},
     });
@@ -3175,6 +3242,7 @@ constinit OperatorTable<_ops::sin_::schema> _ops::sin_::table(
     kernels_of<_ops::sin_>,
     {
         {DispatchKey::CPU, &sin__CPU},
+        {DispatchKey::CUDA, &sin__CPU},
         {DispatchKey::Meta, &sin__Meta},
         {DispatchKey::Autograd, &autograd::kernels::sin_},
     });
@@ -3199,6 +3267,7 @@ constinit OperatorTable<_ops::sin_out::schema> _ops::sin_out::table(
     kernels_of<_ops::sin_out>,
     {
         {DispatchKey::CPU, &sin_out_CPU},
+        {DispatchKey::CUDA, &sin_out_CPU},
         {DispatchKey::Meta, &sin_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sin_out},
     });
@@ -3384,6 +3453,7 @@ constinit OperatorTable<_ops::sqrt::schema> _ops::sqrt::table(
     kernels_of<_ops::sqrt>,
     {
         {DispatchKey::CPU, &sqrt_CPU},
+        {DispatchKey::CUDA, &sqrt_CPU},
         {DispatchKey::Meta, &sqrt_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sqrt},
     });
@@ -3408,6 +3478,7 @@ constinit OperatorTable<_ops::sqrt_::schema> _ops::sqrt_::table(
     kernels_of<_ops::sqrt_>,
     {
         {DispatchKey::CPU, &sqrt__CPU},
+        {DispatchKey::CUDA, &sqrt__CPU},
         {DispatchKey::Meta, &sqrt__Meta},
         {DispatchKey::Autograd, &autograd::kernels::sqrt_},
     });
@@ -3432,6 +3503,7 @@ constinit OperatorTable<_ops::sqrt_out::schema> _ops::sqrt_out::table(
     kernels_of<_ops::sqrt_out>,
     {
         {DispatchKey::CPU, &sqrt_out_CPU},
+        {DispatchKey::CUDA, &sqrt_out_CPU},
         {DispatchKey::Meta, &sqrt_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sqrt_out},
     });
@@ -3491,6 +3563,7 @@ constinit OperatorTable<_ops::square::schema> _ops::square::table(
     kernels_of<_ops::square>,
     {
         {DispatchKey::CPU, &square_CPU},
+        {DispatchKey::CUDA, &square_CPU},
         {DispatchKey::Meta, &square_Meta},
         {DispatchKey::Autograd, &autograd::kernels::square},
     });
@@ -3515,6 +3588,7 @@ constinit OperatorTable<_ops::square_::schema> _ops::square_::table(
     kernels_of<_ops::square_>,
     {
         {DispatchKey::CPU, &square__CPU},
+        {DispatchKey::CUDA, &square__CPU},
         {DispatchKey::Meta, &square__Meta},
         {DispatchKey::Autograd, &autograd::kernels::square_},
     });
@@ -3539,6 +3613,7 @@ constinit OperatorTable<_ops::square_out::schema> _ops::square_out::table(
     kernels_of<_ops::square_out>,
     {
         {DispatchKey::CPU, &square_out_CPU},
+        {DispatchKey::CUDA, &square_out_CPU},
         {DispatchKey::Meta, &square_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::square_out},
     });
@@ -3598,6 +3673,7 @@ constinit OperatorTable<_ops::tan::schema> _ops::tan::table(
     kernels_of<_ops::tan>,
     {
         {DispatchKey::CPU, &tan_CPU},
+        {DispatchKey::CUDA, &tan_CPU},
         {DispatchKey::Meta, &tan_Meta},
         {DispatchKey::Autograd, &autograd::kernels::tan},
     });
@@ -3622,6 +3698,7 @@ constinit OperatorTable<_ops::tan_::schema> _ops::tan_::table(
     kernels_of<_ops::tan_>,
     {
         {DispatchKey::CPU, &tan__CPU},
+        {DispatchKey::CUDA, &tan__CPU},
         {DispatchKey::Meta, &tan__Meta},
         {DispatchKey::Autograd, &autograd::kernels::tan_},
     });
@@ -3646,6 +3723,7 @@ constinit OperatorTable<_ops::tan_out::schema> _ops::tan_out::table(
     kernels_of<_ops::tan_out>,
     {
         {DispatchKey::CPU, &tan_out_CPU},
+        {DispatchKey::CUDA, &tan_out_CPU},
         {DispatchKey::Meta, &tan_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::tan_out},
     });
@@ -3705,6 +3783,7 @@ constinit OperatorTable<_ops::tanh::schema> _ops::tanh::table(
     kernels_of<_ops::tanh>,
     {
         {DispatchKey::CPU, &tanh_CPU},
+        {DispatchKey::CUDA, &tanh_CPU},
         {DispatchKey::Meta, &tanh_Meta},
         {DispatchKey::Autograd, &autograd::kernels::tanh},
     });
@@ -3729,6 +3808,7 @@ constinit OperatorTable<_ops::tanh_::schema> _ops::tanh_::table(
     kernels_of<_ops::tanh_>,
     {
         {DispatchKey::CPU, &tanh__CPU},
+        {DispatchKey::CUDA, &tanh__CPU},
         {DispatchKey::Meta, &tanh__Meta},
         {DispatchKey::Autograd, &autograd::kernels::tanh_},
     });
@@ -3753,6 +3833,7 @@ constinit OperatorTable<_ops::tanh_out::schema> _ops::tanh_out::table(
     kernels_of<_ops::tanh_out>,
     {
         {DispatchKey::CPU, &tanh_out_CPU},
+        {DispatchKey::CUDA, &tanh_out_CPU},
         {DispatchKey::Meta, &tanh_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::tanh_out},
     });
@@ -3812,6 +3893,7 @@ constinit OperatorTable<_ops::trunc::schema> _ops::trunc::table(
     kernels_of<_ops::trunc>,
     {
         {DispatchKey::CPU, &trunc_CPU},
+        {DispatchKey::CUDA, &trunc_CPU},
         {DispatchKey::Meta, &trunc_Meta},
         {DispatchKey::Autograd, &autograd::kernels::trunc},
     });
@@ -3836,6 +3918,7 @@ constinit OperatorTable<_ops::trunc_::schema> _ops::trunc_::table(
     kernels_of<_ops::trunc_>,
     {
         {DispatchKey::CPU, &trunc__CPU},
+        {DispatchKey::CUDA, &trunc__CPU},
         {DispatchKey::Meta, &trunc__Meta},
         {DispatchKey::Autograd, &autograd::kernels::trunc_},
     });
@@ -3860,6 +3943,7 @@ constinit OperatorTable<_ops::trunc_out::schema> _ops::trunc_out::table(
     kernels_of<_ops::trunc_out>,
     {
         {DispatchKey::CPU, &trunc_out_CPU},
+        {DispatchKey::CUDA, &trunc_out_CPU},
         {DispatchKey::Meta, &trunc_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::trunc_out},
     });

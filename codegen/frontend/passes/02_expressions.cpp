@@ -150,7 +150,7 @@ class Expander {
     op.structured_where = where;
     op.structured_inherits = {"TensorIteratorBase", where};
     const std::string kernel = op.schema.identifier() + "_out";
-    op.dispatch = {{"CPU", where, {kernel, where}}};
+    op.dispatch = {{"CPU", where, {kernel, where}}, {"CUDA", where, {kernel, where}}};
     op.dispatch_given = true;
     const auto has_tag = [](const Spelled& tag) { return tag.text == "pointwise"; };
     if (std::none_of(op.tags.begin(), op.tags.end(), has_tag)) {

@@ -89,6 +89,10 @@ def layouts(tensor):
         yield "strided", wide.select(tensor.dim(), 1)
 
 
+def on_meta(tensor):
+    return oploom.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+
+
 def bind(dims, shape, sizes, name):
     """Gives each letter its size, and checks those that have one."""
     assert len(shape) == len(dims.sizes), f"{name}: {tuple(shape)} is not {dims}"
@@ -106,10 +110,6 @@ def is_reduced(shape, given):
         return all(s in (1, g) for s, g in zip(shape, given))
     rest = iter(given)
     return len(shape) < len(given) and all(s in rest for s in shape)
-
-
-def on_meta(tensor):
-    return oploom.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
 
 
 class OperatorTests:
