@@ -112,7 +112,7 @@ def plot(results, path, about):
 
     first = next(iter(results))
     found = ratios(results)
-    cases = list(results[first]["times"])[::-1]
+    cases = [c for c in results[first]["times"] if any(c in by for by in found.values())][::-1]
     figure, axes = pyplot.subplots(figsize=(9, 1.2 + 0.19 * len(cases)), layout="constrained")
     for i, (peer, by_case) in enumerate(found.items()):
         shown = [c for c in cases if c in by_case]

@@ -36,13 +36,22 @@ void copy_on_device(const Tensor& self, const Tensor& src) {
   convert_elements(problem_of(iter), self.scalar_type(), src.scalar_type());
 }
 
-// `dense` has its memory in one piece, in the order of its dimensions, and the dtype of `self`.
+// A copy is queued where its source is; what is queued on another GPU's memory comes first.
+void wait_for(const Tensor& tensor) {
+  if (!tensor.is_cuda()) return;
+  const c10::DeviceGuard guard(tensor.device());
+  c10::cuda::synchronize();
+}
+
+// `dense` has its memory in one piece, in the order of its dimensions.
 void copy_dense_between_devices(const Tensor& self, const Tensor& dense) {
   if (self.is_contiguous() && self.scalar_type() == dense.scalar_type()) {
+    if (dense.is_cuda()) wait_for(self);
     copy_bytes(self, dense);
     return;
   }
   const Tensor there = at::empty(dense.sizes(), dense.options().device(self.device()));
+  if (dense.is_cuda()) wait_for(there);
   copy_bytes(there, dense);
   // What reads it may be on the CPU, and the memory is given back when this returns.
   c10::cuda::synchronize();

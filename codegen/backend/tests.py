@@ -18,7 +18,8 @@ CONSTANTS = {"None": "None", "True": "True", "False": "False", "Mean": "1", "Sum
 
 
 # The tests of oploom.testing.harness.OperatorTests.
-TESTS = ("test_values", "test_gradcheck", "test_gradgradcheck", "test_layouts", "test_out",
+TESTS = ("test_values", "test_gradcheck", "test_gradgradcheck", "test_forward",
+         "test_forward_over_reverse", "test_forward_inplace", "test_layouts", "test_out",
          "test_inplace", "test_meta", "test_shape", "test_capability", "test_errors")
 
 
@@ -160,11 +161,14 @@ def test_class(model: Model, op: Operator) -> TestClass:
 
     removed = []
     if not differentiable:
-        removed += ["test_gradcheck", "test_gradgradcheck"]
+        removed += ["test_gradcheck", "test_gradgradcheck", "test_forward",
+                    "test_forward_over_reverse"]
     if out is None or not op.is_function:
         removed.append("test_out")
     if not inplace:
         removed.append("test_inplace")
+    if not inplace or not differentiable:
+        removed.append("test_forward_inplace")
     if op.shape is None:
         removed.append("test_shape")
     if not (record or {}).get("errors"):

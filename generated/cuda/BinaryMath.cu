@@ -65,6 +65,21 @@ struct copysign_backward_Tensor_1_op {
 OPLOOM_REGISTER_CUDA_KERNEL(copysign_backward_Tensor_1_stub,
                             floating_kernel<copysign_backward_Tensor_1_op>);
 
+// copysign_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
+//     Tensor: self == 0 ? 0 : output / self * self_tangent
+template <typename T>
+struct copysign_jvp_Tensor_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Number<T>;
+  explicit copysign_jvp_Tensor_op(const Scalar*) {}
+  OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V&, const V& self,
+                                     const V& output) const {
+    return select(self == V(T(0)), V(T(0)), (output / self) * self_tangent);
+  }
+};
+OPLOOM_REGISTER_CUDA_KERNEL(copysign_jvp_Tensor_stub, floating_kernel<copysign_jvp_Tensor_op>);
+
 // fmax(Tensor self, Tensor other) -> Tensor: fmax(self, other)
 template <typename T>
 struct fmax_op {
@@ -121,6 +136,23 @@ struct fmax_backward_1_op {
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(fmax_backward_1_stub, floating_kernel<fmax_backward_1_op>);
+
+// fmax_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor: (self
+//     >= other || isnan(other) ? self_tangent : 0) + (self >= other || isnan(other) ? 0 :
+//     other_tangent)
+template <typename T>
+struct fmax_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Number<T>;
+  explicit fmax_jvp_op(const Scalar*) {}
+  OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
+                                     const V& other) const {
+    const auto t2 = (self >= other) | isnan(other);
+    return select(t2, self_tangent, V(T(0))) + select(t2, V(T(0)), other_tangent);
+  }
+};
+OPLOOM_REGISTER_CUDA_KERNEL(fmax_jvp_stub, floating_kernel<fmax_jvp_op>);
 
 // fmin(Tensor self, Tensor other) -> Tensor: fmin(self, other)
 template <typename T>
@@ -179,6 +211,23 @@ struct fmin_backward_1_op {
 };
 OPLOOM_REGISTER_CUDA_KERNEL(fmin_backward_1_stub, floating_kernel<fmin_backward_1_op>);
 
+// fmin_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor: (self
+//     <= other || isnan(other) ? self_tangent : 0) + (self <= other || isnan(other) ? 0 :
+//     other_tangent)
+template <typename T>
+struct fmin_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Number<T>;
+  explicit fmin_jvp_op(const Scalar*) {}
+  OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
+                                     const V& other) const {
+    const auto t2 = (self <= other) | isnan(other);
+    return select(t2, self_tangent, V(T(0))) + select(t2, V(T(0)), other_tangent);
+  }
+};
+OPLOOM_REGISTER_CUDA_KERNEL(fmin_jvp_stub, floating_kernel<fmin_jvp_op>);
+
 // heaviside(Tensor self, Tensor values) -> Tensor: self == 0 ? values : self > 0 ? 1 : 0
 template <typename T>
 struct heaviside_op {
@@ -231,6 +280,20 @@ struct heaviside_backward_1_op {
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(heaviside_backward_1_stub, floating_kernel<heaviside_backward_1_op>);
+
+// heaviside_jvp(Tensor self_tangent, Tensor values_tangent, Tensor self) -> Tensor: self == 0 ?
+//     values_tangent : 0
+template <typename T>
+struct heaviside_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 3;
+  using V = Number<T>;
+  explicit heaviside_jvp_op(const Scalar*) {}
+  OPLOOM_HOST_DEVICE auto operator()(const V&, const V& values_tangent, const V& self) const {
+    return select(self == V(T(0)), values_tangent, V(T(0)));
+  }
+};
+OPLOOM_REGISTER_CUDA_KERNEL(heaviside_jvp_stub, floating_kernel<heaviside_jvp_op>);
 
 // hypot(Tensor self, Tensor other) -> Tensor: hypot(self, other)
 template <typename T>
@@ -289,6 +352,21 @@ struct hypot_backward_1_op {
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(hypot_backward_1_stub, floating_kernel<hypot_backward_1_op>);
+
+// hypot_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other, Tensor output) ->
+//     Tensor: self_tangent * (self / output) + other_tangent * (other / output)
+template <typename T>
+struct hypot_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 5;
+  using V = Number<T>;
+  explicit hypot_jvp_op(const Scalar*) {}
+  OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
+                                     const V& other, const V& output) const {
+    return (self_tangent * (self / output)) + (other_tangent * (other / output));
+  }
+};
+OPLOOM_REGISTER_CUDA_KERNEL(hypot_jvp_stub, floating_kernel<hypot_jvp_op>);
 
 // ldexp.Tensor(Tensor self, Tensor other) -> Tensor: self * exp2(other)
 template <typename T>
@@ -349,6 +427,22 @@ struct ldexp_backward_Tensor_1_op {
 };
 OPLOOM_REGISTER_CUDA_KERNEL(ldexp_backward_Tensor_1_stub,
                             complex_kernel<ldexp_backward_Tensor_1_op>);
+
+// ldexp_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
+//     self_tangent * exp2(other) + other_tangent * (self * (0.6931471805599453 * exp2(other)))
+template <typename T>
+struct ldexp_jvp_Tensor_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Number<T>;
+  explicit ldexp_jvp_Tensor_op(const Scalar*) {}
+  OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
+                                     const V& other) const {
+    const auto t0 = exp2(other);
+    return (self_tangent * t0) + (other_tangent * (self * (V(T(0.6931471805599453)) * t0)));
+  }
+};
+OPLOOM_REGISTER_CUDA_KERNEL(ldexp_jvp_Tensor_stub, complex_kernel<ldexp_jvp_Tensor_op>);
 
 // logaddexp(Tensor self, Tensor other) -> Tensor: logaddexp(self, other)
 template <typename T>
@@ -420,6 +514,22 @@ struct logaddexp2_backward_1_op {
 };
 OPLOOM_REGISTER_CUDA_KERNEL(logaddexp2_backward_1_stub, floating_kernel<logaddexp2_backward_1_op>);
 
+// logaddexp2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
+//     self_tangent / (1 + exp2(other - self)) + other_tangent / (1 + exp2(self - other))
+template <typename T>
+struct logaddexp2_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Number<T>;
+  explicit logaddexp2_jvp_op(const Scalar*) {}
+  OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
+                                     const V& other) const {
+    return
+        (self_tangent / (V(T(1)) + exp2(other - self))) + (other_tangent / (V(T(1)) + exp2(self - other)));
+  }
+};
+OPLOOM_REGISTER_CUDA_KERNEL(logaddexp2_jvp_stub, floating_kernel<logaddexp2_jvp_op>);
+
 // logaddexp_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor): grad_output * sigmoid(self - other), grad_output * sigmoid(other - self)
 template <typename T>
@@ -461,6 +571,21 @@ struct logaddexp_backward_1_op {
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(logaddexp_backward_1_stub, floating_kernel<logaddexp_backward_1_op>);
+
+// logaddexp_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
+//     self_tangent * sigmoid(self - other) + other_tangent * sigmoid(other - self)
+template <typename T>
+struct logaddexp_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Number<T>;
+  explicit logaddexp_jvp_op(const Scalar*) {}
+  OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
+                                     const V& other) const {
+    return (self_tangent * sigmoid(self - other)) + (other_tangent * sigmoid(other - self));
+  }
+};
+OPLOOM_REGISTER_CUDA_KERNEL(logaddexp_jvp_stub, floating_kernel<logaddexp_jvp_op>);
 
 // nextafter(Tensor self, Tensor other) -> Tensor: nextafter(self, other)
 template <typename T>
@@ -541,6 +666,24 @@ struct special_xlog1py_backward_1_op {
 OPLOOM_REGISTER_CUDA_KERNEL(special_xlog1py_backward_1_stub,
                             floating_kernel<special_xlog1py_backward_1_op>);
 
+// special_xlog1py_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) ->
+//     Tensor: (self == 0 && (other <= -1 || isinf(other)) ? 0 : log1p(other) * self_tangent) +
+//     (self == 0 && (other <= -1 || isinf(other)) ? 0 : self / (other + 1) * other_tangent)
+template <typename T>
+struct special_xlog1py_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Number<T>;
+  explicit special_xlog1py_jvp_op(const Scalar*) {}
+  OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
+                                     const V& other) const {
+    const auto t4 = (self == V(T(0))) & ((other <= V(T(-1))) | isinf(other));
+    const auto t11 = select(t4, V(T(0)), (self / (other + V(T(1)))) * other_tangent);
+    return select(t4, V(T(0)), log1p(other) * self_tangent) + t11;
+  }
+};
+OPLOOM_REGISTER_CUDA_KERNEL(special_xlog1py_jvp_stub, floating_kernel<special_xlog1py_jvp_op>);
+
 // xlogy.Tensor(Tensor self, Tensor other) -> Tensor: self == 0 && (other <= 0 || isinf(other)) ? 0
 //     : self * log(other)
 template <typename T>
@@ -604,6 +747,24 @@ struct xlogy_backward_Tensor_1_op {
 };
 OPLOOM_REGISTER_CUDA_KERNEL(xlogy_backward_Tensor_1_stub,
                             floating_kernel<xlogy_backward_Tensor_1_op>);
+
+// xlogy_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
+//     (self == 0 && (other <= 0 || isinf(other)) ? 0 : log(other) * self_tangent) + (self == 0 &&
+//     (other <= 0 || isinf(other)) ? 0 : self / other * other_tangent)
+template <typename T>
+struct xlogy_jvp_Tensor_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Number<T>;
+  explicit xlogy_jvp_Tensor_op(const Scalar*) {}
+  OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
+                                     const V& other) const {
+    const auto t4 = (self == V(T(0))) & ((other <= V(T(0))) | isinf(other));
+    return
+        select(t4, V(T(0)), log(other) * self_tangent) + select(t4, V(T(0)), (self / other) * other_tangent);
+  }
+};
+OPLOOM_REGISTER_CUDA_KERNEL(xlogy_jvp_Tensor_stub, floating_kernel<xlogy_jvp_Tensor_op>);
 
 }  // namespace
 }  // namespace at::inline oploom_v1::native

@@ -11,56 +11,76 @@
 #include <generated/native/bitwise_right_shift.h>
 #include <generated/native/copysign.h>
 #include <generated/native/copysign_backward.h>
+#include <generated/native/copysign_jvp.h>
 #include <generated/native/float_power.h>
 #include <generated/native/fmax.h>
 #include <generated/native/fmax_backward.h>
+#include <generated/native/fmax_jvp.h>
 #include <generated/native/fmin.h>
 #include <generated/native/fmin_backward.h>
+#include <generated/native/fmin_jvp.h>
 #include <generated/native/gcd.h>
 #include <generated/native/heaviside.h>
 #include <generated/native/heaviside_backward.h>
+#include <generated/native/heaviside_jvp.h>
 #include <generated/native/hypot.h>
 #include <generated/native/hypot_backward.h>
+#include <generated/native/hypot_jvp.h>
 #include <generated/native/lcm.h>
 #include <generated/native/ldexp.h>
 #include <generated/native/ldexp_backward.h>
+#include <generated/native/ldexp_jvp.h>
 #include <generated/native/logaddexp.h>
 #include <generated/native/logaddexp2.h>
 #include <generated/native/logaddexp2_backward.h>
+#include <generated/native/logaddexp2_jvp.h>
 #include <generated/native/logaddexp_backward.h>
+#include <generated/native/logaddexp_jvp.h>
 #include <generated/native/nextafter.h>
 #include <generated/native/special_xlog1py.h>
 #include <generated/native/special_xlog1py_backward.h>
+#include <generated/native/special_xlog1py_jvp.h>
 #include <generated/native/special_xlogy.h>
 #include <generated/native/xlogy.h>
 #include <generated/native/xlogy_backward.h>
+#include <generated/native/xlogy_jvp.h>
 #include <generated/ops/bitwise_left_shift.h>
 #include <generated/ops/bitwise_right_shift.h>
 #include <generated/ops/copysign.h>
 #include <generated/ops/copysign_backward.h>
+#include <generated/ops/copysign_jvp.h>
 #include <generated/ops/float_power.h>
 #include <generated/ops/fmax.h>
 #include <generated/ops/fmax_backward.h>
+#include <generated/ops/fmax_jvp.h>
 #include <generated/ops/fmin.h>
 #include <generated/ops/fmin_backward.h>
+#include <generated/ops/fmin_jvp.h>
 #include <generated/ops/gcd.h>
 #include <generated/ops/heaviside.h>
 #include <generated/ops/heaviside_backward.h>
+#include <generated/ops/heaviside_jvp.h>
 #include <generated/ops/hypot.h>
 #include <generated/ops/hypot_backward.h>
+#include <generated/ops/hypot_jvp.h>
 #include <generated/ops/lcm.h>
 #include <generated/ops/ldexp.h>
 #include <generated/ops/ldexp_backward.h>
+#include <generated/ops/ldexp_jvp.h>
 #include <generated/ops/logaddexp.h>
 #include <generated/ops/logaddexp2.h>
 #include <generated/ops/logaddexp2_backward.h>
+#include <generated/ops/logaddexp2_jvp.h>
 #include <generated/ops/logaddexp_backward.h>
+#include <generated/ops/logaddexp_jvp.h>
 #include <generated/ops/nextafter.h>
 #include <generated/ops/special_xlog1py.h>
 #include <generated/ops/special_xlog1py_backward.h>
+#include <generated/ops/special_xlog1py_jvp.h>
 #include <generated/ops/special_xlogy.h>
 #include <generated/ops/xlogy.h>
 #include <generated/ops/xlogy_backward.h>
+#include <generated/ops/xlogy_jvp.h>
 #include <generated/stubs/BinaryMath.h>
 
 namespace at::inline oploom_v1 {
@@ -497,6 +517,34 @@ constinit OperatorTable<_ops::copysign_backward_Tensor::schema>
         {DispatchKey::Autograd, &autograd::kernels::copysign_backward_Tensor},
     });
 
+// copysign_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
+//     Tensor
+namespace native {
+Tensor copysign_jvp_Tensor(const Tensor& self_tangent, const Tensor& other_tangent,
+                           const Tensor& self, const Tensor& output) {
+  Tensor result;
+  compute_expression(
+      "copysign_jvp",
+      self_tangent.is_meta() ? nullptr : copysign_jvp_Tensor_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &other_tangent, &self, &output}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor copysign_jvp_Tensor_composite(DispatchKeySet, const Tensor& self_tangent,
+                                     const Tensor& other_tangent, const Tensor& self,
+                                     const Tensor& output) {
+  return native::copysign_jvp_Tensor(self_tangent, other_tangent, self, output);
+}
+}  // namespace
+constinit OperatorTable<_ops::copysign_jvp_Tensor::schema> _ops::copysign_jvp_Tensor::table(
+    kernels_of<_ops::copysign_jvp_Tensor>,
+    every_backend(&copysign_jvp_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::copysign_jvp_Tensor},
+    });
+
 // float_power.Scalar(Scalar self, Tensor exponent) -> Tensor
 namespace {
 Tensor float_power_Scalar_composite(DispatchKeySet, const Scalar& self, const Tensor& exponent) {
@@ -715,6 +763,32 @@ constinit OperatorTable<_ops::fmax_backward::schema> _ops::fmax_backward::table(
         {DispatchKey::Autograd, &autograd::kernels::fmax_backward},
     });
 
+// fmax_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+namespace native {
+Tensor fmax_jvp(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
+                const Tensor& other) {
+  Tensor result;
+  compute_expression(
+      "fmax_jvp",
+      self_tangent.is_meta() ? nullptr : fmax_jvp_stub.get(self_tangent.device().type()), {&result},
+      {&self_tangent, &other_tangent, &self, &other}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor fmax_jvp_composite(DispatchKeySet, const Tensor& self_tangent, const Tensor& other_tangent,
+                          const Tensor& self, const Tensor& other) {
+  return native::fmax_jvp(self_tangent, other_tangent, self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::fmax_jvp::schema> _ops::fmax_jvp::table(
+    kernels_of<_ops::fmax_jvp>,
+    every_backend(&fmax_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::fmax_jvp},
+    });
+
 // fmin(Tensor self, Tensor other) -> Tensor
 namespace meta {
 void structured_fmin::meta(const Tensor& self, const Tensor& other) {
@@ -841,6 +915,32 @@ constinit OperatorTable<_ops::fmin_backward::schema> _ops::fmin_backward::table(
     every_backend(&fmin_backward_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::fmin_backward},
+    });
+
+// fmin_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+namespace native {
+Tensor fmin_jvp(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
+                const Tensor& other) {
+  Tensor result;
+  compute_expression(
+      "fmin_jvp",
+      self_tangent.is_meta() ? nullptr : fmin_jvp_stub.get(self_tangent.device().type()), {&result},
+      {&self_tangent, &other_tangent, &self, &other}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor fmin_jvp_composite(DispatchKeySet, const Tensor& self_tangent, const Tensor& other_tangent,
+                          const Tensor& self, const Tensor& other) {
+  return native::fmin_jvp(self_tangent, other_tangent, self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::fmin_jvp::schema> _ops::fmin_jvp::table(
+    kernels_of<_ops::fmin_jvp>,
+    every_backend(&fmin_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::fmin_jvp},
     });
 
 // gcd(Tensor self, Tensor other) -> Tensor
@@ -1034,6 +1134,31 @@ constinit OperatorTable<_ops::heaviside_backward::schema> _ops::heaviside_backwa
         {DispatchKey::Autograd, &autograd::kernels::heaviside_backward},
     });
 
+// heaviside_jvp(Tensor self_tangent, Tensor values_tangent, Tensor self) -> Tensor
+namespace native {
+Tensor heaviside_jvp(const Tensor& self_tangent, const Tensor& values_tangent, const Tensor& self) {
+  Tensor result;
+  compute_expression(
+      "heaviside_jvp",
+      self_tangent.is_meta() ? nullptr : heaviside_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &values_tangent, &self}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor heaviside_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                               const Tensor& values_tangent, const Tensor& self) {
+  return native::heaviside_jvp(self_tangent, values_tangent, self);
+}
+}  // namespace
+constinit OperatorTable<_ops::heaviside_jvp::schema> _ops::heaviside_jvp::table(
+    kernels_of<_ops::heaviside_jvp>,
+    every_backend(&heaviside_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::heaviside_jvp},
+    });
+
 // hypot(Tensor self, Tensor other) -> Tensor
 namespace meta {
 void structured_hypot::meta(const Tensor& self, const Tensor& other) {
@@ -1162,6 +1287,33 @@ constinit OperatorTable<_ops::hypot_backward::schema> _ops::hypot_backward::tabl
     every_backend(&hypot_backward_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::hypot_backward},
+    });
+
+// hypot_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other, Tensor output) ->
+//     Tensor
+namespace native {
+Tensor hypot_jvp(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
+                 const Tensor& other, const Tensor& output) {
+  Tensor result;
+  compute_expression(
+      "hypot_jvp",
+      self_tangent.is_meta() ? nullptr : hypot_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &other_tangent, &self, &other, &output}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor hypot_jvp_composite(DispatchKeySet, const Tensor& self_tangent, const Tensor& other_tangent,
+                           const Tensor& self, const Tensor& other, const Tensor& output) {
+  return native::hypot_jvp(self_tangent, other_tangent, self, other, output);
+}
+}  // namespace
+constinit OperatorTable<_ops::hypot_jvp::schema> _ops::hypot_jvp::table(
+    kernels_of<_ops::hypot_jvp>,
+    every_backend(&hypot_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::hypot_jvp},
     });
 
 // lcm(Tensor self, Tensor other) -> Tensor
@@ -1353,6 +1505,33 @@ constinit OperatorTable<_ops::ldexp_backward_Tensor::schema> _ops::ldexp_backwar
     every_backend(&ldexp_backward_Tensor_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::ldexp_backward_Tensor},
+    });
+
+// ldexp_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+namespace native {
+Tensor ldexp_jvp_Tensor(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
+                        const Tensor& other) {
+  Tensor result;
+  compute_expression(
+      "ldexp_jvp",
+      self_tangent.is_meta() ? nullptr : ldexp_jvp_Tensor_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &other_tangent, &self, &other}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor ldexp_jvp_Tensor_composite(DispatchKeySet, const Tensor& self_tangent,
+                                  const Tensor& other_tangent, const Tensor& self,
+                                  const Tensor& other) {
+  return native::ldexp_jvp_Tensor(self_tangent, other_tangent, self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::ldexp_jvp_Tensor::schema> _ops::ldexp_jvp_Tensor::table(
+    kernels_of<_ops::ldexp_jvp_Tensor>,
+    every_backend(&ldexp_jvp_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::ldexp_jvp_Tensor},
     });
 
 // logaddexp(Tensor self, Tensor other) -> Tensor
@@ -1564,6 +1743,33 @@ constinit OperatorTable<_ops::logaddexp2_backward::schema> _ops::logaddexp2_back
         {DispatchKey::Autograd, &autograd::kernels::logaddexp2_backward},
     });
 
+// logaddexp2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+namespace native {
+Tensor logaddexp2_jvp(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
+                      const Tensor& other) {
+  Tensor result;
+  compute_expression(
+      "logaddexp2_jvp",
+      self_tangent.is_meta() ? nullptr : logaddexp2_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &other_tangent, &self, &other}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor logaddexp2_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                                const Tensor& other_tangent, const Tensor& self,
+                                const Tensor& other) {
+  return native::logaddexp2_jvp(self_tangent, other_tangent, self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::logaddexp2_jvp::schema> _ops::logaddexp2_jvp::table(
+    kernels_of<_ops::logaddexp2_jvp>,
+    every_backend(&logaddexp2_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::logaddexp2_jvp},
+    });
+
 // logaddexp_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
 namespace native {
@@ -1599,6 +1805,33 @@ constinit OperatorTable<_ops::logaddexp_backward::schema> _ops::logaddexp_backwa
     every_backend(&logaddexp_backward_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::logaddexp_backward},
+    });
+
+// logaddexp_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+namespace native {
+Tensor logaddexp_jvp(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
+                     const Tensor& other) {
+  Tensor result;
+  compute_expression(
+      "logaddexp_jvp",
+      self_tangent.is_meta() ? nullptr : logaddexp_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &other_tangent, &self, &other}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor logaddexp_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                               const Tensor& other_tangent, const Tensor& self,
+                               const Tensor& other) {
+  return native::logaddexp_jvp(self_tangent, other_tangent, self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::logaddexp_jvp::schema> _ops::logaddexp_jvp::table(
+    kernels_of<_ops::logaddexp_jvp>,
+    every_backend(&logaddexp_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::logaddexp_jvp},
     });
 
 // nextafter(Tensor self, Tensor other) -> Tensor
@@ -1873,6 +2106,34 @@ constinit OperatorTable<_ops::special_xlog1py_backward::schema>
     every_backend(&special_xlog1py_backward_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::special_xlog1py_backward},
+    });
+
+// special_xlog1py_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) ->
+//     Tensor
+namespace native {
+Tensor special_xlog1py_jvp(const Tensor& self_tangent, const Tensor& other_tangent,
+                           const Tensor& self, const Tensor& other) {
+  Tensor result;
+  compute_expression(
+      "special_xlog1py_jvp",
+      self_tangent.is_meta() ? nullptr : special_xlog1py_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &other_tangent, &self, &other}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor special_xlog1py_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                                     const Tensor& other_tangent, const Tensor& self,
+                                     const Tensor& other) {
+  return native::special_xlog1py_jvp(self_tangent, other_tangent, self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::special_xlog1py_jvp::schema> _ops::special_xlog1py_jvp::table(
+    kernels_of<_ops::special_xlog1py_jvp>,
+    every_backend(&special_xlog1py_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::special_xlog1py_jvp},
     });
 
 // special_xlogy(Tensor self, Tensor other) -> Tensor
@@ -2156,6 +2417,33 @@ constinit OperatorTable<_ops::xlogy_backward_Tensor::schema> _ops::xlogy_backwar
         {DispatchKey::Autograd, &autograd::kernels::xlogy_backward_Tensor},
     });
 
+// xlogy_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+namespace native {
+Tensor xlogy_jvp_Tensor(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
+                        const Tensor& other) {
+  Tensor result;
+  compute_expression(
+      "xlogy_jvp",
+      self_tangent.is_meta() ? nullptr : xlogy_jvp_Tensor_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &other_tangent, &self, &other}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor xlogy_jvp_Tensor_composite(DispatchKeySet, const Tensor& self_tangent,
+                                  const Tensor& other_tangent, const Tensor& self,
+                                  const Tensor& other) {
+  return native::xlogy_jvp_Tensor(self_tangent, other_tangent, self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::xlogy_jvp_Tensor::schema> _ops::xlogy_jvp_Tensor::table(
+    kernels_of<_ops::xlogy_jvp_Tensor>,
+    every_backend(&xlogy_jvp_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::xlogy_jvp_Tensor},
+    });
+
 // For the registry.
 ArrayRef<OperatorTableBase*> operators_of_BinaryMath();
 ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
@@ -2180,6 +2468,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::copysign__Tensor::table,
       &_ops::copysign_out::table,
       &_ops::copysign_backward_Tensor::table,
+      &_ops::copysign_jvp_Tensor::table,
       &_ops::float_power_Scalar::table,
       &_ops::float_power_Tensor_Scalar::table,
       &_ops::float_power_Tensor_Tensor::table,
@@ -2190,10 +2479,12 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::fmax_::table,
       &_ops::fmax_out::table,
       &_ops::fmax_backward::table,
+      &_ops::fmax_jvp::table,
       &_ops::fmin::table,
       &_ops::fmin_::table,
       &_ops::fmin_out::table,
       &_ops::fmin_backward::table,
+      &_ops::fmin_jvp::table,
       &_ops::gcd::table,
       &_ops::gcd_::table,
       &_ops::gcd_out::table,
@@ -2201,10 +2492,12 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::heaviside_::table,
       &_ops::heaviside_out::table,
       &_ops::heaviside_backward::table,
+      &_ops::heaviside_jvp::table,
       &_ops::hypot::table,
       &_ops::hypot_::table,
       &_ops::hypot_out::table,
       &_ops::hypot_backward::table,
+      &_ops::hypot_jvp::table,
       &_ops::lcm::table,
       &_ops::lcm_::table,
       &_ops::lcm_out::table,
@@ -2212,6 +2505,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::ldexp__Tensor::table,
       &_ops::ldexp_out::table,
       &_ops::ldexp_backward_Tensor::table,
+      &_ops::ldexp_jvp_Tensor::table,
       &_ops::logaddexp::table,
       &_ops::logaddexp_::table,
       &_ops::logaddexp_out::table,
@@ -2219,7 +2513,9 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::logaddexp2_::table,
       &_ops::logaddexp2_out::table,
       &_ops::logaddexp2_backward::table,
+      &_ops::logaddexp2_jvp::table,
       &_ops::logaddexp_backward::table,
+      &_ops::logaddexp_jvp::table,
       &_ops::nextafter::table,
       &_ops::nextafter_::table,
       &_ops::nextafter_out::table,
@@ -2231,6 +2527,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::special_xlog1py_out::table,
       &_ops::special_xlog1py_self_scalar_out::table,
       &_ops::special_xlog1py_backward::table,
+      &_ops::special_xlog1py_jvp::table,
       &_ops::special_xlogy::table,
       &_ops::special_xlogy_other_scalar::table,
       &_ops::special_xlogy_self_scalar::table,
@@ -2246,6 +2543,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::xlogy_OutScalar_Self::table,
       &_ops::xlogy_OutTensor::table,
       &_ops::xlogy_backward_Tensor::table,
+      &_ops::xlogy_jvp_Tensor::table,
   };
   return operators;
 }

@@ -9,18 +9,25 @@
 #include <generated/native/_binary_cross_entropy.h>
 #include <generated/native/_binary_cross_entropy_backward.h>
 #include <generated/native/_binary_cross_entropy_backward_backward.h>
+#include <generated/native/_binary_cross_entropy_backward_jvp.h>
 #include <generated/native/_binary_cross_entropy_with_logits.h>
 #include <generated/native/_binary_cross_entropy_with_logits_backward.h>
+#include <generated/native/_binary_cross_entropy_with_logits_jvp.h>
 #include <generated/native/_huber_loss.h>
 #include <generated/native/_huber_loss_backward.h>
+#include <generated/native/_huber_loss_jvp.h>
 #include <generated/native/_kl_div.h>
 #include <generated/native/_kl_div_backward.h>
+#include <generated/native/_kl_div_jvp.h>
 #include <generated/native/_kl_div_log_target.h>
 #include <generated/native/_kl_div_log_target_backward.h>
+#include <generated/native/_kl_div_log_target_jvp.h>
 #include <generated/native/_l1_loss.h>
 #include <generated/native/_l1_loss_backward.h>
+#include <generated/native/_l1_loss_jvp.h>
 #include <generated/native/_smooth_l1_loss.h>
 #include <generated/native/_smooth_l1_loss_backward.h>
+#include <generated/native/_smooth_l1_loss_jvp.h>
 #include <generated/native/binary_cross_entropy.h>
 #include <generated/native/binary_cross_entropy_with_logits.h>
 #include <generated/native/huber_loss.h>
@@ -30,18 +37,25 @@
 #include <generated/ops/_binary_cross_entropy.h>
 #include <generated/ops/_binary_cross_entropy_backward.h>
 #include <generated/ops/_binary_cross_entropy_backward_backward.h>
+#include <generated/ops/_binary_cross_entropy_backward_jvp.h>
 #include <generated/ops/_binary_cross_entropy_with_logits.h>
 #include <generated/ops/_binary_cross_entropy_with_logits_backward.h>
+#include <generated/ops/_binary_cross_entropy_with_logits_jvp.h>
 #include <generated/ops/_huber_loss.h>
 #include <generated/ops/_huber_loss_backward.h>
+#include <generated/ops/_huber_loss_jvp.h>
 #include <generated/ops/_kl_div.h>
 #include <generated/ops/_kl_div_backward.h>
+#include <generated/ops/_kl_div_jvp.h>
 #include <generated/ops/_kl_div_log_target.h>
 #include <generated/ops/_kl_div_log_target_backward.h>
+#include <generated/ops/_kl_div_log_target_jvp.h>
 #include <generated/ops/_l1_loss.h>
 #include <generated/ops/_l1_loss_backward.h>
+#include <generated/ops/_l1_loss_jvp.h>
 #include <generated/ops/_smooth_l1_loss.h>
 #include <generated/ops/_smooth_l1_loss_backward.h>
+#include <generated/ops/_smooth_l1_loss_jvp.h>
 #include <generated/ops/binary_cross_entropy.h>
 #include <generated/ops/binary_cross_entropy_with_logits.h>
 #include <generated/ops/huber_loss.h>
@@ -258,6 +272,38 @@ constinit OperatorTable<_ops::_binary_cross_entropy_backward_backward::schema>
     every_backend(&_binary_cross_entropy_backward_backward_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_backward_backward},
+    });
+
+// _binary_cross_entropy_backward_jvp(Tensor grad_output_tangent, Tensor self_tangent, Tensor
+//     target_tangent, Tensor grad_output, Tensor self, Tensor target) -> Tensor
+namespace native {
+Tensor _binary_cross_entropy_backward_jvp(const Tensor& grad_output_tangent,
+                                          const Tensor& self_tangent, const Tensor& target_tangent,
+                                          const Tensor& grad_output, const Tensor& self,
+                                          const Tensor& target) {
+  Tensor result;
+  compute_expression(
+      "_binary_cross_entropy_backward_jvp", grad_output_tangent.is_meta() ? nullptr : _binary_cross_entropy_backward_jvp_stub.get(grad_output_tangent.device().type()), {&result}, {&grad_output_tangent, &self_tangent, &target_tangent, &grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _binary_cross_entropy_backward_jvp_composite(DispatchKeySet,
+                                                    const Tensor& grad_output_tangent,
+                                                    const Tensor& self_tangent,
+                                                    const Tensor& target_tangent,
+                                                    const Tensor& grad_output, const Tensor& self,
+                                                    const Tensor& target) {
+  return native::_binary_cross_entropy_backward_jvp(grad_output_tangent, self_tangent,
+                                                    target_tangent, grad_output, self, target);
+}
+}  // namespace
+constinit OperatorTable<_ops::_binary_cross_entropy_backward_jvp::schema>
+    _ops::_binary_cross_entropy_backward_jvp::table(
+    kernels_of<_ops::_binary_cross_entropy_backward_jvp>,
+    every_backend(&_binary_cross_entropy_backward_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_backward_jvp},
     });
 
 // _binary_cross_entropy_with_logits(Tensor self, Tensor target) -> Tensor
@@ -550,6 +596,68 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_backward_pos_wei
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_backward_pos_weight},
     });
 
+// _binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self,
+//     Tensor target) -> Tensor
+namespace native {
+Tensor _binary_cross_entropy_with_logits_jvp(const Tensor& self_tangent,
+                                             const Tensor& target_tangent, const Tensor& self,
+                                             const Tensor& target) {
+  Tensor result;
+  compute_expression(
+      "_binary_cross_entropy_with_logits_jvp", self_tangent.is_meta() ? nullptr : _binary_cross_entropy_with_logits_jvp_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _binary_cross_entropy_with_logits_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                                                       const Tensor& target_tangent,
+                                                       const Tensor& self, const Tensor& target) {
+  return native::_binary_cross_entropy_with_logits_jvp(self_tangent, target_tangent, self, target);
+}
+}  // namespace
+constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_jvp::schema>
+    _ops::_binary_cross_entropy_with_logits_jvp::table(
+    kernels_of<_ops::_binary_cross_entropy_with_logits_jvp>,
+    every_backend(&_binary_cross_entropy_with_logits_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_jvp},
+    });
+
+// _binary_cross_entropy_with_logits_jvp.pos_weight(Tensor self_tangent, Tensor target_tangent,
+//     Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) -> Tensor
+namespace native {
+Tensor _binary_cross_entropy_with_logits_jvp_pos_weight(const Tensor& self_tangent,
+                                                        const Tensor& target_tangent,
+                                                        const Tensor& pos_weight_tangent,
+                                                        const Tensor& self, const Tensor& target,
+                                                        const Tensor& pos_weight) {
+  Tensor result;
+  compute_expression(
+      "_binary_cross_entropy_with_logits_jvp", self_tangent.is_meta() ? nullptr : _binary_cross_entropy_with_logits_jvp_pos_weight_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &pos_weight_tangent, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _binary_cross_entropy_with_logits_jvp_pos_weight_composite(DispatchKeySet,
+                                                                  const Tensor& self_tangent,
+                                                                  const Tensor& target_tangent,
+                                                                  const Tensor& pos_weight_tangent,
+                                                                  const Tensor& self,
+                                                                  const Tensor& target,
+                                                                  const Tensor& pos_weight) {
+  return native::_binary_cross_entropy_with_logits_jvp_pos_weight(self_tangent, target_tangent,
+                                                                  pos_weight_tangent, self, target,
+                                                                  pos_weight);
+}
+}  // namespace
+constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_jvp_pos_weight::schema>
+    _ops::_binary_cross_entropy_with_logits_jvp_pos_weight::table(
+    kernels_of<_ops::_binary_cross_entropy_with_logits_jvp_pos_weight>,
+    every_backend(&_binary_cross_entropy_with_logits_jvp_pos_weight_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_jvp_pos_weight},
+    });
+
 // _huber_loss(Tensor self, Tensor target, float delta) -> Tensor
 namespace meta {
 void structured__huber_loss::meta(const Tensor& self, const Tensor& target, double delta) {
@@ -674,6 +782,35 @@ constinit OperatorTable<_ops::_huber_loss_backward::schema> _ops::_huber_loss_ba
     every_backend(&_huber_loss_backward_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::_huber_loss_backward},
+    });
+
+// _huber_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target, float
+//     delta) -> Tensor
+namespace native {
+Tensor _huber_loss_jvp(const Tensor& self_tangent, const Tensor& target_tangent, const Tensor& self,
+                       const Tensor& target, double delta) {
+  const Scalar numbers[] = {Scalar(delta)};
+  Tensor result;
+  compute_expression(
+      "_huber_loss_jvp",
+      self_tangent.is_meta() ? nullptr : _huber_loss_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &target_tangent, &self, &target}, numbers,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _huber_loss_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                                 const Tensor& target_tangent, const Tensor& self,
+                                 const Tensor& target, double delta) {
+  return native::_huber_loss_jvp(self_tangent, target_tangent, self, target, delta);
+}
+}  // namespace
+constinit OperatorTable<_ops::_huber_loss_jvp::schema> _ops::_huber_loss_jvp::table(
+    kernels_of<_ops::_huber_loss_jvp>,
+    every_backend(&_huber_loss_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_huber_loss_jvp},
     });
 
 // _kl_div(Tensor self, Tensor target) -> Tensor
@@ -804,6 +941,33 @@ constinit OperatorTable<_ops::_kl_div_backward::schema> _ops::_kl_div_backward::
         {DispatchKey::Autograd, &autograd::kernels::_kl_div_backward},
     });
 
+// _kl_div_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor
+namespace native {
+Tensor _kl_div_jvp(const Tensor& self_tangent, const Tensor& target_tangent, const Tensor& self,
+                   const Tensor& target) {
+  Tensor result;
+  compute_expression(
+      "_kl_div_jvp",
+      self_tangent.is_meta() ? nullptr : _kl_div_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &target_tangent, &self, &target}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _kl_div_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                             const Tensor& target_tangent, const Tensor& self,
+                             const Tensor& target) {
+  return native::_kl_div_jvp(self_tangent, target_tangent, self, target);
+}
+}  // namespace
+constinit OperatorTable<_ops::_kl_div_jvp::schema> _ops::_kl_div_jvp::table(
+    kernels_of<_ops::_kl_div_jvp>,
+    every_backend(&_kl_div_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_kl_div_jvp},
+    });
+
 // _kl_div_log_target(Tensor self, Tensor target) -> Tensor
 namespace meta {
 void structured__kl_div_log_target::meta(const Tensor& self, const Tensor& target) {
@@ -930,6 +1094,31 @@ constinit OperatorTable<_ops::_kl_div_log_target_backward::schema>
     every_backend(&_kl_div_log_target_backward_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::_kl_div_log_target_backward},
+    });
+
+// _kl_div_log_target_jvp(Tensor self_tangent, Tensor target_tangent, Tensor target, Tensor output)
+//     -> Tensor
+namespace native {
+Tensor _kl_div_log_target_jvp(const Tensor& self_tangent, const Tensor& target_tangent,
+                              const Tensor& target, const Tensor& output) {
+  Tensor result;
+  compute_expression(
+      "_kl_div_log_target_jvp", self_tangent.is_meta() ? nullptr : _kl_div_log_target_jvp_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &target, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _kl_div_log_target_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                                        const Tensor& target_tangent, const Tensor& target,
+                                        const Tensor& output) {
+  return native::_kl_div_log_target_jvp(self_tangent, target_tangent, target, output);
+}
+}  // namespace
+constinit OperatorTable<_ops::_kl_div_log_target_jvp::schema> _ops::_kl_div_log_target_jvp::table(
+    kernels_of<_ops::_kl_div_log_target_jvp>,
+    every_backend(&_kl_div_log_target_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_kl_div_log_target_jvp},
     });
 
 // _l1_loss(Tensor self, Tensor target) -> Tensor
@@ -1061,6 +1250,33 @@ constinit OperatorTable<_ops::_l1_loss_backward::schema> _ops::_l1_loss_backward
         {DispatchKey::Autograd, &autograd::kernels::_l1_loss_backward},
     });
 
+// _l1_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor
+namespace native {
+Tensor _l1_loss_jvp(const Tensor& self_tangent, const Tensor& target_tangent, const Tensor& self,
+                    const Tensor& target) {
+  Tensor result;
+  compute_expression(
+      "_l1_loss_jvp",
+      self_tangent.is_meta() ? nullptr : _l1_loss_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &target_tangent, &self, &target}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _l1_loss_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                              const Tensor& target_tangent, const Tensor& self,
+                              const Tensor& target) {
+  return native::_l1_loss_jvp(self_tangent, target_tangent, self, target);
+}
+}  // namespace
+constinit OperatorTable<_ops::_l1_loss_jvp::schema> _ops::_l1_loss_jvp::table(
+    kernels_of<_ops::_l1_loss_jvp>,
+    every_backend(&_l1_loss_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_l1_loss_jvp},
+    });
+
 // _smooth_l1_loss(Tensor self, Tensor target, float beta) -> Tensor
 namespace meta {
 void structured__smooth_l1_loss::meta(const Tensor& self, const Tensor& target, double beta) {
@@ -1187,6 +1403,35 @@ constinit OperatorTable<_ops::_smooth_l1_loss_backward::schema>
     every_backend(&_smooth_l1_loss_backward_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::_smooth_l1_loss_backward},
+    });
+
+// _smooth_l1_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target, float
+//     beta) -> Tensor
+namespace native {
+Tensor _smooth_l1_loss_jvp(const Tensor& self_tangent, const Tensor& target_tangent,
+                           const Tensor& self, const Tensor& target, double beta) {
+  const Scalar numbers[] = {Scalar(beta)};
+  Tensor result;
+  compute_expression(
+      "_smooth_l1_loss_jvp",
+      self_tangent.is_meta() ? nullptr : _smooth_l1_loss_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &target_tangent, &self, &target}, numbers,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _smooth_l1_loss_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                                     const Tensor& target_tangent, const Tensor& self,
+                                     const Tensor& target, double beta) {
+  return native::_smooth_l1_loss_jvp(self_tangent, target_tangent, self, target, beta);
+}
+}  // namespace
+constinit OperatorTable<_ops::_smooth_l1_loss_jvp::schema> _ops::_smooth_l1_loss_jvp::table(
+    kernels_of<_ops::_smooth_l1_loss_jvp>,
+    every_backend(&_smooth_l1_loss_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_smooth_l1_loss_jvp},
     });
 
 // binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) ->
@@ -1339,6 +1584,7 @@ ArrayRef<OperatorTableBase*> operators_of_PointwiseLoss() {
       &_ops::_binary_cross_entropy_backward::table,
       &_ops::_binary_cross_entropy_backward_out::table,
       &_ops::_binary_cross_entropy_backward_backward::table,
+      &_ops::_binary_cross_entropy_backward_jvp::table,
       &_ops::_binary_cross_entropy_with_logits::table,
       &_ops::_binary_cross_entropy_with_logits_pos_weight::table,
       &_ops::_binary_cross_entropy_with_logits_::table,
@@ -1347,26 +1593,33 @@ ArrayRef<OperatorTableBase*> operators_of_PointwiseLoss() {
       &_ops::_binary_cross_entropy_with_logits_pos_weight_out::table,
       &_ops::_binary_cross_entropy_with_logits_backward::table,
       &_ops::_binary_cross_entropy_with_logits_backward_pos_weight::table,
+      &_ops::_binary_cross_entropy_with_logits_jvp::table,
+      &_ops::_binary_cross_entropy_with_logits_jvp_pos_weight::table,
       &_ops::_huber_loss::table,
       &_ops::_huber_loss_::table,
       &_ops::_huber_loss_out::table,
       &_ops::_huber_loss_backward::table,
+      &_ops::_huber_loss_jvp::table,
       &_ops::_kl_div::table,
       &_ops::_kl_div_::table,
       &_ops::_kl_div_out::table,
       &_ops::_kl_div_backward::table,
+      &_ops::_kl_div_jvp::table,
       &_ops::_kl_div_log_target::table,
       &_ops::_kl_div_log_target_::table,
       &_ops::_kl_div_log_target_out::table,
       &_ops::_kl_div_log_target_backward::table,
+      &_ops::_kl_div_log_target_jvp::table,
       &_ops::_l1_loss::table,
       &_ops::_l1_loss_::table,
       &_ops::_l1_loss_out::table,
       &_ops::_l1_loss_backward::table,
+      &_ops::_l1_loss_jvp::table,
       &_ops::_smooth_l1_loss::table,
       &_ops::_smooth_l1_loss_::table,
       &_ops::_smooth_l1_loss_out::table,
       &_ops::_smooth_l1_loss_backward::table,
+      &_ops::_smooth_l1_loss_jvp::table,
       &_ops::binary_cross_entropy::table,
       &_ops::binary_cross_entropy_out::table,
       &_ops::binary_cross_entropy_with_logits::table,

@@ -25,6 +25,9 @@ class TestLogSoftmax(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -59,6 +62,7 @@ class TestLogSoftmaxBackwardData(OperatorTests):
         differentiable=('grad_output', 'output'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -79,6 +83,9 @@ class TestSoftmax(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -113,6 +120,7 @@ class TestSoftmaxBackwardData(OperatorTests):
         differentiable=('grad_output', 'output'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -139,6 +147,7 @@ class TestLogSoftmaxInt(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dtype': None}
+    test_forward_inplace = None
     test_inplace = None
 
 # softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
@@ -164,4 +173,5 @@ class TestSoftmaxInt(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dtype': None}
+    test_forward_inplace = None
     test_inplace = None

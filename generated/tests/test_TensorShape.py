@@ -25,6 +25,7 @@ class TestUnsafeView(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -78,6 +79,7 @@ class TestBroadcastTo(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -106,6 +108,7 @@ class TestCat(OperatorTests):
         differentiable=('tensors',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 
@@ -129,6 +132,7 @@ class TestChunk(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -148,6 +152,7 @@ class TestConcat(OperatorTests):
         differentiable=('tensors',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -174,6 +179,7 @@ class TestDiagonal(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'offset': 0, 'dim1': 0, 'dim2': 1}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -198,6 +204,9 @@ class TestDiagonalBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -231,6 +240,7 @@ class TestExpand(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'implicit': False}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -251,6 +261,7 @@ class TestExpandAs(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -277,6 +288,7 @@ class TestFlattenUsingInts(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'start_dim': 0, 'end_dim': -1}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -301,6 +313,7 @@ class TestFlip(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # imag(Tensor(a) self) -> Tensor(a)
@@ -318,6 +331,7 @@ class TestImag(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -338,6 +352,7 @@ class TestMT(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -358,6 +373,7 @@ class TestMovedimInt(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -381,6 +397,7 @@ class TestMovedimIntlist(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -407,6 +424,7 @@ class TestNarrow(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -430,6 +448,7 @@ class TestPermute(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -448,6 +467,7 @@ class TestRavel(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -466,6 +486,7 @@ class TestReal(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -492,6 +513,7 @@ class TestRepeat(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -516,6 +538,7 @@ class TestReshape(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -536,6 +559,7 @@ class TestReshapeAs(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -562,6 +586,7 @@ class TestRoll(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dims': []}
+    test_forward_inplace = None
     test_inplace = None
 
 # select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)
@@ -584,6 +609,7 @@ class TestSelectInt(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -606,6 +632,9 @@ class TestSelectBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -639,6 +668,7 @@ class TestSliceTensor(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': 0, 'start': None, 'end': None, 'step': 1}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -664,6 +694,9 @@ class TestSliceBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -692,6 +725,7 @@ class TestSplitTensor(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -712,6 +746,7 @@ class TestSplitSizes(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -735,6 +770,7 @@ class TestSplitWithSizes(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -817,6 +853,7 @@ class TestStack(OperatorTests):
         differentiable=('tensors',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 
@@ -878,6 +915,7 @@ class TestUnbindInt(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -902,6 +940,7 @@ class TestUnflattenInt(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -954,6 +993,7 @@ class TestView(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -976,6 +1016,7 @@ class TestViewAs(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -998,6 +1039,7 @@ class TestViewAsComplex(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -1016,6 +1058,7 @@ class TestViewAsReal(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None

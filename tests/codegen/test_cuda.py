@@ -92,6 +92,11 @@ def test_packages_have_kernels_for_the_cpu_alone(oploom):
     assert not [path for path in outputs if "/cuda/" in path]
 
 
+def test_explain_names_the_kernels(oploom):
+    out = oploom("explain", "atan2", cwd=TREE).stdout
+    assert "generated/cuda/BinaryOps.cu:" in out and "generated/cpu/BinaryOps.cpp:" in out
+
+
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc on this machine")
 def test_nvcc_compiles_the_smallest_family(tmp_path):
     """For one architecture, without optimisation by the assembler: that device code is accepted."""

@@ -1,9 +1,8 @@
 """The library for NVIDIA GPUs from Python; most of it runs only where there is a GPU."""
 
 import numpy
-import pytest
-
 import oploom
+import pytest
 
 gpu = pytest.mark.skipif(
     not oploom.cuda.is_available(), reason="needs a GPU, and oploom built with -DOPLOOM_CUDA=ON"

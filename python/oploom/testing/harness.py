@@ -14,8 +14,15 @@ import pytest
 import scipy.special  # type: ignore[import-untyped]
 
 import oploom
-from oploom.autograd import gradcheck, gradgradcheck
+from oploom.autograd import forward_ad, gradcheck, gradgradcheck
 from oploom.testing import capability
+from oploom.testing.forward import (
+    check_forward,
+    check_forward_over_reverse,
+    duals,
+    random_like,
+    tangent_of,
+)
 from oploom.testing.samples import (
     TENSORS,
     Dims,
@@ -170,9 +177,8 @@ class OperatorTests:
 
     # ---- Gradients ----
 
-    def gradient_calls(self):
-        dtype = self.differentiable_dtype()
-        for call in self.calls(dtype):
+    def gradient_calls(self, dtype=None):
+        for call in self.calls(dtype or self.differentiable_dtype()):
             names = [n for n in call.swept if n in self.op.differentiable
                      and call.tensors[n] is not None]
             lists = [n for n in self.op.differentiable if isinstance(call.tensors.get(n), list)]
@@ -207,6 +213,69 @@ class OperatorTests:
         self.skip_if_told("gradgradcheck")
         for function, inputs in self.gradient_calls():
             assert gradgradcheck(function, inputs)
+
+    # ---- Forward mode ----
+
+    def forward_calls(self):
+        """The calls to differentiate forward, in float64 and complex128 where they are taken."""
+        dtypes = [d for d in ("float64", "complex128") if d in self.op.dtypes()]
+        if not dtypes:
+            pytest.skip(f"{self.op.name}: takes neither float64 nor complex128")
+        return [call for dtype in dtypes for call in self.gradient_calls(dtype)]
+
+    def without_formula(self, error):
+        """An operator that has no forward formula says so; it is counted."""
+        if "no forward formula" not in str(error):
+            raise error
+        pytest.skip(f"{self.op.name}: {error}")
+
+    def test_forward(self):
+        """Tangents against gradients."""
+        self.skip_if_told("forward")
+        try:
+            for function, inputs in self.forward_calls():
+                check_forward(function, inputs)
+        except NotImplementedError as error:
+            self.without_formula(error)
+
+    def test_forward_over_reverse(self):
+        """Tangents of gradients against gradients of gradients."""
+        self.skip_if_told("forward_over_reverse")
+        try:
+            for function, inputs in self.forward_calls():
+                check_forward_over_reverse(function, inputs)
+        except NotImplementedError as error:
+            self.without_formula(error)
+
+    def test_forward_inplace(self):
+        """Tangents of the in-place form against those of the operator."""
+        self.skip_if_told("forward")
+        inplace = self.op.inplace_function()
+        for call in self.calls(self.differentiable_dtype()):
+            names = [n for n in call.swept if n in self.op.differentiable
+                     and isinstance(call.tensors[n], oploom.Tensor)]
+            values = [call.tensors[n] for n in names]
+            tangents = [random_like(x, i) for i, x in enumerate(values)]
+            target = call.tensors["self"]
+            everything = list(range(len(names)))
+            for chosen in [everything] + [[i] for i in everything if len(names) > 1]:
+                try:
+                    with forward_ad.dual_level():
+                        given = dict(zip(names, duals(values, tangents, chosen)))
+                        expected = outputs(call.run(**given))[0]
+                        if expected.shape != target.shape or expected.dtype is not target.dtype:
+                            continue
+                        changed = given.get("self", target).clone()
+                        call.run(inplace, **{**given, "self": changed})
+                        actual, wanted = tangent_of(changed), tangent_of(expected)
+                        zero = oploom.zeros_like(target)
+                        np.testing.assert_allclose(
+                            to_numpy(zero if actual is None else actual),
+                            to_numpy(zero if wanted is None else wanted),
+                            rtol=1e-9, atol=1e-12, err_msg=f"{call.tensors}, tangents of {chosen}",
+                        )
+                except NotImplementedError as error:
+                    self.without_formula(error)
 
     # ---- Layouts ----
 

@@ -367,6 +367,36 @@ TEST_F(CUDAExpression, OtherDtypesGoThroughTemporaries) {
   EXPECT_EQ(test_device::allocated_blocks(), before) << "the temporaries are freed";
 }
 
+// Written by hand, of every dtype, bool included; numbers among the operands, and gradients that
+// meet.
+TEST_F(CUDAExpression, Arithmetic) {
+  for (const char* name : {"add.Tensor", "sub.Tensor", "mul.Tensor", "div.Tensor"}) {
+    const at::OperatorTableBase& op = at::get_operator(name);
+    int dtypes = 0;
+    for (const ScalarType dtype : kDtypes) {
+      if (dtype == at::kBool && std::string_view(name) == "sub.Tensor") continue;  // refused
+      Stack arguments =
+          arguments_for(schema_of(op), [&](int k) { return values({1003}, dtype, 17 * k + 1); });
+      dtypes += check(op, arguments, c10::str(name, " of ", dtype));
+      if (arguments.size() == 3 && dtype != at::kBool) {
+        arguments[2] = IValue(at::Scalar(3));
+        check(op, arguments, c10::str(name, " of ", dtype, " with alpha = 3"));
+      }
+    }
+    EXPECT_GE(dtypes, 10);
+  }
+  const Tensor x = values({40}, at::kDouble, 2);
+  int64_t worst = -1;
+  EXPECT_EQ(largest_error(to_cpu(2.5 - to_cuda(x) * 3), 2.5 - x * 3, x, worst), 0);
+  Tensor leaf = to_cuda(at::full({8}, 0.5)), here = at::full({8}, 0.5);
+  for (Tensor* t : {&leaf, &here}) {
+    t->set_requires_grad(true);
+    const Tensor y = t->exp() * t->sin();
+    y.backward(t->is_cuda() ? to_cuda(at::ones({8})) : at::ones({8}));
+  }
+  EXPECT_LE(largest_error(to_cpu(leaf.grad()), here.grad(), here.detach(), worst), 4);
+}
+
 TEST_F(CUDAExpression, InPlaceAndEmpty) {
   const Tensor x = values({257}, at::kDouble, 4), expected = at::exp(x);
   Tensor y = to_cuda(x);
