@@ -530,7 +530,7 @@ namespace kernels {
 Tensor celu(DispatchKeySet ks, const Tensor& self, const Scalar& alpha) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::celu::redispatch(ks & c10::after_autograd_keyset, self, alpha);
+    return _ops::celu::table(ks & c10::after_autograd_keyset, self, alpha);
   }
   const auto grad_fn = make_node<CeluBackward0>();
   collect_edges(*grad_fn, self);
@@ -538,7 +538,7 @@ Tensor celu(DispatchKeySet ks, const Tensor& self, const Scalar& alpha) {
   grad_fn->alpha = alpha;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::celu::redispatch(ks & c10::after_autograd_keyset, self, alpha);
+    return _ops::celu::table(ks & c10::after_autograd_keyset, self, alpha);
   }();
   set_history(result, grad_fn);
   return result;
@@ -557,7 +557,7 @@ Tensor& celu_(DispatchKeySet ks, Tensor& self, const Scalar& alpha) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::celu_::redispatch(ks & c10::after_autograd_keyset, self, alpha);
+    _ops::celu_::table(ks & c10::after_autograd_keyset, self, alpha);
   }
   increment_version(self);
   if (grad_fn) {
@@ -571,7 +571,7 @@ Tensor& celu_out(DispatchKeySet ks, const Tensor& self, const Scalar& alpha, Ten
   check_out_requires_grad("celu", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::celu_out::redispatch(ks & c10::after_autograd_keyset, self, alpha, out);
+    _ops::celu_out::table(ks & c10::after_autograd_keyset, self, alpha, out);
   }
   increment_version(out);
   return out;
@@ -582,7 +582,7 @@ Tensor celu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
                      const Scalar& alpha) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::celu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, alpha);
+    return _ops::celu_backward::table(ks & c10::after_autograd_keyset, grad_output, self, alpha);
   }
   const auto grad_fn = make_node<CeluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -591,8 +591,7 @@ Tensor celu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::celu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                           alpha);
+    return _ops::celu_backward::table(ks & c10::after_autograd_keyset, grad_output, self, alpha);
   }();
   set_history(result, grad_fn);
   return result;
@@ -603,7 +602,7 @@ Tensor elu(DispatchKeySet ks, const Tensor& self, const Scalar& alpha, const Sca
            const Scalar& input_scale) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::elu::redispatch(ks & c10::after_autograd_keyset, self, alpha, scale, input_scale);
+    return _ops::elu::table(ks & c10::after_autograd_keyset, self, alpha, scale, input_scale);
   }
   const auto grad_fn = make_node<EluBackward0>();
   collect_edges(*grad_fn, self);
@@ -613,7 +612,7 @@ Tensor elu(DispatchKeySet ks, const Tensor& self, const Scalar& alpha, const Sca
   grad_fn->input_scale = input_scale;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::elu::redispatch(ks & c10::after_autograd_keyset, self, alpha, scale, input_scale);
+    return _ops::elu::table(ks & c10::after_autograd_keyset, self, alpha, scale, input_scale);
   }();
   set_history(result, grad_fn);
   return result;
@@ -635,7 +634,7 @@ Tensor& elu_(DispatchKeySet ks, Tensor& self, const Scalar& alpha, const Scalar&
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::elu_::redispatch(ks & c10::after_autograd_keyset, self, alpha, scale, input_scale);
+    _ops::elu_::table(ks & c10::after_autograd_keyset, self, alpha, scale, input_scale);
   }
   increment_version(self);
   if (grad_fn) {
@@ -651,8 +650,7 @@ Tensor& elu_out(DispatchKeySet ks, const Tensor& self, const Scalar& alpha, cons
   check_out_requires_grad("elu", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::elu_out::redispatch(ks & c10::after_autograd_keyset, self, alpha, scale, input_scale,
-                              out);
+    _ops::elu_out::table(ks & c10::after_autograd_keyset, self, alpha, scale, input_scale, out);
   }
   increment_version(out);
   return out;
@@ -664,8 +662,8 @@ Tensor elu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
                     const Scalar& alpha, const Scalar& scale, const Scalar& input_scale) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::elu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, alpha,
-                                          scale, input_scale);
+    return _ops::elu_backward::table(ks & c10::after_autograd_keyset, grad_output, self, alpha, scale,
+                                     input_scale);
   }
   const auto grad_fn = make_node<EluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -676,8 +674,8 @@ Tensor elu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::elu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, alpha,
-                                          scale, input_scale);
+    return _ops::elu_backward::table(ks & c10::after_autograd_keyset, grad_output, self, alpha,
+                                     scale, input_scale);
   }();
   set_history(result, grad_fn);
   return result;
@@ -687,7 +685,7 @@ Tensor elu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
 Tensor hardshrink(DispatchKeySet ks, const Tensor& self, const Scalar& lambd) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardshrink::redispatch(ks & c10::after_autograd_keyset, self, lambd);
+    return _ops::hardshrink::table(ks & c10::after_autograd_keyset, self, lambd);
   }
   const auto grad_fn = make_node<HardshrinkBackward0>();
   collect_edges(*grad_fn, self);
@@ -695,7 +693,7 @@ Tensor hardshrink(DispatchKeySet ks, const Tensor& self, const Scalar& lambd) {
   grad_fn->lambd = lambd;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardshrink::redispatch(ks & c10::after_autograd_keyset, self, lambd);
+    return _ops::hardshrink::table(ks & c10::after_autograd_keyset, self, lambd);
   }();
   set_history(result, grad_fn);
   return result;
@@ -714,7 +712,7 @@ Tensor& hardshrink_(DispatchKeySet ks, Tensor& self, const Scalar& lambd) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hardshrink_::redispatch(ks & c10::after_autograd_keyset, self, lambd);
+    _ops::hardshrink_::table(ks & c10::after_autograd_keyset, self, lambd);
   }
   increment_version(self);
   if (grad_fn) {
@@ -728,7 +726,7 @@ Tensor& hardshrink_out(DispatchKeySet ks, const Tensor& self, const Scalar& lamb
   check_out_requires_grad("hardshrink", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hardshrink_out::redispatch(ks & c10::after_autograd_keyset, self, lambd, out);
+    _ops::hardshrink_out::table(ks & c10::after_autograd_keyset, self, lambd, out);
   }
   increment_version(out);
   return out;
@@ -739,8 +737,8 @@ Tensor hardshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
                            const Scalar& lambd) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardshrink_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 lambd);
+    return _ops::hardshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            lambd);
   }
   const auto grad_fn = make_node<HardshrinkBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -748,8 +746,8 @@ Tensor hardshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   grad_fn->lambd = lambd;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardshrink_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 lambd);
+    return _ops::hardshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            lambd);
   }();
   set_history(result, grad_fn);
   return result;
@@ -759,14 +757,14 @@ Tensor hardshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
 Tensor hardsigmoid(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardsigmoid::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::hardsigmoid::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<HardsigmoidBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardsigmoid::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::hardsigmoid::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -784,7 +782,7 @@ Tensor& hardsigmoid_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hardsigmoid_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::hardsigmoid_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -798,7 +796,7 @@ Tensor& hardsigmoid_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("hardsigmoid", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hardsigmoid_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::hardsigmoid_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -808,15 +806,14 @@ Tensor& hardsigmoid_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor hardsigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardsigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::hardsigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<HardsigmoidBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardsigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                  self);
+    return _ops::hardsigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -826,14 +823,14 @@ Tensor hardsigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const 
 Tensor hardswish(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardswish::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::hardswish::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<HardswishBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardswish::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::hardswish::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -851,7 +848,7 @@ Tensor& hardswish_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hardswish_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::hardswish_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -865,7 +862,7 @@ Tensor& hardswish_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("hardswish", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hardswish_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::hardswish_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -875,7 +872,7 @@ Tensor& hardswish_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor hardswish_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardswish_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::hardswish_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<HardswishBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -883,7 +880,7 @@ Tensor hardswish_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardswish_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::hardswish_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -894,7 +891,7 @@ Tensor hardtanh(DispatchKeySet ks, const Tensor& self, const Scalar& min_val,
                 const Scalar& max_val) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardtanh::redispatch(ks & c10::after_autograd_keyset, self, min_val, max_val);
+    return _ops::hardtanh::table(ks & c10::after_autograd_keyset, self, min_val, max_val);
   }
   const auto grad_fn = make_node<HardtanhBackward0>();
   collect_edges(*grad_fn, self);
@@ -903,7 +900,7 @@ Tensor hardtanh(DispatchKeySet ks, const Tensor& self, const Scalar& min_val,
   grad_fn->max_val = max_val;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardtanh::redispatch(ks & c10::after_autograd_keyset, self, min_val, max_val);
+    return _ops::hardtanh::table(ks & c10::after_autograd_keyset, self, min_val, max_val);
   }();
   set_history(result, grad_fn);
   return result;
@@ -923,7 +920,7 @@ Tensor& hardtanh_(DispatchKeySet ks, Tensor& self, const Scalar& min_val, const 
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hardtanh_::redispatch(ks & c10::after_autograd_keyset, self, min_val, max_val);
+    _ops::hardtanh_::table(ks & c10::after_autograd_keyset, self, min_val, max_val);
   }
   increment_version(self);
   if (grad_fn) {
@@ -938,7 +935,7 @@ Tensor& hardtanh_out(DispatchKeySet ks, const Tensor& self, const Scalar& min_va
   check_out_requires_grad("hardtanh", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hardtanh_out::redispatch(ks & c10::after_autograd_keyset, self, min_val, max_val, out);
+    _ops::hardtanh_out::table(ks & c10::after_autograd_keyset, self, min_val, max_val, out);
   }
   increment_version(out);
   return out;
@@ -949,8 +946,8 @@ Tensor hardtanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
                          const Scalar& min_val, const Scalar& max_val) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardtanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               min_val, max_val);
+    return _ops::hardtanh_backward::table(ks & c10::after_autograd_keyset, grad_output, self, min_val,
+                                          max_val);
   }
   const auto grad_fn = make_node<HardtanhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -959,8 +956,8 @@ Tensor hardtanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   grad_fn->max_val = max_val;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardtanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               min_val, max_val);
+    return _ops::hardtanh_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                          min_val, max_val);
   }();
   set_history(result, grad_fn);
   return result;
@@ -970,7 +967,7 @@ Tensor hardtanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
 Tensor leaky_relu(DispatchKeySet ks, const Tensor& self, const Scalar& negative_slope) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::leaky_relu::redispatch(ks & c10::after_autograd_keyset, self, negative_slope);
+    return _ops::leaky_relu::table(ks & c10::after_autograd_keyset, self, negative_slope);
   }
   const auto grad_fn = make_node<LeakyReluBackward0>();
   collect_edges(*grad_fn, self);
@@ -978,7 +975,7 @@ Tensor leaky_relu(DispatchKeySet ks, const Tensor& self, const Scalar& negative_
   grad_fn->negative_slope = negative_slope;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::leaky_relu::redispatch(ks & c10::after_autograd_keyset, self, negative_slope);
+    return _ops::leaky_relu::table(ks & c10::after_autograd_keyset, self, negative_slope);
   }();
   set_history(result, grad_fn);
   return result;
@@ -997,7 +994,7 @@ Tensor& leaky_relu_(DispatchKeySet ks, Tensor& self, const Scalar& negative_slop
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::leaky_relu_::redispatch(ks & c10::after_autograd_keyset, self, negative_slope);
+    _ops::leaky_relu_::table(ks & c10::after_autograd_keyset, self, negative_slope);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1012,7 +1009,7 @@ Tensor& leaky_relu_out(DispatchKeySet ks, const Tensor& self, const Scalar& nega
   check_out_requires_grad("leaky_relu", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::leaky_relu_out::redispatch(ks & c10::after_autograd_keyset, self, negative_slope, out);
+    _ops::leaky_relu_out::table(ks & c10::after_autograd_keyset, self, negative_slope, out);
   }
   increment_version(out);
   return out;
@@ -1023,8 +1020,8 @@ Tensor leaky_relu_backward(DispatchKeySet ks, const Tensor& grad_output, const T
                            const Scalar& negative_slope) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::leaky_relu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 negative_slope);
+    return _ops::leaky_relu_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            negative_slope);
   }
   const auto grad_fn = make_node<LeakyReluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -1032,8 +1029,8 @@ Tensor leaky_relu_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   grad_fn->negative_slope = negative_slope;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::leaky_relu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 negative_slope);
+    return _ops::leaky_relu_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            negative_slope);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1043,14 +1040,14 @@ Tensor leaky_relu_backward(DispatchKeySet ks, const Tensor& grad_output, const T
 Tensor log_sigmoid(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log_sigmoid::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log_sigmoid::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<LogSigmoidBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log_sigmoid::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log_sigmoid::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1068,7 +1065,7 @@ Tensor& log_sigmoid_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log_sigmoid_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::log_sigmoid_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1082,7 +1079,7 @@ Tensor& log_sigmoid_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("log_sigmoid", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log_sigmoid_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::log_sigmoid_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1092,7 +1089,7 @@ Tensor& log_sigmoid_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor log_sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log_sigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::log_sigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<LogSigmoidBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1100,8 +1097,7 @@ Tensor log_sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const 
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log_sigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                  self);
+    return _ops::log_sigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1111,14 +1107,14 @@ Tensor log_sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const 
 Tensor mish(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::mish::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::mish::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<MishBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::mish::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::mish::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1136,7 +1132,7 @@ Tensor& mish_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::mish_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::mish_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1150,7 +1146,7 @@ Tensor& mish_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("mish", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::mish_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::mish_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1160,7 +1156,7 @@ Tensor& mish_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor mish_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::mish_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::mish_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<MishBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1168,7 +1164,7 @@ Tensor mish_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::mish_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::mish_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1178,14 +1174,14 @@ Tensor mish_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
 Tensor relu6(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::relu6::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::relu6::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<Relu6Backward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::relu6::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::relu6::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1203,7 +1199,7 @@ Tensor& relu6_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::relu6_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::relu6_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1217,7 +1213,7 @@ Tensor& relu6_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("relu6", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::relu6_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::relu6_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1227,14 +1223,14 @@ Tensor& relu6_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor relu6_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::relu6_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::relu6_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<Relu6BackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::relu6_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::relu6_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1244,14 +1240,14 @@ Tensor relu6_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
 Tensor selu(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::selu::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::selu::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SeluBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::selu::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::selu::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1269,7 +1265,7 @@ Tensor& selu_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::selu_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::selu_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1283,7 +1279,7 @@ Tensor& selu_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("selu", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::selu_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::selu_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1293,7 +1289,7 @@ Tensor& selu_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor selu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::selu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::selu_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SeluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1301,7 +1297,7 @@ Tensor selu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::selu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::selu_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1312,7 +1308,7 @@ Tensor softplus(DispatchKeySet ks, const Tensor& self, const Scalar& beta,
                 const Scalar& threshold) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::softplus::redispatch(ks & c10::after_autograd_keyset, self, beta, threshold);
+    return _ops::softplus::table(ks & c10::after_autograd_keyset, self, beta, threshold);
   }
   const auto grad_fn = make_node<SoftplusBackward0>();
   collect_edges(*grad_fn, self);
@@ -1321,7 +1317,7 @@ Tensor softplus(DispatchKeySet ks, const Tensor& self, const Scalar& beta,
   grad_fn->threshold = threshold;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::softplus::redispatch(ks & c10::after_autograd_keyset, self, beta, threshold);
+    return _ops::softplus::table(ks & c10::after_autograd_keyset, self, beta, threshold);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1341,7 +1337,7 @@ Tensor& softplus_(DispatchKeySet ks, Tensor& self, const Scalar& beta, const Sca
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::softplus_::redispatch(ks & c10::after_autograd_keyset, self, beta, threshold);
+    _ops::softplus_::table(ks & c10::after_autograd_keyset, self, beta, threshold);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1356,7 +1352,7 @@ Tensor& softplus_out(DispatchKeySet ks, const Tensor& self, const Scalar& beta,
   check_out_requires_grad("softplus", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::softplus_out::redispatch(ks & c10::after_autograd_keyset, self, beta, threshold, out);
+    _ops::softplus_out::table(ks & c10::after_autograd_keyset, self, beta, threshold, out);
   }
   increment_version(out);
   return out;
@@ -1367,8 +1363,8 @@ Tensor softplus_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
                          const Scalar& beta, const Scalar& threshold) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::softplus_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               beta, threshold);
+    return _ops::softplus_backward::table(ks & c10::after_autograd_keyset, grad_output, self, beta,
+                                          threshold);
   }
   const auto grad_fn = make_node<SoftplusBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1378,8 +1374,8 @@ Tensor softplus_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::softplus_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               beta, threshold);
+    return _ops::softplus_backward::table(ks & c10::after_autograd_keyset, grad_output, self, beta,
+                                          threshold);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1389,7 +1385,7 @@ Tensor softplus_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
 Tensor softshrink(DispatchKeySet ks, const Tensor& self, const Scalar& lambd) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::softshrink::redispatch(ks & c10::after_autograd_keyset, self, lambd);
+    return _ops::softshrink::table(ks & c10::after_autograd_keyset, self, lambd);
   }
   const auto grad_fn = make_node<SoftshrinkBackward0>();
   collect_edges(*grad_fn, self);
@@ -1397,7 +1393,7 @@ Tensor softshrink(DispatchKeySet ks, const Tensor& self, const Scalar& lambd) {
   grad_fn->lambd = lambd;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::softshrink::redispatch(ks & c10::after_autograd_keyset, self, lambd);
+    return _ops::softshrink::table(ks & c10::after_autograd_keyset, self, lambd);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1416,7 +1412,7 @@ Tensor& softshrink_(DispatchKeySet ks, Tensor& self, const Scalar& lambd) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::softshrink_::redispatch(ks & c10::after_autograd_keyset, self, lambd);
+    _ops::softshrink_::table(ks & c10::after_autograd_keyset, self, lambd);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1430,7 +1426,7 @@ Tensor& softshrink_out(DispatchKeySet ks, const Tensor& self, const Scalar& lamb
   check_out_requires_grad("softshrink", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::softshrink_out::redispatch(ks & c10::after_autograd_keyset, self, lambd, out);
+    _ops::softshrink_out::table(ks & c10::after_autograd_keyset, self, lambd, out);
   }
   increment_version(out);
   return out;
@@ -1441,8 +1437,8 @@ Tensor softshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
                            const Scalar& lambd) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::softshrink_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 lambd);
+    return _ops::softshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            lambd);
   }
   const auto grad_fn = make_node<SoftshrinkBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -1450,8 +1446,8 @@ Tensor softshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   grad_fn->lambd = lambd;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::softshrink_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 lambd);
+    return _ops::softshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            lambd);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1461,14 +1457,14 @@ Tensor softshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
 Tensor softsign(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::softsign::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::softsign::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SoftsignBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::softsign::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::softsign::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1486,7 +1482,7 @@ Tensor& softsign_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::softsign_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::softsign_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1500,7 +1496,7 @@ Tensor& softsign_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("softsign", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::softsign_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::softsign_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1510,7 +1506,7 @@ Tensor& softsign_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor softsign_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::softsign_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::softsign_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SoftsignBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1518,7 +1514,7 @@ Tensor softsign_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::softsign_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::softsign_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1528,14 +1524,14 @@ Tensor softsign_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
 Tensor tanhshrink(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::tanhshrink::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::tanhshrink::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<TanhshrinkBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::tanhshrink::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::tanhshrink::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1553,7 +1549,7 @@ Tensor& tanhshrink_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::tanhshrink_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::tanhshrink_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1567,7 +1563,7 @@ Tensor& tanhshrink_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("tanhshrink", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::tanhshrink_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::tanhshrink_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1577,7 +1573,7 @@ Tensor& tanhshrink_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor tanhshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::tanhshrink_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::tanhshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<TanhshrinkBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1585,8 +1581,7 @@ Tensor tanhshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::tanhshrink_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                 self);
+    return _ops::tanhshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1597,7 +1592,7 @@ Tensor threshold(DispatchKeySet ks, const Tensor& self, const Scalar& threshold,
                  const Scalar& value) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::threshold::redispatch(ks & c10::after_autograd_keyset, self, threshold, value);
+    return _ops::threshold::table(ks & c10::after_autograd_keyset, self, threshold, value);
   }
   const auto grad_fn = make_node<ThresholdBackward0>();
   collect_edges(*grad_fn, self);
@@ -1605,7 +1600,7 @@ Tensor threshold(DispatchKeySet ks, const Tensor& self, const Scalar& threshold,
   grad_fn->threshold = threshold;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::threshold::redispatch(ks & c10::after_autograd_keyset, self, threshold, value);
+    return _ops::threshold::table(ks & c10::after_autograd_keyset, self, threshold, value);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1624,7 +1619,7 @@ Tensor& threshold_(DispatchKeySet ks, Tensor& self, const Scalar& threshold, con
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::threshold_::redispatch(ks & c10::after_autograd_keyset, self, threshold, value);
+    _ops::threshold_::table(ks & c10::after_autograd_keyset, self, threshold, value);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1639,7 +1634,7 @@ Tensor& threshold_out(DispatchKeySet ks, const Tensor& self, const Scalar& thres
   check_out_requires_grad("threshold", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::threshold_out::redispatch(ks & c10::after_autograd_keyset, self, threshold, value, out);
+    _ops::threshold_out::table(ks & c10::after_autograd_keyset, self, threshold, value, out);
   }
   increment_version(out);
   return out;
@@ -1650,8 +1645,8 @@ Tensor threshold_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
                           const Scalar& threshold) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::threshold_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                threshold);
+    return _ops::threshold_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                           threshold);
   }
   const auto grad_fn = make_node<ThresholdBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -1659,8 +1654,8 @@ Tensor threshold_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
   grad_fn->threshold = threshold;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::threshold_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                threshold);
+    return _ops::threshold_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                           threshold);
   }();
   set_history(result, grad_fn);
   return result;

@@ -543,7 +543,7 @@ namespace kernels {
 // bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor bitwise_left_shift_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::bitwise_left_shift_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::bitwise_left_shift_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -557,7 +557,7 @@ Tensor& bitwise_left_shift__Tensor(DispatchKeySet ks, Tensor& self, const Tensor
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_left_shift__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::bitwise_left_shift__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -572,8 +572,8 @@ Tensor& bitwise_left_shift_Tensor_Scalar_out(DispatchKeySet ks, const Tensor& se
   check_out_requires_grad("bitwise_left_shift", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_left_shift_Tensor_Scalar_out::redispatch(ks & c10::after_autograd_keyset, self,
-                                                           other, out);
+    _ops::bitwise_left_shift_Tensor_Scalar_out::table(ks & c10::after_autograd_keyset, self, other,
+                                                      out);
   }
   increment_version(out);
   return out;
@@ -585,8 +585,7 @@ Tensor& bitwise_left_shift_Tensor_out(DispatchKeySet ks, const Tensor& self, con
   check_out_requires_grad("bitwise_left_shift", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_left_shift_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other,
-                                                    out);
+    _ops::bitwise_left_shift_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -595,7 +594,7 @@ Tensor& bitwise_left_shift_Tensor_out(DispatchKeySet ks, const Tensor& self, con
 // bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor bitwise_right_shift_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::bitwise_right_shift_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::bitwise_right_shift_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -609,7 +608,7 @@ Tensor& bitwise_right_shift__Tensor(DispatchKeySet ks, Tensor& self, const Tenso
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_right_shift__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::bitwise_right_shift__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -624,8 +623,8 @@ Tensor& bitwise_right_shift_Tensor_Scalar_out(DispatchKeySet ks, const Tensor& s
   check_out_requires_grad("bitwise_right_shift", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_right_shift_Tensor_Scalar_out::redispatch(ks & c10::after_autograd_keyset, self,
-                                                            other, out);
+    _ops::bitwise_right_shift_Tensor_Scalar_out::table(ks & c10::after_autograd_keyset, self, other,
+                                                       out);
   }
   increment_version(out);
   return out;
@@ -637,8 +636,7 @@ Tensor& bitwise_right_shift_Tensor_out(DispatchKeySet ks, const Tensor& self, co
   check_out_requires_grad("bitwise_right_shift", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_right_shift_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other,
-                                                     out);
+    _ops::bitwise_right_shift_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -648,14 +646,14 @@ Tensor& bitwise_right_shift_Tensor_out(DispatchKeySet ks, const Tensor& self, co
 Tensor copysign_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::copysign_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::copysign_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<CopysignBackward0>();
   collect_edges(*grad_fn, self, other);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::copysign_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::copysign_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -674,7 +672,7 @@ Tensor& copysign__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::copysign__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::copysign__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -689,7 +687,7 @@ Tensor& copysign_out(DispatchKeySet ks, const Tensor& self, const Tensor& other,
   check_out_requires_grad("copysign", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::copysign_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::copysign_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -702,8 +700,8 @@ std::tuple<Tensor, Tensor> copysign_backward_Tensor(DispatchKeySet ks, const Ten
                                                     std::array<bool, 2> output_mask) {
   if (!compute_requires_grad(grad_output, self, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::copysign_backward_Tensor::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                      self, output, output_mask);
+    return _ops::copysign_backward_Tensor::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                                 output, output_mask);
   }
   const auto grad_fn = make_node<CopysignBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
@@ -716,8 +714,8 @@ std::tuple<Tensor, Tensor> copysign_backward_Tensor(DispatchKeySet ks, const Ten
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::copysign_backward_Tensor::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                      self, output, output_mask);
+    return _ops::copysign_backward_Tensor::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                                 output, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -730,7 +728,7 @@ Tensor& float_power_Scalar_out(DispatchKeySet ks, const Scalar& self, const Tens
   check_out_requires_grad("float_power", exponent, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::float_power_Scalar_out::redispatch(ks & c10::after_autograd_keyset, self, exponent, out);
+    _ops::float_power_Scalar_out::table(ks & c10::after_autograd_keyset, self, exponent, out);
   }
   increment_version(out);
   return out;
@@ -742,8 +740,8 @@ Tensor& float_power_Tensor_Scalar_out(DispatchKeySet ks, const Tensor& self, con
   check_out_requires_grad("float_power", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::float_power_Tensor_Scalar_out::redispatch(ks & c10::after_autograd_keyset, self, exponent,
-                                                    out);
+    _ops::float_power_Tensor_Scalar_out::table(ks & c10::after_autograd_keyset, self, exponent,
+                                               out);
   }
   increment_version(out);
   return out;
@@ -755,8 +753,8 @@ Tensor& float_power_Tensor_Tensor_out(DispatchKeySet ks, const Tensor& self, con
   check_out_requires_grad("float_power", self, exponent, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::float_power_Tensor_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, exponent,
-                                                    out);
+    _ops::float_power_Tensor_Tensor_out::table(ks & c10::after_autograd_keyset, self, exponent,
+                                               out);
   }
   increment_version(out);
   return out;
@@ -766,7 +764,7 @@ Tensor& float_power_Tensor_Tensor_out(DispatchKeySet ks, const Tensor& self, con
 Tensor fmax(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmax::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::fmax::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<FmaxBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -774,7 +772,7 @@ Tensor fmax(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmax::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::fmax::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -793,7 +791,7 @@ Tensor& fmax_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::fmax_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::fmax_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -807,7 +805,7 @@ Tensor& fmax_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Ten
   check_out_requires_grad("fmax", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::fmax_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::fmax_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -820,8 +818,8 @@ std::tuple<Tensor, Tensor> fmax_backward(DispatchKeySet ks, const Tensor& grad_o
                                          std::array<bool, 2> output_mask) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmax_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, other,
-                                           output_mask);
+    return _ops::fmax_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                      output_mask);
   }
   const auto grad_fn = make_node<FmaxBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -829,8 +827,8 @@ std::tuple<Tensor, Tensor> fmax_backward(DispatchKeySet ks, const Tensor& grad_o
   grad_fn->other_ = SavedTensor(other, false);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmax_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                           other, output_mask);
+    return _ops::fmax_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                      output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -841,7 +839,7 @@ std::tuple<Tensor, Tensor> fmax_backward(DispatchKeySet ks, const Tensor& grad_o
 Tensor fmin(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmin::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::fmin::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<FminBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -849,7 +847,7 @@ Tensor fmin(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmin::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::fmin::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -868,7 +866,7 @@ Tensor& fmin_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::fmin_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::fmin_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -882,7 +880,7 @@ Tensor& fmin_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Ten
   check_out_requires_grad("fmin", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::fmin_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::fmin_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -895,8 +893,8 @@ std::tuple<Tensor, Tensor> fmin_backward(DispatchKeySet ks, const Tensor& grad_o
                                          std::array<bool, 2> output_mask) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmin_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, other,
-                                           output_mask);
+    return _ops::fmin_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                      output_mask);
   }
   const auto grad_fn = make_node<FminBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -904,8 +902,8 @@ std::tuple<Tensor, Tensor> fmin_backward(DispatchKeySet ks, const Tensor& grad_o
   grad_fn->other_ = SavedTensor(other, false);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmin_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                           other, output_mask);
+    return _ops::fmin_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                      output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -915,7 +913,7 @@ std::tuple<Tensor, Tensor> fmin_backward(DispatchKeySet ks, const Tensor& grad_o
 // gcd(Tensor self, Tensor other) -> Tensor
 Tensor gcd(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::gcd::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::gcd::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -929,7 +927,7 @@ Tensor& gcd_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::gcd_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::gcd_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -943,7 +941,7 @@ Tensor& gcd_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tens
   check_out_requires_grad("gcd", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::gcd_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::gcd_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -953,14 +951,14 @@ Tensor& gcd_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tens
 Tensor heaviside(DispatchKeySet ks, const Tensor& self, const Tensor& values) {
   if (!compute_requires_grad(self, values)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::heaviside::redispatch(ks & c10::after_autograd_keyset, self, values);
+    return _ops::heaviside::table(ks & c10::after_autograd_keyset, self, values);
   }
   const auto grad_fn = make_node<HeavisideBackward0>();
   collect_edges(*grad_fn, self, values);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::heaviside::redispatch(ks & c10::after_autograd_keyset, self, values);
+    return _ops::heaviside::table(ks & c10::after_autograd_keyset, self, values);
   }();
   set_history(result, grad_fn);
   return result;
@@ -978,7 +976,7 @@ Tensor& heaviside_(DispatchKeySet ks, Tensor& self, const Tensor& values) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::heaviside_::redispatch(ks & c10::after_autograd_keyset, self, values);
+    _ops::heaviside_::table(ks & c10::after_autograd_keyset, self, values);
   }
   increment_version(self);
   if (grad_fn) {
@@ -992,7 +990,7 @@ Tensor& heaviside_out(DispatchKeySet ks, const Tensor& self, const Tensor& value
   check_out_requires_grad("heaviside", self, values, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::heaviside_out::redispatch(ks & c10::after_autograd_keyset, self, values, out);
+    _ops::heaviside_out::table(ks & c10::after_autograd_keyset, self, values, out);
   }
   increment_version(out);
   return out;
@@ -1003,16 +1001,16 @@ std::tuple<Tensor, Tensor> heaviside_backward(DispatchKeySet ks, const Tensor& g
                                               const Tensor& self, std::array<bool, 2> output_mask) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::heaviside_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                output_mask);
+    return _ops::heaviside_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                           output_mask);
   }
   const auto grad_fn = make_node<HeavisideBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   grad_fn->self_ = SavedTensor(self, false);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::heaviside_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                output_mask);
+    return _ops::heaviside_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                           output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -1023,7 +1021,7 @@ std::tuple<Tensor, Tensor> heaviside_backward(DispatchKeySet ks, const Tensor& g
 Tensor hypot(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hypot::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::hypot::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<HypotBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -1031,7 +1029,7 @@ Tensor hypot(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hypot::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::hypot::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1051,7 +1049,7 @@ Tensor& hypot_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hypot_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::hypot_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1066,7 +1064,7 @@ Tensor& hypot_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Te
   check_out_requires_grad("hypot", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hypot_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::hypot_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1079,8 +1077,8 @@ std::tuple<Tensor, Tensor> hypot_backward(DispatchKeySet ks, const Tensor& grad_
                                           const Tensor& output, std::array<bool, 2> output_mask) {
   if (!compute_requires_grad(grad_output, self, other, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hypot_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, other,
-                                            output, output_mask);
+    return _ops::hypot_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                       output, output_mask);
   }
   const auto grad_fn = make_node<HypotBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other, output);
@@ -1096,8 +1094,8 @@ std::tuple<Tensor, Tensor> hypot_backward(DispatchKeySet ks, const Tensor& grad_
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hypot_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                            other, output, output_mask);
+    return _ops::hypot_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                       output, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -1107,7 +1105,7 @@ std::tuple<Tensor, Tensor> hypot_backward(DispatchKeySet ks, const Tensor& grad_
 // lcm(Tensor self, Tensor other) -> Tensor
 Tensor lcm(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::lcm::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::lcm::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1121,7 +1119,7 @@ Tensor& lcm_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lcm_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::lcm_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1135,7 +1133,7 @@ Tensor& lcm_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tens
   check_out_requires_grad("lcm", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lcm_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::lcm_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1145,7 +1143,7 @@ Tensor& lcm_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tens
 Tensor ldexp_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::ldexp_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::ldexp_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<LdexpBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -1153,7 +1151,7 @@ Tensor ldexp_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) 
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::ldexp_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::ldexp_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1172,7 +1170,7 @@ Tensor& ldexp__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::ldexp__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::ldexp__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1186,7 +1184,7 @@ Tensor& ldexp_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Te
   check_out_requires_grad("ldexp", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::ldexp_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::ldexp_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1199,8 +1197,8 @@ std::tuple<Tensor, Tensor> ldexp_backward_Tensor(DispatchKeySet ks, const Tensor
                                                  std::array<bool, 2> output_mask) {
   if (!compute_requires_grad(grad_output, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::ldexp_backward_Tensor::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                   other, output_mask);
+    return _ops::ldexp_backward_Tensor::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                              other, output_mask);
   }
   const auto grad_fn = make_node<LdexpBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
@@ -1213,8 +1211,8 @@ std::tuple<Tensor, Tensor> ldexp_backward_Tensor(DispatchKeySet ks, const Tensor
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::ldexp_backward_Tensor::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                   self, other, output_mask);
+    return _ops::ldexp_backward_Tensor::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                              other, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -1225,7 +1223,7 @@ std::tuple<Tensor, Tensor> ldexp_backward_Tensor(DispatchKeySet ks, const Tensor
 Tensor logaddexp(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::logaddexp::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<LogaddexpBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -1233,7 +1231,7 @@ Tensor logaddexp(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::logaddexp::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1252,7 +1250,7 @@ Tensor& logaddexp_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logaddexp_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::logaddexp_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1266,7 +1264,7 @@ Tensor& logaddexp_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
   check_out_requires_grad("logaddexp", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logaddexp_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::logaddexp_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1276,7 +1274,7 @@ Tensor& logaddexp_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
 Tensor logaddexp2(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp2::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::logaddexp2::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<Logaddexp2Backward0>();
   collect_edges(*grad_fn, self, other);
@@ -1284,7 +1282,7 @@ Tensor logaddexp2(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp2::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::logaddexp2::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1303,7 +1301,7 @@ Tensor& logaddexp2_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logaddexp2_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::logaddexp2_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1317,7 +1315,7 @@ Tensor& logaddexp2_out(DispatchKeySet ks, const Tensor& self, const Tensor& othe
   check_out_requires_grad("logaddexp2", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logaddexp2_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::logaddexp2_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1330,8 +1328,8 @@ std::tuple<Tensor, Tensor> logaddexp2_backward(DispatchKeySet ks, const Tensor& 
                                                std::array<bool, 2> output_mask) {
   if (!compute_requires_grad(grad_output, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 other, output_mask);
+    return _ops::logaddexp2_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                            output_mask);
   }
   const auto grad_fn = make_node<Logaddexp2BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
@@ -1342,8 +1340,8 @@ std::tuple<Tensor, Tensor> logaddexp2_backward(DispatchKeySet ks, const Tensor& 
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 other, output_mask);
+    return _ops::logaddexp2_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            other, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -1357,8 +1355,8 @@ std::tuple<Tensor, Tensor> logaddexp_backward(DispatchKeySet ks, const Tensor& g
                                               std::array<bool, 2> output_mask) {
   if (!compute_requires_grad(grad_output, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                other, output_mask);
+    return _ops::logaddexp_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                           output_mask);
   }
   const auto grad_fn = make_node<LogaddexpBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
@@ -1369,8 +1367,8 @@ std::tuple<Tensor, Tensor> logaddexp_backward(DispatchKeySet ks, const Tensor& g
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                other, output_mask);
+    return _ops::logaddexp_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                           other, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -1381,13 +1379,13 @@ std::tuple<Tensor, Tensor> logaddexp_backward(DispatchKeySet ks, const Tensor& g
 Tensor nextafter(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::nextafter::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::nextafter::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<NotImplemented>("nextafter");
   collect_edges(*grad_fn, self, other);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::nextafter::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::nextafter::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1404,7 +1402,7 @@ Tensor& nextafter_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::nextafter_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::nextafter_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1418,7 +1416,7 @@ Tensor& nextafter_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
   check_out_requires_grad("nextafter", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::nextafter_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::nextafter_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1428,7 +1426,7 @@ Tensor& nextafter_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
 Tensor special_xlog1py(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_xlog1py::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::special_xlog1py::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<SpecialXlog1PyBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -1436,7 +1434,7 @@ Tensor special_xlog1py(DispatchKeySet ks, const Tensor& self, const Tensor& othe
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_xlog1py::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::special_xlog1py::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1455,7 +1453,7 @@ Tensor& special_xlog1py_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_xlog1py_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::special_xlog1py_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1470,8 +1468,8 @@ Tensor& special_xlog1py_other_scalar_out(DispatchKeySet ks, const Tensor& self, 
   check_out_requires_grad("special_xlog1py", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_xlog1py_other_scalar_out::redispatch(ks & c10::after_autograd_keyset, self, other,
-                                                       out);
+    _ops::special_xlog1py_other_scalar_out::table(ks & c10::after_autograd_keyset, self, other,
+                                                  out);
   }
   increment_version(out);
   return out;
@@ -1483,7 +1481,7 @@ Tensor& special_xlog1py_out(DispatchKeySet ks, const Tensor& self, const Tensor&
   check_out_requires_grad("special_xlog1py", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_xlog1py_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::special_xlog1py_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1495,8 +1493,7 @@ Tensor& special_xlog1py_self_scalar_out(DispatchKeySet ks, const Scalar& self, c
   check_out_requires_grad("special_xlog1py", other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_xlog1py_self_scalar_out::redispatch(ks & c10::after_autograd_keyset, self, other,
-                                                      out);
+    _ops::special_xlog1py_self_scalar_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1509,8 +1506,8 @@ std::tuple<Tensor, Tensor> special_xlog1py_backward(DispatchKeySet ks, const Ten
                                                     std::array<bool, 2> output_mask) {
   if (!compute_requires_grad(grad_output, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_xlog1py_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                      self, other, output_mask);
+    return _ops::special_xlog1py_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                                 other, output_mask);
   }
   const auto grad_fn = make_node<SpecialXlog1PyBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
@@ -1521,8 +1518,8 @@ std::tuple<Tensor, Tensor> special_xlog1py_backward(DispatchKeySet ks, const Ten
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_xlog1py_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                      self, other, output_mask);
+    return _ops::special_xlog1py_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                                 other, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -1535,8 +1532,7 @@ Tensor& special_xlogy_other_scalar_out(DispatchKeySet ks, const Tensor& self, co
   check_out_requires_grad("special_xlogy", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_xlogy_other_scalar_out::redispatch(ks & c10::after_autograd_keyset, self, other,
-                                                     out);
+    _ops::special_xlogy_other_scalar_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1547,7 +1543,7 @@ Tensor& special_xlogy_out(DispatchKeySet ks, const Tensor& self, const Tensor& o
   check_out_requires_grad("special_xlogy", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_xlogy_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::special_xlogy_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1559,8 +1555,7 @@ Tensor& special_xlogy_self_scalar_out(DispatchKeySet ks, const Scalar& self, con
   check_out_requires_grad("special_xlogy", other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_xlogy_self_scalar_out::redispatch(ks & c10::after_autograd_keyset, self, other,
-                                                    out);
+    _ops::special_xlogy_self_scalar_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1570,7 +1565,7 @@ Tensor& special_xlogy_self_scalar_out(DispatchKeySet ks, const Scalar& self, con
 Tensor xlogy_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::xlogy_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::xlogy_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<XlogyBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -1578,7 +1573,7 @@ Tensor xlogy_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) 
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::xlogy_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::xlogy_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1597,7 +1592,7 @@ Tensor& xlogy__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::xlogy__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::xlogy__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1612,7 +1607,7 @@ Tensor& xlogy_OutScalar_Other(DispatchKeySet ks, const Tensor& self, const Scala
   check_out_requires_grad("xlogy", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::xlogy_OutScalar_Other::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::xlogy_OutScalar_Other::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1624,7 +1619,7 @@ Tensor& xlogy_OutScalar_Self(DispatchKeySet ks, const Scalar& self, const Tensor
   check_out_requires_grad("xlogy", other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::xlogy_OutScalar_Self::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::xlogy_OutScalar_Self::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1635,7 +1630,7 @@ Tensor& xlogy_OutTensor(DispatchKeySet ks, const Tensor& self, const Tensor& oth
   check_out_requires_grad("xlogy", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::xlogy_OutTensor::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::xlogy_OutTensor::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1648,8 +1643,8 @@ std::tuple<Tensor, Tensor> xlogy_backward_Tensor(DispatchKeySet ks, const Tensor
                                                  std::array<bool, 2> output_mask) {
   if (!compute_requires_grad(grad_output, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::xlogy_backward_Tensor::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                   other, output_mask);
+    return _ops::xlogy_backward_Tensor::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                              other, output_mask);
   }
   const auto grad_fn = make_node<XlogyBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
@@ -1660,8 +1655,8 @@ std::tuple<Tensor, Tensor> xlogy_backward_Tensor(DispatchKeySet ks, const Tensor
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::xlogy_backward_Tensor::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                   self, other, output_mask);
+    return _ops::xlogy_backward_Tensor::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                              other, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);

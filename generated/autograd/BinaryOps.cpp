@@ -324,7 +324,7 @@ namespace kernels {
 Tensor add_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, const Scalar& alpha) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::add_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other, alpha);
+    return _ops::add_Tensor::table(ks & c10::after_autograd_keyset, self, other, alpha);
   }
   const auto grad_fn = make_node<AddBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -333,7 +333,7 @@ Tensor add_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, co
   grad_fn->alpha = alpha;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::add_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other, alpha);
+    return _ops::add_Tensor::table(ks & c10::after_autograd_keyset, self, other, alpha);
   }();
   set_history(result, grad_fn);
   return result;
@@ -353,7 +353,7 @@ Tensor& add__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other, const 
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::add__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other, alpha);
+    _ops::add__Tensor::table(ks & c10::after_autograd_keyset, self, other, alpha);
   }
   increment_version(self);
   if (grad_fn) {
@@ -368,7 +368,7 @@ Tensor& add_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, cons
   check_out_requires_grad("add", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::add_out::redispatch(ks & c10::after_autograd_keyset, self, other, alpha, out);
+    _ops::add_out::table(ks & c10::after_autograd_keyset, self, other, alpha, out);
   }
   increment_version(out);
   return out;
@@ -378,7 +378,7 @@ Tensor& add_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, cons
 Tensor atan2(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::atan2::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::atan2::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<Atan2Backward0>();
   collect_edges(*grad_fn, self, other);
@@ -386,7 +386,7 @@ Tensor atan2(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::atan2::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::atan2::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -405,7 +405,7 @@ Tensor& atan2_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::atan2_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::atan2_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -419,7 +419,7 @@ Tensor& atan2_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Te
   check_out_requires_grad("atan2", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::atan2_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::atan2_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -432,8 +432,8 @@ std::tuple<Tensor, Tensor> atan2_backward(DispatchKeySet ks, const Tensor& grad_
                                           std::array<bool, 2> output_mask) {
   if (!compute_requires_grad(grad_output, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::atan2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, other,
-                                            output_mask);
+    return _ops::atan2_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                       output_mask);
   }
   const auto grad_fn = make_node<Atan2BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
@@ -444,8 +444,8 @@ std::tuple<Tensor, Tensor> atan2_backward(DispatchKeySet ks, const Tensor& grad_
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::atan2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                            other, output_mask);
+    return _ops::atan2_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                       output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -455,7 +455,7 @@ std::tuple<Tensor, Tensor> atan2_backward(DispatchKeySet ks, const Tensor& grad_
 // bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor bitwise_and_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::bitwise_and_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::bitwise_and_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -469,7 +469,7 @@ Tensor& bitwise_and__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_and__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::bitwise_and__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -484,7 +484,7 @@ Tensor& bitwise_and_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tens
   check_out_requires_grad("bitwise_and", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_and_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::bitwise_and_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -493,7 +493,7 @@ Tensor& bitwise_and_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tens
 // bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor bitwise_or_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::bitwise_or_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::bitwise_or_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -507,7 +507,7 @@ Tensor& bitwise_or__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other)
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_or__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::bitwise_or__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -522,7 +522,7 @@ Tensor& bitwise_or_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tenso
   check_out_requires_grad("bitwise_or", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_or_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::bitwise_or_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -531,7 +531,7 @@ Tensor& bitwise_or_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tenso
 // bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor bitwise_xor_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::bitwise_xor_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::bitwise_xor_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -545,7 +545,7 @@ Tensor& bitwise_xor__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_xor__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::bitwise_xor__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -560,7 +560,7 @@ Tensor& bitwise_xor_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tens
   check_out_requires_grad("bitwise_xor", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_xor_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::bitwise_xor_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -570,7 +570,7 @@ Tensor& bitwise_xor_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tens
 Tensor div_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::div_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::div_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<DivBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -579,7 +579,7 @@ Tensor div_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::div_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::div_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -590,8 +590,7 @@ Tensor div_Tensor_mode(DispatchKeySet ks, const Tensor& self, const Tensor& othe
                        std::optional<std::string_view> rounding_mode) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::div_Tensor_mode::redispatch(ks & c10::after_autograd_keyset, self, other,
-                                             rounding_mode);
+    return _ops::div_Tensor_mode::table(ks & c10::after_autograd_keyset, self, other, rounding_mode);
   }
   const auto grad_fn = make_node<DivBackward1>();
   collect_edges(*grad_fn, self, other);
@@ -602,8 +601,8 @@ Tensor div_Tensor_mode(DispatchKeySet ks, const Tensor& self, const Tensor& othe
   if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::div_Tensor_mode::redispatch(ks & c10::after_autograd_keyset, self, other,
-                                             rounding_mode);
+    return _ops::div_Tensor_mode::table(ks & c10::after_autograd_keyset, self, other,
+                                        rounding_mode);
   }();
   set_history(result, grad_fn);
   return result;
@@ -623,7 +622,7 @@ Tensor& div__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::div__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::div__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -649,7 +648,7 @@ Tensor& div__Tensor_mode(DispatchKeySet ks, Tensor& self, const Tensor& other,
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::div__Tensor_mode::redispatch(ks & c10::after_autograd_keyset, self, other, rounding_mode);
+    _ops::div__Tensor_mode::table(ks & c10::after_autograd_keyset, self, other, rounding_mode);
   }
   increment_version(self);
   if (grad_fn) {
@@ -663,7 +662,7 @@ Tensor& div_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tens
   check_out_requires_grad("div", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::div_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::div_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -675,8 +674,7 @@ Tensor& div_out_mode(DispatchKeySet ks, const Tensor& self, const Tensor& other,
   check_out_requires_grad("div", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::div_out_mode::redispatch(ks & c10::after_autograd_keyset, self, other, rounding_mode,
-                                   out);
+    _ops::div_out_mode::table(ks & c10::after_autograd_keyset, self, other, rounding_mode, out);
   }
   increment_version(out);
   return out;
@@ -685,7 +683,7 @@ Tensor& div_out_mode(DispatchKeySet ks, const Tensor& self, const Tensor& other,
 // eq.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor eq_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::eq_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::eq_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -699,7 +697,7 @@ Tensor& eq__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::eq__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::eq__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -713,7 +711,7 @@ Tensor& eq_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
   check_out_requires_grad("eq", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::eq_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::eq_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -723,7 +721,7 @@ Tensor& eq_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
 Tensor fmod_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmod_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::fmod_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<FmodBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -731,7 +729,7 @@ Tensor fmod_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (grad_fn->should_compute_output(1)) grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmod_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::fmod_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -750,7 +748,7 @@ Tensor& fmod__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::fmod__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::fmod__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -764,7 +762,7 @@ Tensor& fmod_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& oth
   check_out_requires_grad("fmod", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::fmod_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::fmod_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -773,7 +771,7 @@ Tensor& fmod_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& oth
 // ge.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor ge_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::ge_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::ge_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -787,7 +785,7 @@ Tensor& ge__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::ge__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::ge__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -801,7 +799,7 @@ Tensor& ge_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
   check_out_requires_grad("ge", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::ge_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::ge_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -812,8 +810,8 @@ Tensor gelu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
                      std::string_view approximate) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::gelu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                           approximate);
+    return _ops::gelu_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                      approximate);
   }
   const auto grad_fn = make_node<GeluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -822,8 +820,8 @@ Tensor gelu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::gelu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                           approximate);
+    return _ops::gelu_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                      approximate);
   }();
   set_history(result, grad_fn);
   return result;
@@ -836,8 +834,8 @@ Tensor& gelu_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output, c
   check_out_requires_grad("gelu_backward", grad_output, self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::gelu_backward_grad_input::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               approximate, out);
+    _ops::gelu_backward_grad_input::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                          approximate, out);
   }
   increment_version(out);
   return out;
@@ -846,7 +844,7 @@ Tensor& gelu_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output, c
 // gt.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor gt_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::gt_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::gt_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -860,7 +858,7 @@ Tensor& gt__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::gt__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::gt__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -874,7 +872,7 @@ Tensor& gt_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
   check_out_requires_grad("gt", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::gt_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::gt_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -883,7 +881,7 @@ Tensor& gt_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
 // le.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor le_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::le_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::le_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -897,7 +895,7 @@ Tensor& le__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::le__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::le__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -911,7 +909,7 @@ Tensor& le_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
   check_out_requires_grad("le", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::le_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::le_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -920,7 +918,7 @@ Tensor& le_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
 // logical_and(Tensor self, Tensor other) -> Tensor
 Tensor logical_and(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::logical_and::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::logical_and::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -934,7 +932,7 @@ Tensor& logical_and_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logical_and_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::logical_and_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -948,7 +946,7 @@ Tensor& logical_and_out(DispatchKeySet ks, const Tensor& self, const Tensor& oth
   check_out_requires_grad("logical_and", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logical_and_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::logical_and_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -957,7 +955,7 @@ Tensor& logical_and_out(DispatchKeySet ks, const Tensor& self, const Tensor& oth
 // logical_or(Tensor self, Tensor other) -> Tensor
 Tensor logical_or(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::logical_or::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::logical_or::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -971,7 +969,7 @@ Tensor& logical_or_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logical_or_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::logical_or_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -985,7 +983,7 @@ Tensor& logical_or_out(DispatchKeySet ks, const Tensor& self, const Tensor& othe
   check_out_requires_grad("logical_or", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logical_or_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::logical_or_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -994,7 +992,7 @@ Tensor& logical_or_out(DispatchKeySet ks, const Tensor& self, const Tensor& othe
 // logical_xor(Tensor self, Tensor other) -> Tensor
 Tensor logical_xor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::logical_xor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::logical_xor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1008,7 +1006,7 @@ Tensor& logical_xor_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logical_xor_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::logical_xor_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1022,7 +1020,7 @@ Tensor& logical_xor_out(DispatchKeySet ks, const Tensor& self, const Tensor& oth
   check_out_requires_grad("logical_xor", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logical_xor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::logical_xor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1031,7 +1029,7 @@ Tensor& logical_xor_out(DispatchKeySet ks, const Tensor& self, const Tensor& oth
 // lt.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor lt_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::lt_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::lt_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1045,7 +1043,7 @@ Tensor& lt__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lt__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::lt__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1059,7 +1057,7 @@ Tensor& lt_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
   check_out_requires_grad("lt", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lt_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::lt_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1069,7 +1067,7 @@ Tensor& lt_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
 Tensor maximum(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::maximum::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::maximum::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<MaximumBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -1077,7 +1075,7 @@ Tensor maximum(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::maximum::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::maximum::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1088,7 +1086,7 @@ Tensor& maximum_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, 
   check_out_requires_grad("maximum", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::maximum_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::maximum_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1098,7 +1096,7 @@ Tensor& maximum_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, 
 Tensor minimum(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::minimum::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::minimum::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<MinimumBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -1106,7 +1104,7 @@ Tensor minimum(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::minimum::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::minimum::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1117,7 +1115,7 @@ Tensor& minimum_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, 
   check_out_requires_grad("minimum", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::minimum_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::minimum_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1127,7 +1125,7 @@ Tensor& minimum_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, 
 Tensor mul_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::mul_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::mul_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<MulBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -1137,7 +1135,7 @@ Tensor mul_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   grad_fn->other_scalar_type = other.scalar_type();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::mul_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::mul_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1158,7 +1156,7 @@ Tensor& mul__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::mul__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::mul__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1172,7 +1170,7 @@ Tensor& mul_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tens
   check_out_requires_grad("mul", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::mul_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::mul_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1181,7 +1179,7 @@ Tensor& mul_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tens
 // ne.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor ne_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::ne_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::ne_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1195,7 +1193,7 @@ Tensor& ne__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::ne__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::ne__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1209,7 +1207,7 @@ Tensor& ne_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
   check_out_requires_grad("ne", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::ne_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::ne_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1219,7 +1217,7 @@ Tensor& ne_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
 Tensor pow_Scalar(DispatchKeySet ks, const Scalar& self, const Tensor& exponent) {
   if (!compute_requires_grad(exponent)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::pow_Scalar::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+    return _ops::pow_Scalar::table(ks & c10::after_autograd_keyset, self, exponent);
   }
   const auto grad_fn = make_node<PowBackward2>();
   collect_edges(*grad_fn, exponent);
@@ -1227,7 +1225,7 @@ Tensor pow_Scalar(DispatchKeySet ks, const Scalar& self, const Tensor& exponent)
   grad_fn->exponent_ = SavedTensor(exponent, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::pow_Scalar::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+    return _ops::pow_Scalar::table(ks & c10::after_autograd_keyset, self, exponent);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1238,7 +1236,7 @@ Tensor pow_Scalar(DispatchKeySet ks, const Scalar& self, const Tensor& exponent)
 Tensor pow_Tensor_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& exponent) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::pow_Tensor_Scalar::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+    return _ops::pow_Tensor_Scalar::table(ks & c10::after_autograd_keyset, self, exponent);
   }
   const auto grad_fn = make_node<PowBackward1>();
   collect_edges(*grad_fn, self);
@@ -1246,7 +1244,7 @@ Tensor pow_Tensor_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& ex
   grad_fn->exponent = exponent;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::pow_Tensor_Scalar::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+    return _ops::pow_Tensor_Scalar::table(ks & c10::after_autograd_keyset, self, exponent);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1256,7 +1254,7 @@ Tensor pow_Tensor_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& ex
 Tensor pow_Tensor_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& exponent) {
   if (!compute_requires_grad(self, exponent)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::pow_Tensor_Tensor::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+    return _ops::pow_Tensor_Tensor::table(ks & c10::after_autograd_keyset, self, exponent);
   }
   const auto grad_fn = make_node<PowBackward0>();
   collect_edges(*grad_fn, self, exponent);
@@ -1264,7 +1262,7 @@ Tensor pow_Tensor_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& ex
   grad_fn->exponent_ = SavedTensor(exponent, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::pow_Tensor_Tensor::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+    return _ops::pow_Tensor_Tensor::table(ks & c10::after_autograd_keyset, self, exponent);
   }();
   set_history(result, grad_fn);
   if (grad_fn->should_compute_output(1)) grad_fn->result_ = SavedTensor(result, true);
@@ -1284,7 +1282,7 @@ Tensor& pow__Tensor_Scalar(DispatchKeySet ks, Tensor& self, const Scalar& expone
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::pow__Tensor_Scalar::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+    _ops::pow__Tensor_Scalar::table(ks & c10::after_autograd_keyset, self, exponent);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1306,7 +1304,7 @@ Tensor& pow__Tensor_Tensor(DispatchKeySet ks, Tensor& self, const Tensor& expone
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::pow__Tensor_Tensor::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+    _ops::pow__Tensor_Tensor::table(ks & c10::after_autograd_keyset, self, exponent);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1323,7 +1321,7 @@ Tensor& pow_Scalar_out(DispatchKeySet ks, const Scalar& self, const Tensor& expo
   check_out_requires_grad("pow", exponent, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::pow_Scalar_out::redispatch(ks & c10::after_autograd_keyset, self, exponent, out);
+    _ops::pow_Scalar_out::table(ks & c10::after_autograd_keyset, self, exponent, out);
   }
   increment_version(out);
   return out;
@@ -1335,7 +1333,7 @@ Tensor& pow_Tensor_Scalar_out(DispatchKeySet ks, const Tensor& self, const Scala
   check_out_requires_grad("pow", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::pow_Tensor_Scalar_out::redispatch(ks & c10::after_autograd_keyset, self, exponent, out);
+    _ops::pow_Tensor_Scalar_out::table(ks & c10::after_autograd_keyset, self, exponent, out);
   }
   increment_version(out);
   return out;
@@ -1347,7 +1345,7 @@ Tensor& pow_Tensor_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tenso
   check_out_requires_grad("pow", self, exponent, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::pow_Tensor_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, exponent, out);
+    _ops::pow_Tensor_Tensor_out::table(ks & c10::after_autograd_keyset, self, exponent, out);
   }
   increment_version(out);
   return out;
@@ -1357,7 +1355,7 @@ Tensor& pow_Tensor_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tenso
 Tensor remainder_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::remainder_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::remainder_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<RemainderBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -1365,7 +1363,7 @@ Tensor remainder_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& oth
   if (grad_fn->should_compute_output(1)) grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::remainder_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::remainder_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1384,7 +1382,7 @@ Tensor& remainder__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) 
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::remainder__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::remainder__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1399,7 +1397,7 @@ Tensor& remainder_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor
   check_out_requires_grad("remainder", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::remainder_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::remainder_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1411,7 +1409,7 @@ Tensor& rsub_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& oth
   check_out_requires_grad("rsub", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::rsub_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, alpha, out);
+    _ops::rsub_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, alpha, out);
   }
   increment_version(out);
   return out;
@@ -1421,7 +1419,7 @@ Tensor& rsub_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& oth
 Tensor sub_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, const Scalar& alpha) {
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sub_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other, alpha);
+    return _ops::sub_Tensor::table(ks & c10::after_autograd_keyset, self, other, alpha);
   }
   const auto grad_fn = make_node<SubBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -1430,7 +1428,7 @@ Tensor sub_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, co
   grad_fn->alpha = alpha;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sub_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other, alpha);
+    return _ops::sub_Tensor::table(ks & c10::after_autograd_keyset, self, other, alpha);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1450,7 +1448,7 @@ Tensor& sub__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other, const 
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sub__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other, alpha);
+    _ops::sub__Tensor::table(ks & c10::after_autograd_keyset, self, other, alpha);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1465,7 +1463,7 @@ Tensor& sub_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, cons
   check_out_requires_grad("sub", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sub_out::redispatch(ks & c10::after_autograd_keyset, self, other, alpha, out);
+    _ops::sub_out::table(ks & c10::after_autograd_keyset, self, other, alpha, out);
   }
   increment_version(out);
   return out;

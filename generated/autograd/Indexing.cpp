@@ -168,7 +168,7 @@ Tensor gather(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& 
               bool sparse_grad) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::gather::redispatch(ks & c10::after_autograd_keyset, self, dim, index, sparse_grad);
+    return _ops::gather::table(ks & c10::after_autograd_keyset, self, dim, index, sparse_grad);
   }
   const auto grad_fn = make_node<GatherBackward0>();
   collect_edges(*grad_fn, self);
@@ -177,7 +177,7 @@ Tensor gather(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& 
   grad_fn->index_ = SavedTensor(index, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::gather::redispatch(ks & c10::after_autograd_keyset, self, dim, index, sparse_grad);
+    return _ops::gather::table(ks & c10::after_autograd_keyset, self, dim, index, sparse_grad);
   }();
   set_history(result, grad_fn);
   return result;
@@ -190,8 +190,7 @@ Tensor& gather_out(DispatchKeySet ks, const Tensor& self, int64_t dim, const Ten
   check_out_requires_grad("gather", self, index, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::gather_out::redispatch(ks & c10::after_autograd_keyset, self, dim, index, sparse_grad,
-                                 out);
+    _ops::gather_out::table(ks & c10::after_autograd_keyset, self, dim, index, sparse_grad, out);
   }
   increment_version(out);
   return out;
@@ -201,7 +200,7 @@ Tensor& gather_out(DispatchKeySet ks, const Tensor& self, int64_t dim, const Ten
 Tensor index_Tensor(DispatchKeySet ks, const Tensor& self, OptionalTensorList indices) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::index_Tensor::redispatch(ks & c10::after_autograd_keyset, self, indices);
+    return _ops::index_Tensor::table(ks & c10::after_autograd_keyset, self, indices);
   }
   const auto grad_fn = make_node<IndexBackward0>();
   collect_edges(*grad_fn, self);
@@ -209,7 +208,7 @@ Tensor index_Tensor(DispatchKeySet ks, const Tensor& self, OptionalTensorList in
   grad_fn->indices_ = save_list(indices, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::index_Tensor::redispatch(ks & c10::after_autograd_keyset, self, indices);
+    return _ops::index_Tensor::table(ks & c10::after_autograd_keyset, self, indices);
   }();
   set_history(result, grad_fn);
   return result;
@@ -221,7 +220,7 @@ Tensor& index_Tensor_out(DispatchKeySet ks, const Tensor& self, OptionalTensorLi
   check_out_requires_grad("index", self, indices, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::index_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, indices, out);
+    _ops::index_Tensor_out::table(ks & c10::after_autograd_keyset, self, indices, out);
   }
   increment_version(out);
   return out;
@@ -232,8 +231,7 @@ Tensor index_add(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tenso
                  const Tensor& source, const Scalar& alpha) {
   if (!compute_requires_grad(self, source)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::index_add::redispatch(ks & c10::after_autograd_keyset, self, dim, index, source,
-                                       alpha);
+    return _ops::index_add::table(ks & c10::after_autograd_keyset, self, dim, index, source, alpha);
   }
   const auto grad_fn = make_node<IndexAddBackward0>();
   collect_edges(*grad_fn, self, source);
@@ -243,8 +241,7 @@ Tensor index_add(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tenso
   grad_fn->alpha = alpha;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::index_add::redispatch(ks & c10::after_autograd_keyset, self, dim, index, source,
-                                       alpha);
+    return _ops::index_add::table(ks & c10::after_autograd_keyset, self, dim, index, source, alpha);
   }();
   set_history(result, grad_fn);
   return result;
@@ -267,7 +264,7 @@ Tensor& index_add_(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor& i
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::index_add_::redispatch(ks & c10::after_autograd_keyset, self, dim, index, source, alpha);
+    _ops::index_add_::table(ks & c10::after_autograd_keyset, self, dim, index, source, alpha);
   }
   increment_version(self);
   if (grad_fn) {
@@ -283,8 +280,8 @@ Tensor& index_add_out(DispatchKeySet ks, const Tensor& self, int64_t dim, const 
   check_out_requires_grad("index_add", self, index, source, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::index_add_out::redispatch(ks & c10::after_autograd_keyset, self, dim, index, source,
-                                    alpha, out);
+    _ops::index_add_out::table(ks & c10::after_autograd_keyset, self, dim, index, source, alpha,
+                               out);
   }
   increment_version(out);
   return out;
@@ -295,8 +292,7 @@ Tensor index_put(DispatchKeySet ks, const Tensor& self, OptionalTensorList indic
                  const Tensor& values, bool accumulate) {
   if (!compute_requires_grad(self, values)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::index_put::redispatch(ks & c10::after_autograd_keyset, self, indices, values,
-                                       accumulate);
+    return _ops::index_put::table(ks & c10::after_autograd_keyset, self, indices, values, accumulate);
   }
   const auto grad_fn = make_node<IndexPutBackward1>();
   collect_edges(*grad_fn, self, values);
@@ -305,8 +301,8 @@ Tensor index_put(DispatchKeySet ks, const Tensor& self, OptionalTensorList indic
   grad_fn->values_sizes = values.sizes();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::index_put::redispatch(ks & c10::after_autograd_keyset, self, indices, values,
-                                       accumulate);
+    return _ops::index_put::table(ks & c10::after_autograd_keyset, self, indices, values,
+                                  accumulate);
   }();
   set_history(result, grad_fn);
   return result;
@@ -328,8 +324,7 @@ Tensor& index_put_(DispatchKeySet ks, Tensor& self, OptionalTensorList indices,
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::index_put_::redispatch(ks & c10::after_autograd_keyset, self, indices, values,
-                                 accumulate);
+    _ops::index_put_::table(ks & c10::after_autograd_keyset, self, indices, values, accumulate);
   }
   increment_version(self);
   if (grad_fn) {
@@ -342,7 +337,7 @@ Tensor& index_put_(DispatchKeySet ks, Tensor& self, OptionalTensorList indices,
 Tensor index_select(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::index_select::redispatch(ks & c10::after_autograd_keyset, self, dim, index);
+    return _ops::index_select::table(ks & c10::after_autograd_keyset, self, dim, index);
   }
   const auto grad_fn = make_node<IndexSelectBackward0>();
   collect_edges(*grad_fn, self);
@@ -351,7 +346,7 @@ Tensor index_select(DispatchKeySet ks, const Tensor& self, int64_t dim, const Te
   grad_fn->index_ = SavedTensor(index, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::index_select::redispatch(ks & c10::after_autograd_keyset, self, dim, index);
+    return _ops::index_select::table(ks & c10::after_autograd_keyset, self, dim, index);
   }();
   set_history(result, grad_fn);
   return result;
@@ -363,7 +358,7 @@ Tensor& index_select_out(DispatchKeySet ks, const Tensor& self, int64_t dim, con
   check_out_requires_grad("index_select", self, index, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::index_select_out::redispatch(ks & c10::after_autograd_keyset, self, dim, index, out);
+    _ops::index_select_out::table(ks & c10::after_autograd_keyset, self, dim, index, out);
   }
   increment_version(out);
   return out;
@@ -373,7 +368,7 @@ Tensor& index_select_out(DispatchKeySet ks, const Tensor& self, int64_t dim, con
 Tensor masked_select(DispatchKeySet ks, const Tensor& self, const Tensor& mask) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::masked_select::redispatch(ks & c10::after_autograd_keyset, self, mask);
+    return _ops::masked_select::table(ks & c10::after_autograd_keyset, self, mask);
   }
   const auto grad_fn = make_node<MaskedSelectBackward0>();
   collect_edges(*grad_fn, self);
@@ -381,7 +376,7 @@ Tensor masked_select(DispatchKeySet ks, const Tensor& self, const Tensor& mask) 
   grad_fn->mask_ = SavedTensor(mask, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::masked_select::redispatch(ks & c10::after_autograd_keyset, self, mask);
+    return _ops::masked_select::table(ks & c10::after_autograd_keyset, self, mask);
   }();
   set_history(result, grad_fn);
   return result;
@@ -392,7 +387,7 @@ Tensor& masked_select_out(DispatchKeySet ks, const Tensor& self, const Tensor& m
   check_out_requires_grad("masked_select", self, mask, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::masked_select_out::redispatch(ks & c10::after_autograd_keyset, self, mask, out);
+    _ops::masked_select_out::table(ks & c10::after_autograd_keyset, self, mask, out);
   }
   increment_version(out);
   return out;
@@ -401,7 +396,7 @@ Tensor& masked_select_out(DispatchKeySet ks, const Tensor& self, const Tensor& m
 // nonzero(Tensor self) -> Tensor
 Tensor nonzero(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::nonzero::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::nonzero::table(ks & c10::after_autograd_keyset, self);
 }
 
 // nonzero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -409,7 +404,7 @@ Tensor& nonzero_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("nonzero", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::nonzero_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::nonzero_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -420,7 +415,7 @@ Tensor scatter_src(DispatchKeySet ks, const Tensor& self, int64_t dim, const Ten
                    const Tensor& src) {
   if (!compute_requires_grad(self, src)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::scatter_src::redispatch(ks & c10::after_autograd_keyset, self, dim, index, src);
+    return _ops::scatter_src::table(ks & c10::after_autograd_keyset, self, dim, index, src);
   }
   const auto grad_fn = make_node<ScatterBackward0>();
   collect_edges(*grad_fn, self, src);
@@ -429,7 +424,7 @@ Tensor scatter_src(DispatchKeySet ks, const Tensor& self, int64_t dim, const Ten
   grad_fn->src_sizes = src.sizes();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::scatter_src::redispatch(ks & c10::after_autograd_keyset, self, dim, index, src);
+    return _ops::scatter_src::table(ks & c10::after_autograd_keyset, self, dim, index, src);
   }();
   set_history(result, grad_fn);
   return result;
@@ -440,7 +435,7 @@ Tensor scatter_value(DispatchKeySet ks, const Tensor& self, int64_t dim, const T
                      const Scalar& value) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::scatter_value::redispatch(ks & c10::after_autograd_keyset, self, dim, index, value);
+    return _ops::scatter_value::table(ks & c10::after_autograd_keyset, self, dim, index, value);
   }
   const auto grad_fn = make_node<ScatterBackward1>();
   collect_edges(*grad_fn, self);
@@ -448,8 +443,7 @@ Tensor scatter_value(DispatchKeySet ks, const Tensor& self, int64_t dim, const T
   grad_fn->index_ = SavedTensor(index, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::scatter_value::redispatch(ks & c10::after_autograd_keyset, self, dim, index,
-                                           value);
+    return _ops::scatter_value::table(ks & c10::after_autograd_keyset, self, dim, index, value);
   }();
   set_history(result, grad_fn);
   return result;
@@ -470,7 +464,7 @@ Tensor& scatter__src(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor&
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::scatter__src::redispatch(ks & c10::after_autograd_keyset, self, dim, index, src);
+    _ops::scatter__src::table(ks & c10::after_autograd_keyset, self, dim, index, src);
   }
   increment_version(self);
   if (grad_fn) {
@@ -493,7 +487,7 @@ Tensor& scatter__value(DispatchKeySet ks, Tensor& self, int64_t dim, const Tenso
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::scatter__value::redispatch(ks & c10::after_autograd_keyset, self, dim, index, value);
+    _ops::scatter__value::table(ks & c10::after_autograd_keyset, self, dim, index, value);
   }
   increment_version(self);
   if (grad_fn) {
@@ -508,7 +502,7 @@ Tensor& scatter_src_out(DispatchKeySet ks, const Tensor& self, int64_t dim, cons
   check_out_requires_grad("scatter", self, index, src, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::scatter_src_out::redispatch(ks & c10::after_autograd_keyset, self, dim, index, src, out);
+    _ops::scatter_src_out::table(ks & c10::after_autograd_keyset, self, dim, index, src, out);
   }
   increment_version(out);
   return out;
@@ -521,8 +515,7 @@ Tensor& scatter_value_out(DispatchKeySet ks, const Tensor& self, int64_t dim, co
   check_out_requires_grad("scatter", self, index, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::scatter_value_out::redispatch(ks & c10::after_autograd_keyset, self, dim, index, value,
-                                        out);
+    _ops::scatter_value_out::table(ks & c10::after_autograd_keyset, self, dim, index, value, out);
   }
   increment_version(out);
   return out;
@@ -533,7 +526,7 @@ Tensor scatter_add(DispatchKeySet ks, const Tensor& self, int64_t dim, const Ten
                    const Tensor& src) {
   if (!compute_requires_grad(self, src)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::scatter_add::redispatch(ks & c10::after_autograd_keyset, self, dim, index, src);
+    return _ops::scatter_add::table(ks & c10::after_autograd_keyset, self, dim, index, src);
   }
   const auto grad_fn = make_node<ScatterAddBackward0>();
   collect_edges(*grad_fn, self, src);
@@ -542,7 +535,7 @@ Tensor scatter_add(DispatchKeySet ks, const Tensor& self, int64_t dim, const Ten
   grad_fn->src_sizes = src.sizes();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::scatter_add::redispatch(ks & c10::after_autograd_keyset, self, dim, index, src);
+    return _ops::scatter_add::table(ks & c10::after_autograd_keyset, self, dim, index, src);
   }();
   set_history(result, grad_fn);
   return result;
@@ -563,7 +556,7 @@ Tensor& scatter_add_(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor&
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::scatter_add_::redispatch(ks & c10::after_autograd_keyset, self, dim, index, src);
+    _ops::scatter_add_::table(ks & c10::after_autograd_keyset, self, dim, index, src);
   }
   increment_version(self);
   if (grad_fn) {
@@ -578,7 +571,7 @@ Tensor& scatter_add_out(DispatchKeySet ks, const Tensor& self, int64_t dim, cons
   check_out_requires_grad("scatter_add", self, index, src, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::scatter_add_out::redispatch(ks & c10::after_autograd_keyset, self, dim, index, src, out);
+    _ops::scatter_add_out::table(ks & c10::after_autograd_keyset, self, dim, index, src, out);
   }
   increment_version(out);
   return out;
@@ -590,7 +583,7 @@ Tensor& take_along_dim_out(DispatchKeySet ks, const Tensor& self, const Tensor& 
   check_out_requires_grad("take_along_dim", self, indices, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::take_along_dim_out::redispatch(ks & c10::after_autograd_keyset, self, indices, dim, out);
+    _ops::take_along_dim_out::table(ks & c10::after_autograd_keyset, self, indices, dim, out);
   }
   increment_version(out);
   return out;

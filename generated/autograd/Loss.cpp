@@ -136,7 +136,7 @@ namespace kernels {
 Tensor mse_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, int64_t reduction) {
   if (!compute_requires_grad(self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::mse_loss::redispatch(ks & c10::after_autograd_keyset, self, target, reduction);
+    return _ops::mse_loss::table(ks & c10::after_autograd_keyset, self, target, reduction);
   }
   const auto grad_fn = make_node<MseLossBackward0>();
   collect_edges(*grad_fn, self, target);
@@ -145,7 +145,7 @@ Tensor mse_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, int
   grad_fn->reduction = reduction;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::mse_loss::redispatch(ks & c10::after_autograd_keyset, self, target, reduction);
+    return _ops::mse_loss::table(ks & c10::after_autograd_keyset, self, target, reduction);
   }();
   set_history(result, grad_fn);
   return result;
@@ -157,7 +157,7 @@ Tensor& mse_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target
   check_out_requires_grad("mse_loss", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::mse_loss_out::redispatch(ks & c10::after_autograd_keyset, self, target, reduction, out);
+    _ops::mse_loss_out::table(ks & c10::after_autograd_keyset, self, target, reduction, out);
   }
   increment_version(out);
   return out;
@@ -168,8 +168,8 @@ Tensor mse_loss_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
                          const Tensor& target, int64_t reduction) {
   if (!compute_requires_grad(grad_output, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::mse_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               target, reduction);
+    return _ops::mse_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self, target,
+                                          reduction);
   }
   const auto grad_fn = make_node<MseLossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
@@ -183,8 +183,8 @@ Tensor mse_loss_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   grad_fn->reduction = reduction;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::mse_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               target, reduction);
+    return _ops::mse_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                          target, reduction);
   }();
   set_history(result, grad_fn);
   return result;
@@ -198,8 +198,8 @@ Tensor& mse_loss_backward_grad_input(DispatchKeySet ks, const Tensor& grad_outpu
   check_out_requires_grad("mse_loss_backward", grad_output, self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::mse_loss_backward_grad_input::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                   self, target, reduction, out);
+    _ops::mse_loss_backward_grad_input::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                              target, reduction, out);
   }
   increment_version(out);
   return out;
@@ -213,8 +213,8 @@ Tensor& nll_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target
   check_out_requires_grad("nll_loss", self, target, weight, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::nll_loss_out::redispatch(ks & c10::after_autograd_keyset, self, target, weight, reduction,
-                                   ignore_index, out);
+    _ops::nll_loss_out::table(ks & c10::after_autograd_keyset, self, target, weight, reduction,
+                              ignore_index, out);
   }
   increment_version(out);
   return out;
@@ -228,8 +228,8 @@ Tensor& nll_loss2d_out(DispatchKeySet ks, const Tensor& self, const Tensor& targ
   check_out_requires_grad("nll_loss2d", self, target, weight, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::nll_loss2d_out::redispatch(ks & c10::after_autograd_keyset, self, target, weight,
-                                     reduction, ignore_index, out);
+    _ops::nll_loss2d_out::table(ks & c10::after_autograd_keyset, self, target, weight, reduction,
+                                ignore_index, out);
   }
   increment_version(out);
   return out;
@@ -242,9 +242,8 @@ Tensor nll_loss2d_backward(DispatchKeySet ks, const Tensor& grad_output, const T
                            int64_t reduction, int64_t ignore_index, const Tensor& total_weight) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::nll_loss2d_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 target, weight, reduction, ignore_index,
-                                                 total_weight);
+    return _ops::nll_loss2d_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            target, weight, reduction, ignore_index, total_weight);
   }
   const auto grad_fn = make_node<NllLoss2DBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -254,9 +253,8 @@ Tensor nll_loss2d_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   grad_fn->ignore_index = ignore_index;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::nll_loss2d_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 target, weight, reduction, ignore_index,
-                                                 total_weight);
+    return _ops::nll_loss2d_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            target, weight, reduction, ignore_index, total_weight);
   }();
   set_history(result, grad_fn);
   return result;
@@ -273,9 +271,9 @@ Tensor& nll_loss2d_backward_grad_input(DispatchKeySet ks, const Tensor& grad_out
                                                  out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::nll_loss2d_backward_grad_input::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                     self, target, weight, reduction, ignore_index,
-                                                     total_weight, out);
+    _ops::nll_loss2d_backward_grad_input::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                                target, weight, reduction, ignore_index,
+                                                total_weight, out);
   }
   increment_version(out);
   return out;
@@ -289,8 +287,8 @@ std::tuple<Tensor, Tensor> nll_loss2d_forward(DispatchKeySet ks, const Tensor& s
                                               int64_t reduction, int64_t ignore_index) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::nll_loss2d_forward::redispatch(ks & c10::after_autograd_keyset, self, target, weight,
-                                                reduction, ignore_index);
+    return _ops::nll_loss2d_forward::table(ks & c10::after_autograd_keyset, self, target, weight,
+                                           reduction, ignore_index);
   }
   const auto grad_fn = make_node<NllLoss2DForwardBackward0>();
   collect_edges(*grad_fn, self);
@@ -301,8 +299,8 @@ std::tuple<Tensor, Tensor> nll_loss2d_forward(DispatchKeySet ks, const Tensor& s
   grad_fn->ignore_index = ignore_index;
   auto [output, total_weight] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::nll_loss2d_forward::redispatch(ks & c10::after_autograd_keyset, self, target,
-                                                weight, reduction, ignore_index);
+    return _ops::nll_loss2d_forward::table(ks & c10::after_autograd_keyset, self, target, weight,
+                                           reduction, ignore_index);
   }();
   set_history(output, grad_fn);
   grad_fn->total_weight_ = SavedTensor(total_weight, true);
@@ -320,9 +318,8 @@ std::tuple<Tensor&, Tensor&> nll_loss2d_forward_output(DispatchKeySet ks, const 
   check_out_requires_grad("nll_loss2d_forward", self, target, weight, output, total_weight);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::nll_loss2d_forward_output::redispatch(ks & c10::after_autograd_keyset, self, target,
-                                                weight, reduction, ignore_index, output,
-                                                total_weight);
+    _ops::nll_loss2d_forward_output::table(ks & c10::after_autograd_keyset, self, target, weight,
+                                           reduction, ignore_index, output, total_weight);
   }
   increment_version(output);
   increment_version(total_weight);
@@ -336,8 +333,8 @@ Tensor nll_loss_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
                          int64_t reduction, int64_t ignore_index, const Tensor& total_weight) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::nll_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               target, weight, reduction, ignore_index, total_weight);
+    return _ops::nll_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self, target,
+                                          weight, reduction, ignore_index, total_weight);
   }
   const auto grad_fn = make_node<NllLossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -347,9 +344,8 @@ Tensor nll_loss_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   grad_fn->ignore_index = ignore_index;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::nll_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               target, weight, reduction, ignore_index,
-                                               total_weight);
+    return _ops::nll_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                          target, weight, reduction, ignore_index, total_weight);
   }();
   set_history(result, grad_fn);
   return result;
@@ -366,9 +362,9 @@ Tensor& nll_loss_backward_grad_input(DispatchKeySet ks, const Tensor& grad_outpu
                                                out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::nll_loss_backward_grad_input::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                   self, target, weight, reduction, ignore_index,
-                                                   total_weight, out);
+    _ops::nll_loss_backward_grad_input::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                              target, weight, reduction, ignore_index, total_weight,
+                                              out);
   }
   increment_version(out);
   return out;
@@ -382,8 +378,8 @@ std::tuple<Tensor, Tensor> nll_loss_forward(DispatchKeySet ks, const Tensor& sel
                                             int64_t ignore_index) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::nll_loss_forward::redispatch(ks & c10::after_autograd_keyset, self, target, weight,
-                                              reduction, ignore_index);
+    return _ops::nll_loss_forward::table(ks & c10::after_autograd_keyset, self, target, weight,
+                                         reduction, ignore_index);
   }
   const auto grad_fn = make_node<NllLossForwardBackward0>();
   collect_edges(*grad_fn, self);
@@ -394,8 +390,8 @@ std::tuple<Tensor, Tensor> nll_loss_forward(DispatchKeySet ks, const Tensor& sel
   grad_fn->ignore_index = ignore_index;
   auto [output, total_weight] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::nll_loss_forward::redispatch(ks & c10::after_autograd_keyset, self, target, weight,
-                                              reduction, ignore_index);
+    return _ops::nll_loss_forward::table(ks & c10::after_autograd_keyset, self, target, weight,
+                                         reduction, ignore_index);
   }();
   set_history(output, grad_fn);
   grad_fn->total_weight_ = SavedTensor(total_weight, true);
@@ -413,8 +409,8 @@ std::tuple<Tensor&, Tensor&> nll_loss_forward_output(DispatchKeySet ks, const Te
   check_out_requires_grad("nll_loss_forward", self, target, weight, output, total_weight);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::nll_loss_forward_output::redispatch(ks & c10::after_autograd_keyset, self, target, weight,
-                                              reduction, ignore_index, output, total_weight);
+    _ops::nll_loss_forward_output::table(ks & c10::after_autograd_keyset, self, target, weight,
+                                         reduction, ignore_index, output, total_weight);
   }
   increment_version(output);
   increment_version(total_weight);

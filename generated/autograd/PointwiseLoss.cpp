@@ -583,7 +583,7 @@ namespace kernels {
 Tensor _binary_cross_entropy(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
   if (!compute_requires_grad(self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy::redispatch(ks & c10::after_autograd_keyset, self, target);
+    return _ops::_binary_cross_entropy::table(ks & c10::after_autograd_keyset, self, target);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyBackward0>();
   collect_edges(*grad_fn, self, target);
@@ -591,7 +591,7 @@ Tensor _binary_cross_entropy(DispatchKeySet ks, const Tensor& self, const Tensor
   if (grad_fn->should_compute_output(0)) grad_fn->target_ = SavedTensor(target, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy::redispatch(ks & c10::after_autograd_keyset, self, target);
+    return _ops::_binary_cross_entropy::table(ks & c10::after_autograd_keyset, self, target);
   }();
   set_history(result, grad_fn);
   return result;
@@ -610,7 +610,7 @@ Tensor& _binary_cross_entropy_(DispatchKeySet ks, Tensor& self, const Tensor& ta
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_binary_cross_entropy_::redispatch(ks & c10::after_autograd_keyset, self, target);
+    _ops::_binary_cross_entropy_::table(ks & c10::after_autograd_keyset, self, target);
   }
   increment_version(self);
   if (grad_fn) {
@@ -625,7 +625,7 @@ Tensor& _binary_cross_entropy_out(DispatchKeySet ks, const Tensor& self, const T
   check_out_requires_grad("_binary_cross_entropy", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_binary_cross_entropy_out::redispatch(ks & c10::after_autograd_keyset, self, target, out);
+    _ops::_binary_cross_entropy_out::table(ks & c10::after_autograd_keyset, self, target, out);
   }
   increment_version(out);
   return out;
@@ -636,8 +636,8 @@ Tensor _binary_cross_entropy_backward(DispatchKeySet ks, const Tensor& grad_outp
                                       const Tensor& self, const Tensor& target) {
   if (!compute_requires_grad(grad_output, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_backward::redispatch(ks & c10::after_autograd_keyset,
-                                                            grad_output, self, target);
+    return _ops::_binary_cross_entropy_backward::table(ks & c10::after_autograd_keyset, grad_output,
+                                                       self, target);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
@@ -646,8 +646,8 @@ Tensor _binary_cross_entropy_backward(DispatchKeySet ks, const Tensor& grad_outp
   grad_fn->target_ = SavedTensor(target, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_backward::redispatch(ks & c10::after_autograd_keyset,
-                                                            grad_output, self, target);
+    return _ops::_binary_cross_entropy_backward::table(ks & c10::after_autograd_keyset, grad_output,
+                                                       self, target);
   }();
   set_history(result, grad_fn);
   return result;
@@ -660,8 +660,8 @@ Tensor& _binary_cross_entropy_backward_out(DispatchKeySet ks, const Tensor& grad
   check_out_requires_grad("_binary_cross_entropy_backward", grad_output, self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_binary_cross_entropy_backward_out::redispatch(ks & c10::after_autograd_keyset,
-                                                         grad_output, self, target, out);
+    _ops::_binary_cross_entropy_backward_out::table(ks & c10::after_autograd_keyset, grad_output,
+                                                    self, target, out);
   }
   increment_version(out);
   return out;
@@ -674,9 +674,9 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward(
     const Tensor& target, std::array<bool, 3> output_mask) {
   if (!compute_requires_grad(grad_output_, grad_output, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_backward_backward::redispatch(ks & c10::after_autograd_keyset,
-                                                                     grad_output_, grad_output, self,
-                                                                     target, output_mask);
+    return _ops::_binary_cross_entropy_backward_backward::table(ks & c10::after_autograd_keyset,
+                                                                grad_output_, grad_output, self,
+                                                                target, output_mask);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyBackwardBackwardBackward0>();
   collect_edges(*grad_fn, grad_output_, grad_output, self, target);
@@ -692,8 +692,9 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward(
   }
   auto [result0, result1, result2] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_backward_backward::redispatch(
-        ks & c10::after_autograd_keyset, grad_output_, grad_output, self, target, output_mask);
+    return _ops::_binary_cross_entropy_backward_backward::table(ks & c10::after_autograd_keyset,
+                                                                grad_output_, grad_output, self,
+                                                                target, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -706,8 +707,8 @@ Tensor _binary_cross_entropy_with_logits(DispatchKeySet ks, const Tensor& self,
                                          const Tensor& target) {
   if (!compute_requires_grad(self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits::redispatch(ks & c10::after_autograd_keyset, self,
-                                                               target);
+    return _ops::_binary_cross_entropy_with_logits::table(ks & c10::after_autograd_keyset, self,
+                                                          target);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackward0>();
   collect_edges(*grad_fn, self, target);
@@ -715,8 +716,8 @@ Tensor _binary_cross_entropy_with_logits(DispatchKeySet ks, const Tensor& self,
   grad_fn->target_ = SavedTensor(target, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits::redispatch(ks & c10::after_autograd_keyset,
-                                                               self, target);
+    return _ops::_binary_cross_entropy_with_logits::table(ks & c10::after_autograd_keyset, self,
+                                                          target);
   }();
   set_history(result, grad_fn);
   return result;
@@ -729,8 +730,8 @@ Tensor _binary_cross_entropy_with_logits_pos_weight(DispatchKeySet ks, const Ten
                                                     const Tensor& pos_weight) {
   if (!compute_requires_grad(self, target, pos_weight)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_pos_weight::redispatch(
-        ks & c10::after_autograd_keyset, self, target, pos_weight);
+    return _ops::_binary_cross_entropy_with_logits_pos_weight::table(ks & c10::after_autograd_keyset,
+                                                                     self, target, pos_weight);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackward1>();
   collect_edges(*grad_fn, self, target, pos_weight);
@@ -739,7 +740,7 @@ Tensor _binary_cross_entropy_with_logits_pos_weight(DispatchKeySet ks, const Ten
   grad_fn->pos_weight_ = SavedTensor(pos_weight, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_pos_weight::redispatch(
+    return _ops::_binary_cross_entropy_with_logits_pos_weight::table(
         ks & c10::after_autograd_keyset, self, target, pos_weight);
   }();
   set_history(result, grad_fn);
@@ -759,8 +760,7 @@ Tensor& _binary_cross_entropy_with_logits_(DispatchKeySet ks, Tensor& self, cons
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_binary_cross_entropy_with_logits_::redispatch(ks & c10::after_autograd_keyset, self,
-                                                         target);
+    _ops::_binary_cross_entropy_with_logits_::table(ks & c10::after_autograd_keyset, self, target);
   }
   increment_version(self);
   if (grad_fn) {
@@ -786,8 +786,8 @@ Tensor& _binary_cross_entropy_with_logits__pos_weight(DispatchKeySet ks, Tensor&
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_binary_cross_entropy_with_logits__pos_weight::redispatch(ks & c10::after_autograd_keyset,
-                                                                    self, target, pos_weight);
+    _ops::_binary_cross_entropy_with_logits__pos_weight::table(ks & c10::after_autograd_keyset,
+                                                               self, target, pos_weight);
   }
   increment_version(self);
   if (grad_fn) {
@@ -803,8 +803,8 @@ Tensor& _binary_cross_entropy_with_logits_out(DispatchKeySet ks, const Tensor& s
   check_out_requires_grad("_binary_cross_entropy_with_logits", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_binary_cross_entropy_with_logits_out::redispatch(ks & c10::after_autograd_keyset, self,
-                                                            target, out);
+    _ops::_binary_cross_entropy_with_logits_out::table(ks & c10::after_autograd_keyset, self,
+                                                       target, out);
   }
   increment_version(out);
   return out;
@@ -818,8 +818,8 @@ Tensor& _binary_cross_entropy_with_logits_pos_weight_out(DispatchKeySet ks, cons
   check_out_requires_grad("_binary_cross_entropy_with_logits", self, target, pos_weight, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_binary_cross_entropy_with_logits_pos_weight_out::redispatch(
-        ks & c10::after_autograd_keyset, self, target, pos_weight, out);
+    _ops::_binary_cross_entropy_with_logits_pos_weight_out::table(ks & c10::after_autograd_keyset,
+                                                                  self, target, pos_weight, out);
   }
   increment_version(out);
   return out;
@@ -832,8 +832,9 @@ std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward(
     std::array<bool, 2> output_mask) {
   if (!compute_requires_grad(grad_output, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_backward::redispatch(
-        ks & c10::after_autograd_keyset, grad_output, self, target, output_mask);
+    return _ops::_binary_cross_entropy_with_logits_backward::table(ks & c10::after_autograd_keyset,
+                                                                   grad_output, self, target,
+                                                                   output_mask);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
@@ -846,8 +847,9 @@ std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward(
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_backward::redispatch(
-        ks & c10::after_autograd_keyset, grad_output, self, target, output_mask);
+    return _ops::_binary_cross_entropy_with_logits_backward::table(ks & c10::after_autograd_keyset,
+                                                                   grad_output, self, target,
+                                                                   output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -861,7 +863,7 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_backward_po
     const Tensor& pos_weight, std::array<bool, 3> output_mask) {
   if (!compute_requires_grad(grad_output, self, target, pos_weight)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_backward_pos_weight::redispatch(
+    return _ops::_binary_cross_entropy_with_logits_backward_pos_weight::table(
         ks & c10::after_autograd_keyset, grad_output, self, target, pos_weight, output_mask);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackwardBackward1>();
@@ -878,7 +880,7 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_backward_po
   }
   auto [result0, result1, result2] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_backward_pos_weight::redispatch(
+    return _ops::_binary_cross_entropy_with_logits_backward_pos_weight::table(
         ks & c10::after_autograd_keyset, grad_output, self, target, pos_weight, output_mask);
   }();
   set_history(result0, grad_fn);
@@ -891,7 +893,7 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_backward_po
 Tensor _huber_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, double delta) {
   if (!compute_requires_grad(self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_huber_loss::redispatch(ks & c10::after_autograd_keyset, self, target, delta);
+    return _ops::_huber_loss::table(ks & c10::after_autograd_keyset, self, target, delta);
   }
   const auto grad_fn = make_node<HuberLossBackward0>();
   collect_edges(*grad_fn, self, target);
@@ -900,7 +902,7 @@ Tensor _huber_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, 
   grad_fn->delta = delta;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_huber_loss::redispatch(ks & c10::after_autograd_keyset, self, target, delta);
+    return _ops::_huber_loss::table(ks & c10::after_autograd_keyset, self, target, delta);
   }();
   set_history(result, grad_fn);
   return result;
@@ -920,7 +922,7 @@ Tensor& _huber_loss_(DispatchKeySet ks, Tensor& self, const Tensor& target, doub
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_huber_loss_::redispatch(ks & c10::after_autograd_keyset, self, target, delta);
+    _ops::_huber_loss_::table(ks & c10::after_autograd_keyset, self, target, delta);
   }
   increment_version(self);
   if (grad_fn) {
@@ -935,7 +937,7 @@ Tensor& _huber_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& tar
   check_out_requires_grad("_huber_loss", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_huber_loss_out::redispatch(ks & c10::after_autograd_keyset, self, target, delta, out);
+    _ops::_huber_loss_out::table(ks & c10::after_autograd_keyset, self, target, delta, out);
   }
   increment_version(out);
   return out;
@@ -948,8 +950,8 @@ std::tuple<Tensor, Tensor> _huber_loss_backward(DispatchKeySet ks, const Tensor&
                                                 double delta, std::array<bool, 2> output_mask) {
   if (!compute_requires_grad(grad_output, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_huber_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                  target, delta, output_mask);
+    return _ops::_huber_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                             target, delta, output_mask);
   }
   const auto grad_fn = make_node<HuberLossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
@@ -961,8 +963,8 @@ std::tuple<Tensor, Tensor> _huber_loss_backward(DispatchKeySet ks, const Tensor&
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_huber_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                  self, target, delta, output_mask);
+    return _ops::_huber_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                             target, delta, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -973,7 +975,7 @@ std::tuple<Tensor, Tensor> _huber_loss_backward(DispatchKeySet ks, const Tensor&
 Tensor _kl_div(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
   if (!compute_requires_grad(self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div::redispatch(ks & c10::after_autograd_keyset, self, target);
+    return _ops::_kl_div::table(ks & c10::after_autograd_keyset, self, target);
   }
   const auto grad_fn = make_node<KlDivBackward0>();
   collect_edges(*grad_fn, self, target);
@@ -981,7 +983,7 @@ Tensor _kl_div(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
   grad_fn->target_ = SavedTensor(target, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div::redispatch(ks & c10::after_autograd_keyset, self, target);
+    return _ops::_kl_div::table(ks & c10::after_autograd_keyset, self, target);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1000,7 +1002,7 @@ Tensor& _kl_div_(DispatchKeySet ks, Tensor& self, const Tensor& target) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_kl_div_::redispatch(ks & c10::after_autograd_keyset, self, target);
+    _ops::_kl_div_::table(ks & c10::after_autograd_keyset, self, target);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1014,7 +1016,7 @@ Tensor& _kl_div_out(DispatchKeySet ks, const Tensor& self, const Tensor& target,
   check_out_requires_grad("_kl_div", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_kl_div_out::redispatch(ks & c10::after_autograd_keyset, self, target, out);
+    _ops::_kl_div_out::table(ks & c10::after_autograd_keyset, self, target, out);
   }
   increment_version(out);
   return out;
@@ -1027,8 +1029,8 @@ std::tuple<Tensor, Tensor> _kl_div_backward(DispatchKeySet ks, const Tensor& gra
                                             std::array<bool, 2> output_mask) {
   if (!compute_requires_grad(grad_output, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                              target, output_mask);
+    return _ops::_kl_div_backward::table(ks & c10::after_autograd_keyset, grad_output, self, target,
+                                         output_mask);
   }
   const auto grad_fn = make_node<KlDivBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
@@ -1039,8 +1041,8 @@ std::tuple<Tensor, Tensor> _kl_div_backward(DispatchKeySet ks, const Tensor& gra
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                              target, output_mask);
+    return _ops::_kl_div_backward::table(ks & c10::after_autograd_keyset, grad_output, self, target,
+                                         output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -1051,14 +1053,14 @@ std::tuple<Tensor, Tensor> _kl_div_backward(DispatchKeySet ks, const Tensor& gra
 Tensor _kl_div_log_target(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
   if (!compute_requires_grad(self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div_log_target::redispatch(ks & c10::after_autograd_keyset, self, target);
+    return _ops::_kl_div_log_target::table(ks & c10::after_autograd_keyset, self, target);
   }
   const auto grad_fn = make_node<KlDivLogTargetBackward0>();
   collect_edges(*grad_fn, self, target);
   grad_fn->target_ = SavedTensor(target, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div_log_target::redispatch(ks & c10::after_autograd_keyset, self, target);
+    return _ops::_kl_div_log_target::table(ks & c10::after_autograd_keyset, self, target);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1077,7 +1079,7 @@ Tensor& _kl_div_log_target_(DispatchKeySet ks, Tensor& self, const Tensor& targe
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_kl_div_log_target_::redispatch(ks & c10::after_autograd_keyset, self, target);
+    _ops::_kl_div_log_target_::table(ks & c10::after_autograd_keyset, self, target);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1093,7 +1095,7 @@ Tensor& _kl_div_log_target_out(DispatchKeySet ks, const Tensor& self, const Tens
   check_out_requires_grad("_kl_div_log_target", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_kl_div_log_target_out::redispatch(ks & c10::after_autograd_keyset, self, target, out);
+    _ops::_kl_div_log_target_out::table(ks & c10::after_autograd_keyset, self, target, out);
   }
   increment_version(out);
   return out;
@@ -1106,8 +1108,8 @@ std::tuple<Tensor, Tensor> _kl_div_log_target_backward(DispatchKeySet ks, const 
                                                        std::array<bool, 2> output_mask) {
   if (!compute_requires_grad(grad_output, target, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div_log_target_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                         target, output, output_mask);
+    return _ops::_kl_div_log_target_backward::table(ks & c10::after_autograd_keyset, grad_output,
+                                                    target, output, output_mask);
   }
   const auto grad_fn = make_node<KlDivLogTargetBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, target, output);
@@ -1120,8 +1122,8 @@ std::tuple<Tensor, Tensor> _kl_div_log_target_backward(DispatchKeySet ks, const 
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div_log_target_backward::redispatch(ks & c10::after_autograd_keyset,
-                                                         grad_output, target, output, output_mask);
+    return _ops::_kl_div_log_target_backward::table(ks & c10::after_autograd_keyset, grad_output,
+                                                    target, output, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -1132,7 +1134,7 @@ std::tuple<Tensor, Tensor> _kl_div_log_target_backward(DispatchKeySet ks, const 
 Tensor _l1_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
   if (!compute_requires_grad(self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_l1_loss::redispatch(ks & c10::after_autograd_keyset, self, target);
+    return _ops::_l1_loss::table(ks & c10::after_autograd_keyset, self, target);
   }
   const auto grad_fn = make_node<L1LossBackward0>();
   collect_edges(*grad_fn, self, target);
@@ -1140,7 +1142,7 @@ Tensor _l1_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
   grad_fn->target_ = SavedTensor(target, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_l1_loss::redispatch(ks & c10::after_autograd_keyset, self, target);
+    return _ops::_l1_loss::table(ks & c10::after_autograd_keyset, self, target);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1159,7 +1161,7 @@ Tensor& _l1_loss_(DispatchKeySet ks, Tensor& self, const Tensor& target) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_l1_loss_::redispatch(ks & c10::after_autograd_keyset, self, target);
+    _ops::_l1_loss_::table(ks & c10::after_autograd_keyset, self, target);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1173,7 +1175,7 @@ Tensor& _l1_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target
   check_out_requires_grad("_l1_loss", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_l1_loss_out::redispatch(ks & c10::after_autograd_keyset, self, target, out);
+    _ops::_l1_loss_out::table(ks & c10::after_autograd_keyset, self, target, out);
   }
   increment_version(out);
   return out;
@@ -1186,8 +1188,8 @@ std::tuple<Tensor, Tensor> _l1_loss_backward(DispatchKeySet ks, const Tensor& gr
                                              std::array<bool, 2> output_mask) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_l1_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               target, output_mask);
+    return _ops::_l1_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self, target,
+                                          output_mask);
   }
   const auto grad_fn = make_node<L1LossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -1195,8 +1197,8 @@ std::tuple<Tensor, Tensor> _l1_loss_backward(DispatchKeySet ks, const Tensor& gr
   grad_fn->target_ = SavedTensor(target, false);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_l1_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               target, output_mask);
+    return _ops::_l1_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                          target, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -1207,7 +1209,7 @@ std::tuple<Tensor, Tensor> _l1_loss_backward(DispatchKeySet ks, const Tensor& gr
 Tensor _smooth_l1_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, double beta) {
   if (!compute_requires_grad(self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_smooth_l1_loss::redispatch(ks & c10::after_autograd_keyset, self, target, beta);
+    return _ops::_smooth_l1_loss::table(ks & c10::after_autograd_keyset, self, target, beta);
   }
   const auto grad_fn = make_node<SmoothL1LossBackward0>();
   collect_edges(*grad_fn, self, target);
@@ -1216,7 +1218,7 @@ Tensor _smooth_l1_loss(DispatchKeySet ks, const Tensor& self, const Tensor& targ
   grad_fn->beta = beta;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_smooth_l1_loss::redispatch(ks & c10::after_autograd_keyset, self, target, beta);
+    return _ops::_smooth_l1_loss::table(ks & c10::after_autograd_keyset, self, target, beta);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1236,7 +1238,7 @@ Tensor& _smooth_l1_loss_(DispatchKeySet ks, Tensor& self, const Tensor& target, 
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_smooth_l1_loss_::redispatch(ks & c10::after_autograd_keyset, self, target, beta);
+    _ops::_smooth_l1_loss_::table(ks & c10::after_autograd_keyset, self, target, beta);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1251,7 +1253,7 @@ Tensor& _smooth_l1_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor&
   check_out_requires_grad("_smooth_l1_loss", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_smooth_l1_loss_out::redispatch(ks & c10::after_autograd_keyset, self, target, beta, out);
+    _ops::_smooth_l1_loss_out::table(ks & c10::after_autograd_keyset, self, target, beta, out);
   }
   increment_version(out);
   return out;
@@ -1264,8 +1266,8 @@ std::tuple<Tensor, Tensor> _smooth_l1_loss_backward(DispatchKeySet ks, const Ten
                                                     double beta, std::array<bool, 2> output_mask) {
   if (!compute_requires_grad(grad_output, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_smooth_l1_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                      self, target, beta, output_mask);
+    return _ops::_smooth_l1_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                                 target, beta, output_mask);
   }
   const auto grad_fn = make_node<SmoothL1LossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
@@ -1277,8 +1279,8 @@ std::tuple<Tensor, Tensor> _smooth_l1_loss_backward(DispatchKeySet ks, const Ten
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_smooth_l1_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                      self, target, beta, output_mask);
+    return _ops::_smooth_l1_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                                 target, beta, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -1293,8 +1295,8 @@ Tensor& binary_cross_entropy_out(DispatchKeySet ks, const Tensor& self, const Te
   check_out_requires_grad("binary_cross_entropy", self, target, weight, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::binary_cross_entropy_out::redispatch(ks & c10::after_autograd_keyset, self, target,
-                                               weight, reduction, out);
+    _ops::binary_cross_entropy_out::table(ks & c10::after_autograd_keyset, self, target, weight,
+                                          reduction, out);
   }
   increment_version(out);
   return out;
@@ -1307,8 +1309,8 @@ Tensor& huber_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& targ
   check_out_requires_grad("huber_loss", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::huber_loss_out::redispatch(ks & c10::after_autograd_keyset, self, target, reduction,
-                                     delta, out);
+    _ops::huber_loss_out::table(ks & c10::after_autograd_keyset, self, target, reduction, delta,
+                                out);
   }
   increment_version(out);
   return out;
@@ -1321,8 +1323,8 @@ Tensor& smooth_l1_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& 
   check_out_requires_grad("smooth_l1_loss", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::smooth_l1_loss_out::redispatch(ks & c10::after_autograd_keyset, self, target, reduction,
-                                         beta, out);
+    _ops::smooth_l1_loss_out::table(ks & c10::after_autograd_keyset, self, target, reduction, beta,
+                                    out);
   }
   increment_version(out);
   return out;

@@ -106,7 +106,7 @@ Tensor addcdiv(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1, con
                const Scalar& value) {
   if (!compute_requires_grad(self, tensor1, tensor2)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::addcdiv::redispatch(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
+    return _ops::addcdiv::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
   }
   const auto grad_fn = make_node<AddcdivBackward0>();
   collect_edges(*grad_fn, self, tensor1, tensor2);
@@ -120,8 +120,7 @@ Tensor addcdiv(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1, con
   if (grad_fn->should_compute_output(2)) grad_fn->tensor1_ = SavedTensor(tensor1, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::addcdiv::redispatch(ks & c10::after_autograd_keyset, self, tensor1, tensor2,
-                                     value);
+    return _ops::addcdiv::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
   }();
   set_history(result, grad_fn);
   return result;
@@ -147,7 +146,7 @@ Tensor& addcdiv_(DispatchKeySet ks, Tensor& self, const Tensor& tensor1, const T
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::addcdiv_::redispatch(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
+    _ops::addcdiv_::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
   }
   increment_version(self);
   if (grad_fn) {
@@ -163,8 +162,7 @@ Tensor& addcdiv_out(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1
   check_out_requires_grad("addcdiv", self, tensor1, tensor2, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::addcdiv_out::redispatch(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value,
-                                  out);
+    _ops::addcdiv_out::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value, out);
   }
   increment_version(out);
   return out;
@@ -175,7 +173,7 @@ Tensor addcmul(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1, con
                const Scalar& value) {
   if (!compute_requires_grad(self, tensor1, tensor2)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::addcmul::redispatch(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
+    return _ops::addcmul::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
   }
   const auto grad_fn = make_node<AddcmulBackward0>();
   collect_edges(*grad_fn, self, tensor1, tensor2);
@@ -187,8 +185,7 @@ Tensor addcmul(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1, con
   if (grad_fn->should_compute_output(2)) grad_fn->tensor1_ = SavedTensor(tensor1, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::addcmul::redispatch(ks & c10::after_autograd_keyset, self, tensor1, tensor2,
-                                     value);
+    return _ops::addcmul::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
   }();
   set_history(result, grad_fn);
   return result;
@@ -212,7 +209,7 @@ Tensor& addcmul_(DispatchKeySet ks, Tensor& self, const Tensor& tensor1, const T
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::addcmul_::redispatch(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
+    _ops::addcmul_::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
   }
   increment_version(self);
   if (grad_fn) {
@@ -228,8 +225,7 @@ Tensor& addcmul_out(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1
   check_out_requires_grad("addcmul", self, tensor1, tensor2, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::addcmul_out::redispatch(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value,
-                                  out);
+    _ops::addcmul_out::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value, out);
   }
   increment_version(out);
   return out;
@@ -239,14 +235,14 @@ Tensor& addcmul_out(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1
 Tensor lerp_Scalar(DispatchKeySet ks, const Tensor& self, const Tensor& end, const Scalar& weight) {
   if (!compute_requires_grad(self, end)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::lerp_Scalar::redispatch(ks & c10::after_autograd_keyset, self, end, weight);
+    return _ops::lerp_Scalar::table(ks & c10::after_autograd_keyset, self, end, weight);
   }
   const auto grad_fn = make_node<LerpBackward0>();
   collect_edges(*grad_fn, self, end);
   grad_fn->weight = weight;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::lerp_Scalar::redispatch(ks & c10::after_autograd_keyset, self, end, weight);
+    return _ops::lerp_Scalar::table(ks & c10::after_autograd_keyset, self, end, weight);
   }();
   set_history(result, grad_fn);
   return result;
@@ -256,7 +252,7 @@ Tensor lerp_Scalar(DispatchKeySet ks, const Tensor& self, const Tensor& end, con
 Tensor lerp_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& end, const Tensor& weight) {
   if (!compute_requires_grad(self, end, weight)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::lerp_Tensor::redispatch(ks & c10::after_autograd_keyset, self, end, weight);
+    return _ops::lerp_Tensor::table(ks & c10::after_autograd_keyset, self, end, weight);
   }
   const auto grad_fn = make_node<LerpBackward1>();
   collect_edges(*grad_fn, self, end, weight);
@@ -267,7 +263,7 @@ Tensor lerp_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& end, con
   if (grad_fn->should_compute_output(2)) grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::lerp_Tensor::redispatch(ks & c10::after_autograd_keyset, self, end, weight);
+    return _ops::lerp_Tensor::table(ks & c10::after_autograd_keyset, self, end, weight);
   }();
   set_history(result, grad_fn);
   return result;
@@ -285,7 +281,7 @@ Tensor& lerp__Scalar(DispatchKeySet ks, Tensor& self, const Tensor& end, const S
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lerp__Scalar::redispatch(ks & c10::after_autograd_keyset, self, end, weight);
+    _ops::lerp__Scalar::table(ks & c10::after_autograd_keyset, self, end, weight);
   }
   increment_version(self);
   if (grad_fn) {
@@ -310,7 +306,7 @@ Tensor& lerp__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& end, const T
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lerp__Tensor::redispatch(ks & c10::after_autograd_keyset, self, end, weight);
+    _ops::lerp__Tensor::table(ks & c10::after_autograd_keyset, self, end, weight);
   }
   increment_version(self);
   if (grad_fn) {
@@ -325,7 +321,7 @@ Tensor& lerp_Scalar_out(DispatchKeySet ks, const Tensor& self, const Tensor& end
   check_out_requires_grad("lerp", self, end, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lerp_Scalar_out::redispatch(ks & c10::after_autograd_keyset, self, end, weight, out);
+    _ops::lerp_Scalar_out::table(ks & c10::after_autograd_keyset, self, end, weight, out);
   }
   increment_version(out);
   return out;
@@ -337,7 +333,7 @@ Tensor& lerp_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& end
   check_out_requires_grad("lerp", self, end, weight, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lerp_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, end, weight, out);
+    _ops::lerp_Tensor_out::table(ks & c10::after_autograd_keyset, self, end, weight, out);
   }
   increment_version(out);
   return out;

@@ -86,7 +86,7 @@ namespace kernels {
 Tensor _log_softmax(DispatchKeySet ks, const Tensor& self, int64_t dim, bool half_to_float) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_log_softmax::redispatch(ks & c10::after_autograd_keyset, self, dim, half_to_float);
+    return _ops::_log_softmax::table(ks & c10::after_autograd_keyset, self, dim, half_to_float);
   }
   const auto grad_fn = make_node<LogSoftmaxBackward0>();
   collect_edges(*grad_fn, self);
@@ -94,8 +94,7 @@ Tensor _log_softmax(DispatchKeySet ks, const Tensor& self, int64_t dim, bool hal
   grad_fn->self_scalar_type = self.scalar_type();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_log_softmax::redispatch(ks & c10::after_autograd_keyset, self, dim,
-                                          half_to_float);
+    return _ops::_log_softmax::table(ks & c10::after_autograd_keyset, self, dim, half_to_float);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -108,8 +107,7 @@ Tensor& _log_softmax_out(DispatchKeySet ks, const Tensor& self, int64_t dim, boo
   check_out_requires_grad("_log_softmax", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_log_softmax_out::redispatch(ks & c10::after_autograd_keyset, self, dim, half_to_float,
-                                       out);
+    _ops::_log_softmax_out::table(ks & c10::after_autograd_keyset, self, dim, half_to_float, out);
   }
   increment_version(out);
   return out;
@@ -121,8 +119,8 @@ Tensor _log_softmax_backward_data(DispatchKeySet ks, const Tensor& grad_output,
                                   const Tensor& output, int64_t dim, ScalarType input_dtype) {
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_log_softmax_backward_data::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                        output, dim, input_dtype);
+    return _ops::_log_softmax_backward_data::table(ks & c10::after_autograd_keyset, grad_output,
+                                                   output, dim, input_dtype);
   }
   const auto grad_fn = make_node<LogSoftmaxBackwardDataBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -132,8 +130,8 @@ Tensor _log_softmax_backward_data(DispatchKeySet ks, const Tensor& grad_output,
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_log_softmax_backward_data::redispatch(ks & c10::after_autograd_keyset,
-                                                        grad_output, output, dim, input_dtype);
+    return _ops::_log_softmax_backward_data::table(ks & c10::after_autograd_keyset, grad_output,
+                                                   output, dim, input_dtype);
   }();
   set_history(result, grad_fn);
   return result;
@@ -147,8 +145,8 @@ Tensor& _log_softmax_backward_data_out(DispatchKeySet ks, const Tensor& grad_out
   check_out_requires_grad("_log_softmax_backward_data", grad_output, output, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_log_softmax_backward_data_out::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                     output, dim, input_dtype, out);
+    _ops::_log_softmax_backward_data_out::table(ks & c10::after_autograd_keyset, grad_output,
+                                                output, dim, input_dtype, out);
   }
   increment_version(out);
   return out;
@@ -158,7 +156,7 @@ Tensor& _log_softmax_backward_data_out(DispatchKeySet ks, const Tensor& grad_out
 Tensor _softmax(DispatchKeySet ks, const Tensor& self, int64_t dim, bool half_to_float) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_softmax::redispatch(ks & c10::after_autograd_keyset, self, dim, half_to_float);
+    return _ops::_softmax::table(ks & c10::after_autograd_keyset, self, dim, half_to_float);
   }
   const auto grad_fn = make_node<SoftmaxBackward0>();
   collect_edges(*grad_fn, self);
@@ -166,7 +164,7 @@ Tensor _softmax(DispatchKeySet ks, const Tensor& self, int64_t dim, bool half_to
   grad_fn->self_scalar_type = self.scalar_type();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_softmax::redispatch(ks & c10::after_autograd_keyset, self, dim, half_to_float);
+    return _ops::_softmax::table(ks & c10::after_autograd_keyset, self, dim, half_to_float);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -179,7 +177,7 @@ Tensor& _softmax_out(DispatchKeySet ks, const Tensor& self, int64_t dim, bool ha
   check_out_requires_grad("_softmax", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_softmax_out::redispatch(ks & c10::after_autograd_keyset, self, dim, half_to_float, out);
+    _ops::_softmax_out::table(ks & c10::after_autograd_keyset, self, dim, half_to_float, out);
   }
   increment_version(out);
   return out;
@@ -191,8 +189,8 @@ Tensor _softmax_backward_data(DispatchKeySet ks, const Tensor& grad_output, cons
                               int64_t dim, ScalarType input_dtype) {
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_softmax_backward_data::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                    output, dim, input_dtype);
+    return _ops::_softmax_backward_data::table(ks & c10::after_autograd_keyset, grad_output, output,
+                                               dim, input_dtype);
   }
   const auto grad_fn = make_node<SoftmaxBackwardDataBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -203,8 +201,8 @@ Tensor _softmax_backward_data(DispatchKeySet ks, const Tensor& grad_output, cons
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_softmax_backward_data::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                    output, dim, input_dtype);
+    return _ops::_softmax_backward_data::table(ks & c10::after_autograd_keyset, grad_output, output,
+                                               dim, input_dtype);
   }();
   set_history(result, grad_fn);
   return result;
@@ -218,8 +216,8 @@ Tensor& _softmax_backward_data_out(DispatchKeySet ks, const Tensor& grad_output,
   check_out_requires_grad("_softmax_backward_data", grad_output, output, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_softmax_backward_data_out::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                 output, dim, input_dtype, out);
+    _ops::_softmax_backward_data_out::table(ks & c10::after_autograd_keyset, grad_output, output,
+                                            dim, input_dtype, out);
   }
   increment_version(out);
   return out;
@@ -232,7 +230,7 @@ Tensor& log_softmax_int_out(DispatchKeySet ks, const Tensor& self, int64_t dim,
   check_out_requires_grad("log_softmax", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log_softmax_int_out::redispatch(ks & c10::after_autograd_keyset, self, dim, dtype, out);
+    _ops::log_softmax_int_out::table(ks & c10::after_autograd_keyset, self, dim, dtype, out);
   }
   increment_version(out);
   return out;
@@ -244,7 +242,7 @@ Tensor& softmax_int_out(DispatchKeySet ks, const Tensor& self, int64_t dim,
   check_out_requires_grad("softmax", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::softmax_int_out::redispatch(ks & c10::after_autograd_keyset, self, dim, dtype, out);
+    _ops::softmax_int_out::table(ks & c10::after_autograd_keyset, self, dim, dtype, out);
   }
   increment_version(out);
   return out;

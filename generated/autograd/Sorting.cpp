@@ -57,8 +57,8 @@ Tensor& argsort_stable_out(DispatchKeySet ks, const Tensor& self, bool stable, i
   check_out_requires_grad("argsort", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::argsort_stable_out::redispatch(ks & c10::after_autograd_keyset, self, stable, dim,
-                                         descending, out);
+    _ops::argsort_stable_out::table(ks & c10::after_autograd_keyset, self, stable, dim, descending,
+                                    out);
   }
   increment_version(out);
   return out;
@@ -69,7 +69,7 @@ std::tuple<Tensor, Tensor> sort(DispatchKeySet ks, const Tensor& self, int64_t d
                                 bool descending) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sort::redispatch(ks & c10::after_autograd_keyset, self, dim, descending);
+    return _ops::sort::table(ks & c10::after_autograd_keyset, self, dim, descending);
   }
   const auto grad_fn = make_node<SortBackward0>();
   collect_edges(*grad_fn, self);
@@ -77,7 +77,7 @@ std::tuple<Tensor, Tensor> sort(DispatchKeySet ks, const Tensor& self, int64_t d
   grad_fn->self_sizes = self.sizes();
   auto [values, indices] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sort::redispatch(ks & c10::after_autograd_keyset, self, dim, descending);
+    return _ops::sort::table(ks & c10::after_autograd_keyset, self, dim, descending);
   }();
   set_history(values, grad_fn);
   grad_fn->indices_ = SavedTensor(indices, true);
@@ -90,8 +90,7 @@ std::tuple<Tensor, Tensor> sort_stable(DispatchKeySet ks, const Tensor& self,
                                        std::optional<bool> stable, int64_t dim, bool descending) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sort_stable::redispatch(ks & c10::after_autograd_keyset, self, stable, dim,
-                                         descending);
+    return _ops::sort_stable::table(ks & c10::after_autograd_keyset, self, stable, dim, descending);
   }
   const auto grad_fn = make_node<SortBackward1>();
   collect_edges(*grad_fn, self);
@@ -99,8 +98,7 @@ std::tuple<Tensor, Tensor> sort_stable(DispatchKeySet ks, const Tensor& self,
   grad_fn->self_sizes = self.sizes();
   auto [values, indices] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sort_stable::redispatch(ks & c10::after_autograd_keyset, self, stable, dim,
-                                         descending);
+    return _ops::sort_stable::table(ks & c10::after_autograd_keyset, self, stable, dim, descending);
   }();
   set_history(values, grad_fn);
   grad_fn->indices_ = SavedTensor(indices, true);
@@ -114,8 +112,8 @@ std::tuple<Tensor&, Tensor&> sort_values(DispatchKeySet ks, const Tensor& self, 
   check_out_requires_grad("sort", self, values, indices);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sort_values::redispatch(ks & c10::after_autograd_keyset, self, dim, descending, values,
-                                  indices);
+    _ops::sort_values::table(ks & c10::after_autograd_keyset, self, dim, descending, values,
+                             indices);
   }
   increment_version(values);
   increment_version(indices);
@@ -130,8 +128,8 @@ std::tuple<Tensor&, Tensor&> sort_values_stable(DispatchKeySet ks, const Tensor&
   check_out_requires_grad("sort", self, values, indices);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sort_values_stable::redispatch(ks & c10::after_autograd_keyset, self, stable, dim,
-                                         descending, values, indices);
+    _ops::sort_values_stable::table(ks & c10::after_autograd_keyset, self, stable, dim, descending,
+                                    values, indices);
   }
   increment_version(values);
   increment_version(indices);
@@ -144,7 +142,7 @@ std::tuple<Tensor, Tensor> topk(DispatchKeySet ks, const Tensor& self, int64_t k
                                 bool largest, bool sorted) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::topk::redispatch(ks & c10::after_autograd_keyset, self, k, dim, largest, sorted);
+    return _ops::topk::table(ks & c10::after_autograd_keyset, self, k, dim, largest, sorted);
   }
   const auto grad_fn = make_node<TopkBackward0>();
   collect_edges(*grad_fn, self);
@@ -152,7 +150,7 @@ std::tuple<Tensor, Tensor> topk(DispatchKeySet ks, const Tensor& self, int64_t k
   grad_fn->self_sizes = self.sizes();
   auto [values, indices] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::topk::redispatch(ks & c10::after_autograd_keyset, self, k, dim, largest, sorted);
+    return _ops::topk::table(ks & c10::after_autograd_keyset, self, k, dim, largest, sorted);
   }();
   set_history(values, grad_fn);
   grad_fn->indices_ = SavedTensor(indices, true);
@@ -167,8 +165,8 @@ std::tuple<Tensor&, Tensor&> topk_values(DispatchKeySet ks, const Tensor& self, 
   check_out_requires_grad("topk", self, values, indices);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::topk_values::redispatch(ks & c10::after_autograd_keyset, self, k, dim, largest, sorted,
-                                  values, indices);
+    _ops::topk_values::table(ks & c10::after_autograd_keyset, self, k, dim, largest, sorted, values,
+                             indices);
   }
   increment_version(values);
   increment_version(indices);

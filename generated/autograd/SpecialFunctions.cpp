@@ -660,7 +660,7 @@ namespace kernels {
 Tensor _logit(DispatchKeySet ks, const Tensor& self, double eps) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_logit::redispatch(ks & c10::after_autograd_keyset, self, eps);
+    return _ops::_logit::table(ks & c10::after_autograd_keyset, self, eps);
   }
   const auto grad_fn = make_node<LogitBackward0>();
   collect_edges(*grad_fn, self);
@@ -668,7 +668,7 @@ Tensor _logit(DispatchKeySet ks, const Tensor& self, double eps) {
   grad_fn->eps = eps;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_logit::redispatch(ks & c10::after_autograd_keyset, self, eps);
+    return _ops::_logit::table(ks & c10::after_autograd_keyset, self, eps);
   }();
   set_history(result, grad_fn);
   return result;
@@ -687,7 +687,7 @@ Tensor& _logit_(DispatchKeySet ks, Tensor& self, double eps) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_logit_::redispatch(ks & c10::after_autograd_keyset, self, eps);
+    _ops::_logit_::table(ks & c10::after_autograd_keyset, self, eps);
   }
   increment_version(self);
   if (grad_fn) {
@@ -701,7 +701,7 @@ Tensor& _logit_out(DispatchKeySet ks, const Tensor& self, double eps, Tensor& ou
   check_out_requires_grad("_logit", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_logit_out::redispatch(ks & c10::after_autograd_keyset, self, eps, out);
+    _ops::_logit_out::table(ks & c10::after_autograd_keyset, self, eps, out);
   }
   increment_version(out);
   return out;
@@ -712,7 +712,7 @@ Tensor _logit_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
                        double eps) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_logit_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, eps);
+    return _ops::_logit_backward::table(ks & c10::after_autograd_keyset, grad_output, self, eps);
   }
   const auto grad_fn = make_node<LogitBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -721,8 +721,7 @@ Tensor _logit_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_logit_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                             eps);
+    return _ops::_logit_backward::table(ks & c10::after_autograd_keyset, grad_output, self, eps);
   }();
   set_history(result, grad_fn);
   return result;
@@ -732,14 +731,14 @@ Tensor _logit_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
 Tensor digamma(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::digamma::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::digamma::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<DigammaBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::digamma::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::digamma::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -757,7 +756,7 @@ Tensor& digamma_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::digamma_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::digamma_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -771,7 +770,7 @@ Tensor& digamma_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("digamma", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::digamma_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::digamma_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -781,7 +780,7 @@ Tensor& digamma_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor digamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::digamma_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::digamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<DigammaBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -789,7 +788,7 @@ Tensor digamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Tens
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::digamma_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::digamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -799,14 +798,14 @@ Tensor digamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Tens
 Tensor erfc(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::erfc::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::erfc::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<ErfcBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::erfc::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::erfc::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -824,7 +823,7 @@ Tensor& erfc_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::erfc_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::erfc_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -838,7 +837,7 @@ Tensor& erfc_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("erfc", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::erfc_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::erfc_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -848,7 +847,7 @@ Tensor& erfc_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor erfc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::erfc_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::erfc_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<ErfcBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -856,7 +855,7 @@ Tensor erfc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::erfc_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::erfc_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -866,13 +865,13 @@ Tensor erfc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
 Tensor erfinv(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::erfinv::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::erfinv::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<ErfinvBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::erfinv::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::erfinv::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -890,7 +889,7 @@ Tensor& erfinv_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::erfinv_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::erfinv_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -905,7 +904,7 @@ Tensor& erfinv_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("erfinv", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::erfinv_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::erfinv_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -915,7 +914,7 @@ Tensor& erfinv_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor erfinv_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::erfinv_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::erfinv_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<ErfinvBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -923,7 +922,7 @@ Tensor erfinv_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::erfinv_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::erfinv_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -933,14 +932,14 @@ Tensor erfinv_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
 Tensor i0(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::i0::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::i0::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<I0Backward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::i0::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::i0::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -958,7 +957,7 @@ Tensor& i0_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::i0_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::i0_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -972,7 +971,7 @@ Tensor& i0_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("i0", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::i0_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::i0_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -982,7 +981,7 @@ Tensor& i0_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor i0_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::i0_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::i0_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<I0BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -990,7 +989,7 @@ Tensor i0_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& s
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::i0_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::i0_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1000,14 +999,14 @@ Tensor i0_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& s
 Tensor lgamma(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::lgamma::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::lgamma::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<LgammaBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::lgamma::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::lgamma::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1025,7 +1024,7 @@ Tensor& lgamma_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lgamma_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::lgamma_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1039,7 +1038,7 @@ Tensor& lgamma_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("lgamma", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lgamma_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::lgamma_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1049,7 +1048,7 @@ Tensor& lgamma_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor lgamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::lgamma_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::lgamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<LgammaBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1057,7 +1056,7 @@ Tensor lgamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::lgamma_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::lgamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1068,7 +1067,7 @@ Tensor& logit_out(DispatchKeySet ks, const Tensor& self, std::optional<double> e
   check_out_requires_grad("logit", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logit_out::redispatch(ks & c10::after_autograd_keyset, self, eps, out);
+    _ops::logit_out::table(ks & c10::after_autograd_keyset, self, eps, out);
   }
   increment_version(out);
   return out;
@@ -1078,7 +1077,7 @@ Tensor& logit_out(DispatchKeySet ks, const Tensor& self, std::optional<double> e
 Tensor polygamma(DispatchKeySet ks, int64_t n, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::polygamma::redispatch(ks & c10::after_autograd_keyset, n, self);
+    return _ops::polygamma::table(ks & c10::after_autograd_keyset, n, self);
   }
   const auto grad_fn = make_node<PolygammaBackward0>();
   collect_edges(*grad_fn, self);
@@ -1086,7 +1085,7 @@ Tensor polygamma(DispatchKeySet ks, int64_t n, const Tensor& self) {
   grad_fn->n = n;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::polygamma::redispatch(ks & c10::after_autograd_keyset, n, self);
+    return _ops::polygamma::table(ks & c10::after_autograd_keyset, n, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1097,7 +1096,7 @@ Tensor& polygamma_out(DispatchKeySet ks, int64_t n, const Tensor& self, Tensor& 
   check_out_requires_grad("polygamma", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::polygamma_out::redispatch(ks & c10::after_autograd_keyset, n, self, out);
+    _ops::polygamma_out::table(ks & c10::after_autograd_keyset, n, self, out);
   }
   increment_version(out);
   return out;
@@ -1108,8 +1107,7 @@ Tensor polygamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
                           int64_t n) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::polygamma_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                n);
+    return _ops::polygamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self, n);
   }
   const auto grad_fn = make_node<PolygammaBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1118,8 +1116,7 @@ Tensor polygamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::polygamma_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                n);
+    return _ops::polygamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self, n);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1129,14 +1126,14 @@ Tensor polygamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
 Tensor sinc(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sinc::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sinc::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SincBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sinc::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sinc::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1154,7 +1151,7 @@ Tensor& sinc_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sinc_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::sinc_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1168,7 +1165,7 @@ Tensor& sinc_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("sinc", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sinc_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::sinc_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1178,7 +1175,7 @@ Tensor& sinc_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor sinc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sinc_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::sinc_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SincBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1186,7 +1183,7 @@ Tensor sinc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sinc_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::sinc_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1196,14 +1193,14 @@ Tensor sinc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
 Tensor special_entr(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_entr::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_entr::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SpecialEntrBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_entr::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_entr::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1221,7 +1218,7 @@ Tensor& special_entr_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_entr_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::special_entr_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1235,7 +1232,7 @@ Tensor& special_entr_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("special_entr", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_entr_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::special_entr_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1245,8 +1242,7 @@ Tensor& special_entr_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor special_entr_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_entr_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                   self);
+    return _ops::special_entr_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SpecialEntrBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1254,8 +1250,7 @@ Tensor special_entr_backward(DispatchKeySet ks, const Tensor& grad_output, const
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_entr_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                   self);
+    return _ops::special_entr_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1265,14 +1260,14 @@ Tensor special_entr_backward(DispatchKeySet ks, const Tensor& grad_output, const
 Tensor special_erfcx(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_erfcx::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_erfcx::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SpecialErfcxBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_erfcx::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_erfcx::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1291,7 +1286,7 @@ Tensor& special_erfcx_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_erfcx_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::special_erfcx_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1306,7 +1301,7 @@ Tensor& special_erfcx_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("special_erfcx", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_erfcx_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::special_erfcx_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1317,8 +1312,8 @@ Tensor special_erfcx_backward(DispatchKeySet ks, const Tensor& grad_output, cons
                               const Tensor& output) {
   if (!compute_requires_grad(grad_output, self, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_erfcx_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                    self, output);
+    return _ops::special_erfcx_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                               output);
   }
   const auto grad_fn = make_node<SpecialErfcxBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
@@ -1333,8 +1328,8 @@ Tensor special_erfcx_backward(DispatchKeySet ks, const Tensor& grad_output, cons
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_erfcx_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                    self, output);
+    return _ops::special_erfcx_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                               output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1344,14 +1339,14 @@ Tensor special_erfcx_backward(DispatchKeySet ks, const Tensor& grad_output, cons
 Tensor special_i0e(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i0e::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_i0e::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SpecialI0EBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i0e::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_i0e::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1370,7 +1365,7 @@ Tensor& special_i0e_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_i0e_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::special_i0e_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1385,7 +1380,7 @@ Tensor& special_i0e_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("special_i0e", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_i0e_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::special_i0e_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1396,8 +1391,8 @@ Tensor special_i0e_backward(DispatchKeySet ks, const Tensor& grad_output, const 
                             const Tensor& output) {
   if (!compute_requires_grad(grad_output, self, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i0e_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                  output);
+    return _ops::special_i0e_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                             output);
   }
   const auto grad_fn = make_node<SpecialI0EBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
@@ -1408,8 +1403,8 @@ Tensor special_i0e_backward(DispatchKeySet ks, const Tensor& grad_output, const 
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i0e_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                  self, output);
+    return _ops::special_i0e_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                             output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1419,14 +1414,14 @@ Tensor special_i0e_backward(DispatchKeySet ks, const Tensor& grad_output, const 
 Tensor special_i1(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i1::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_i1::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SpecialI1Backward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i1::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_i1::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1445,7 +1440,7 @@ Tensor& special_i1_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_i1_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::special_i1_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1460,7 +1455,7 @@ Tensor& special_i1_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("special_i1", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_i1_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::special_i1_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1471,8 +1466,8 @@ Tensor special_i1_backward(DispatchKeySet ks, const Tensor& grad_output, const T
                            const Tensor& output) {
   if (!compute_requires_grad(grad_output, self, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i1_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 output);
+    return _ops::special_i1_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            output);
   }
   const auto grad_fn = make_node<SpecialI1BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
@@ -1485,8 +1480,8 @@ Tensor special_i1_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i1_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 output);
+    return _ops::special_i1_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1496,14 +1491,14 @@ Tensor special_i1_backward(DispatchKeySet ks, const Tensor& grad_output, const T
 Tensor special_i1e(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i1e::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_i1e::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SpecialI1EBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i1e::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_i1e::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1522,7 +1517,7 @@ Tensor& special_i1e_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_i1e_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::special_i1e_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1537,7 +1532,7 @@ Tensor& special_i1e_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("special_i1e", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_i1e_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::special_i1e_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1548,8 +1543,8 @@ Tensor special_i1e_backward(DispatchKeySet ks, const Tensor& grad_output, const 
                             const Tensor& output) {
   if (!compute_requires_grad(grad_output, self, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i1e_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                  output);
+    return _ops::special_i1e_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                             output);
   }
   const auto grad_fn = make_node<SpecialI1EBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
@@ -1562,8 +1557,8 @@ Tensor special_i1e_backward(DispatchKeySet ks, const Tensor& grad_output, const 
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i1e_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                  self, output);
+    return _ops::special_i1e_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                             output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1573,14 +1568,14 @@ Tensor special_i1e_backward(DispatchKeySet ks, const Tensor& grad_output, const 
 Tensor special_log_ndtr(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_log_ndtr::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_log_ndtr::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SpecialLogNdtrBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_log_ndtr::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_log_ndtr::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1598,7 +1593,7 @@ Tensor& special_log_ndtr_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_log_ndtr_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::special_log_ndtr_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1612,7 +1607,7 @@ Tensor& special_log_ndtr_out(DispatchKeySet ks, const Tensor& self, Tensor& out)
   check_out_requires_grad("special_log_ndtr", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_log_ndtr_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::special_log_ndtr_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1622,8 +1617,7 @@ Tensor& special_log_ndtr_out(DispatchKeySet ks, const Tensor& self, Tensor& out)
 Tensor special_log_ndtr_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_log_ndtr_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                       self);
+    return _ops::special_log_ndtr_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SpecialLogNdtrBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1631,8 +1625,8 @@ Tensor special_log_ndtr_backward(DispatchKeySet ks, const Tensor& grad_output, c
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_log_ndtr_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                       self);
+    return _ops::special_log_ndtr_backward::table(ks & c10::after_autograd_keyset, grad_output,
+                                                  self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1642,14 +1636,14 @@ Tensor special_log_ndtr_backward(DispatchKeySet ks, const Tensor& grad_output, c
 Tensor special_ndtr(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_ndtr::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_ndtr::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SpecialNdtrBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_ndtr::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_ndtr::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1667,7 +1661,7 @@ Tensor& special_ndtr_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_ndtr_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::special_ndtr_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1681,7 +1675,7 @@ Tensor& special_ndtr_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("special_ndtr", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_ndtr_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::special_ndtr_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1691,8 +1685,7 @@ Tensor& special_ndtr_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor special_ndtr_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_ndtr_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                   self);
+    return _ops::special_ndtr_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SpecialNdtrBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1700,8 +1693,7 @@ Tensor special_ndtr_backward(DispatchKeySet ks, const Tensor& grad_output, const
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_ndtr_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                   self);
+    return _ops::special_ndtr_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1711,13 +1703,13 @@ Tensor special_ndtr_backward(DispatchKeySet ks, const Tensor& grad_output, const
 Tensor special_ndtri(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_ndtri::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_ndtri::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SpecialNdtriBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_ndtri::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_ndtri::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1735,7 +1727,7 @@ Tensor& special_ndtri_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_ndtri_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::special_ndtri_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1750,7 +1742,7 @@ Tensor& special_ndtri_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("special_ndtri", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_ndtri_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::special_ndtri_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1760,8 +1752,7 @@ Tensor& special_ndtri_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor special_ndtri_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_ndtri_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                    output);
+    return _ops::special_ndtri_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<SpecialNdtriBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -1769,8 +1760,8 @@ Tensor special_ndtri_backward(DispatchKeySet ks, const Tensor& grad_output, cons
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_ndtri_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                    output);
+    return _ops::special_ndtri_backward::table(ks & c10::after_autograd_keyset, grad_output,
+                                               output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1781,7 +1772,7 @@ Tensor& special_round_out(DispatchKeySet ks, const Tensor& self, int64_t decimal
   check_out_requires_grad("special_round", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_round_out::redispatch(ks & c10::after_autograd_keyset, self, decimals, out);
+    _ops::special_round_out::table(ks & c10::after_autograd_keyset, self, decimals, out);
   }
   increment_version(out);
   return out;

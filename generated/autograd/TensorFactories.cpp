@@ -162,7 +162,7 @@ Tensor& arange_out(DispatchKeySet ks, const Scalar& end, Tensor& out) {
   check_out_requires_grad("arange", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::arange_out::redispatch(ks & c10::after_autograd_keyset, end, out);
+    _ops::arange_out::table(ks & c10::after_autograd_keyset, end, out);
   }
   increment_version(out);
   return out;
@@ -174,7 +174,7 @@ Tensor& arange_start_out(DispatchKeySet ks, const Scalar& start, const Scalar& e
   check_out_requires_grad("arange", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::arange_start_out::redispatch(ks & c10::after_autograd_keyset, start, end, step, out);
+    _ops::arange_start_out::table(ks & c10::after_autograd_keyset, start, end, step, out);
   }
   increment_version(out);
   return out;
@@ -184,13 +184,13 @@ Tensor& arange_start_out(DispatchKeySet ks, const Scalar& start, const Scalar& e
 Tensor bernoulli(DispatchKeySet ks, const Tensor& self, std::optional<Generator> generator) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::bernoulli::redispatch(ks & c10::after_autograd_keyset, self, generator);
+    return _ops::bernoulli::table(ks & c10::after_autograd_keyset, self, generator);
   }
   const auto grad_fn = make_node<BernoulliBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::bernoulli::redispatch(ks & c10::after_autograd_keyset, self, generator);
+    return _ops::bernoulli::table(ks & c10::after_autograd_keyset, self, generator);
   }();
   set_history(result, grad_fn);
   return result;
@@ -201,13 +201,13 @@ Tensor bernoulli_p(DispatchKeySet ks, const Tensor& self, double p,
                    std::optional<Generator> generator) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::bernoulli_p::redispatch(ks & c10::after_autograd_keyset, self, p, generator);
+    return _ops::bernoulli_p::table(ks & c10::after_autograd_keyset, self, p, generator);
   }
   const auto grad_fn = make_node<BernoulliBackward1>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::bernoulli_p::redispatch(ks & c10::after_autograd_keyset, self, p, generator);
+    return _ops::bernoulli_p::table(ks & c10::after_autograd_keyset, self, p, generator);
   }();
   set_history(result, grad_fn);
   return result;
@@ -227,7 +227,7 @@ Tensor& bernoulli__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& p,
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bernoulli__Tensor::redispatch(ks & c10::after_autograd_keyset, self, p, generator);
+    _ops::bernoulli__Tensor::table(ks & c10::after_autograd_keyset, self, p, generator);
   }
   increment_version(self);
   if (grad_fn) {
@@ -248,7 +248,7 @@ Tensor& bernoulli__float(DispatchKeySet ks, Tensor& self, double p,
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bernoulli__float::redispatch(ks & c10::after_autograd_keyset, self, p, generator);
+    _ops::bernoulli__float::table(ks & c10::after_autograd_keyset, self, p, generator);
   }
   increment_version(self);
   if (grad_fn) {
@@ -263,7 +263,7 @@ Tensor& bernoulli_out(DispatchKeySet ks, const Tensor& self, std::optional<Gener
   check_out_requires_grad("bernoulli", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bernoulli_out::redispatch(ks & c10::after_autograd_keyset, self, generator, out);
+    _ops::bernoulli_out::table(ks & c10::after_autograd_keyset, self, generator, out);
   }
   increment_version(out);
   return out;
@@ -275,7 +275,7 @@ Tensor& empty_out(DispatchKeySet ks, IntArrayRef size, std::optional<MemoryForma
   check_out_requires_grad("empty", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::empty_out::redispatch(ks & c10::after_autograd_keyset, size, memory_format, out);
+    _ops::empty_out::table(ks & c10::after_autograd_keyset, size, memory_format, out);
   }
   increment_version(out);
   return out;
@@ -287,8 +287,8 @@ Tensor empty_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarTyp
                   std::optional<Layout> layout, std::optional<Device> device,
                   std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
   AutoDispatchBelowAutograd guard;
-  return _ops::empty_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                      pin_memory, memory_format);
+  return _ops::empty_like::table(ks & c10::after_autograd_keyset, self, dtype, layout, device,
+                                 pin_memory, memory_format);
 }
 
 // eye.m_out(SymInt n, SymInt m, *, Tensor(a!) out) -> Tensor(a!)
@@ -296,7 +296,7 @@ Tensor& eye_m_out(DispatchKeySet ks, int64_t n, int64_t m, Tensor& out) {
   check_out_requires_grad("eye", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::eye_m_out::redispatch(ks & c10::after_autograd_keyset, n, m, out);
+    _ops::eye_m_out::table(ks & c10::after_autograd_keyset, n, m, out);
   }
   increment_version(out);
   return out;
@@ -307,7 +307,7 @@ Tensor& eye_out(DispatchKeySet ks, int64_t n, Tensor& out) {
   check_out_requires_grad("eye", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::eye_out::redispatch(ks & c10::after_autograd_keyset, n, out);
+    _ops::eye_out::table(ks & c10::after_autograd_keyset, n, out);
   }
   increment_version(out);
   return out;
@@ -318,7 +318,7 @@ Tensor& full_out(DispatchKeySet ks, IntArrayRef size, const Scalar& fill_value, 
   check_out_requires_grad("full", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::full_out::redispatch(ks & c10::after_autograd_keyset, size, fill_value, out);
+    _ops::full_out::table(ks & c10::after_autograd_keyset, size, fill_value, out);
   }
   increment_version(out);
   return out;
@@ -331,8 +331,8 @@ Tensor full_like(DispatchKeySet ks, const Tensor& self, const Scalar& fill_value
                  std::optional<Device> device, std::optional<bool> pin_memory,
                  std::optional<MemoryFormat> memory_format) {
   AutoDispatchBelowAutograd guard;
-  return _ops::full_like::redispatch(ks & c10::after_autograd_keyset, self, fill_value, dtype,
-                                     layout, device, pin_memory, memory_format);
+  return _ops::full_like::table(ks & c10::after_autograd_keyset, self, fill_value, dtype, layout,
+                                device, pin_memory, memory_format);
 }
 
 // linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)
@@ -341,7 +341,7 @@ Tensor& linspace_out(DispatchKeySet ks, const Scalar& start, const Scalar& end, 
   check_out_requires_grad("linspace", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::linspace_out::redispatch(ks & c10::after_autograd_keyset, start, end, steps, out);
+    _ops::linspace_out::table(ks & c10::after_autograd_keyset, start, end, steps, out);
   }
   increment_version(out);
   return out;
@@ -353,8 +353,8 @@ Tensor new_empty(DispatchKeySet ks, const Tensor& self, IntArrayRef size,
                  std::optional<ScalarType> dtype, std::optional<Layout> layout,
                  std::optional<Device> device, std::optional<bool> pin_memory) {
   AutoDispatchBelowAutograd guard;
-  return _ops::new_empty::redispatch(ks & c10::after_autograd_keyset, self, size, dtype, layout,
-                                     device, pin_memory);
+  return _ops::new_empty::table(ks & c10::after_autograd_keyset, self, size, dtype, layout, device,
+                                pin_memory);
 }
 
 // new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout?
@@ -364,8 +364,8 @@ Tensor new_empty_strided(DispatchKeySet ks, const Tensor& self, IntArrayRef size
                          std::optional<Layout> layout, std::optional<Device> device,
                          std::optional<bool> pin_memory) {
   AutoDispatchBelowAutograd guard;
-  return _ops::new_empty_strided::redispatch(ks & c10::after_autograd_keyset, self, size, stride,
-                                             dtype, layout, device, pin_memory);
+  return _ops::new_empty_strided::table(ks & c10::after_autograd_keyset, self, size, stride, dtype,
+                                        layout, device, pin_memory);
 }
 
 // new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout?
@@ -374,8 +374,8 @@ Tensor new_full(DispatchKeySet ks, const Tensor& self, IntArrayRef size, const S
                 std::optional<ScalarType> dtype, std::optional<Layout> layout,
                 std::optional<Device> device, std::optional<bool> pin_memory) {
   AutoDispatchBelowAutograd guard;
-  return _ops::new_full::redispatch(ks & c10::after_autograd_keyset, self, size, fill_value, dtype,
-                                    layout, device, pin_memory);
+  return _ops::new_full::table(ks & c10::after_autograd_keyset, self, size, fill_value, dtype,
+                               layout, device, pin_memory);
 }
 
 // new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -384,8 +384,8 @@ Tensor new_ones(DispatchKeySet ks, const Tensor& self, IntArrayRef size,
                 std::optional<ScalarType> dtype, std::optional<Layout> layout,
                 std::optional<Device> device, std::optional<bool> pin_memory) {
   AutoDispatchBelowAutograd guard;
-  return _ops::new_ones::redispatch(ks & c10::after_autograd_keyset, self, size, dtype, layout,
-                                    device, pin_memory);
+  return _ops::new_ones::table(ks & c10::after_autograd_keyset, self, size, dtype, layout, device,
+                               pin_memory);
 }
 
 // new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -394,8 +394,8 @@ Tensor new_zeros(DispatchKeySet ks, const Tensor& self, IntArrayRef size,
                  std::optional<ScalarType> dtype, std::optional<Layout> layout,
                  std::optional<Device> device, std::optional<bool> pin_memory) {
   AutoDispatchBelowAutograd guard;
-  return _ops::new_zeros::redispatch(ks & c10::after_autograd_keyset, self, size, dtype, layout,
-                                     device, pin_memory);
+  return _ops::new_zeros::table(ks & c10::after_autograd_keyset, self, size, dtype, layout, device,
+                                pin_memory);
 }
 
 // normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
@@ -410,7 +410,7 @@ Tensor& normal_(DispatchKeySet ks, Tensor& self, double mean, double std,
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::normal_::redispatch(ks & c10::after_autograd_keyset, self, mean, std, generator);
+    _ops::normal_::table(ks & c10::after_autograd_keyset, self, mean, std, generator);
   }
   increment_version(self);
   if (grad_fn) {
@@ -424,7 +424,7 @@ Tensor& ones_out(DispatchKeySet ks, IntArrayRef size, Tensor& out) {
   check_out_requires_grad("ones", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::ones_out::redispatch(ks & c10::after_autograd_keyset, size, out);
+    _ops::ones_out::table(ks & c10::after_autograd_keyset, size, out);
   }
   increment_version(out);
   return out;
@@ -436,8 +436,8 @@ Tensor ones_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType
                  std::optional<Layout> layout, std::optional<Device> device,
                  std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
   AutoDispatchBelowAutograd guard;
-  return _ops::ones_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                     pin_memory, memory_format);
+  return _ops::ones_like::table(ks & c10::after_autograd_keyset, self, dtype, layout, device,
+                                pin_memory, memory_format);
 }
 
 // rand.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
@@ -446,7 +446,7 @@ Tensor& rand_generator_out(DispatchKeySet ks, IntArrayRef size, std::optional<Ge
   check_out_requires_grad("rand", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::rand_generator_out::redispatch(ks & c10::after_autograd_keyset, size, generator, out);
+    _ops::rand_generator_out::table(ks & c10::after_autograd_keyset, size, generator, out);
   }
   increment_version(out);
   return out;
@@ -457,7 +457,7 @@ Tensor& rand_out(DispatchKeySet ks, IntArrayRef size, Tensor& out) {
   check_out_requires_grad("rand", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::rand_out::redispatch(ks & c10::after_autograd_keyset, size, out);
+    _ops::rand_out::table(ks & c10::after_autograd_keyset, size, out);
   }
   increment_version(out);
   return out;
@@ -469,8 +469,8 @@ Tensor rand_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType
                  std::optional<Layout> layout, std::optional<Device> device,
                  std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
   AutoDispatchBelowAutograd guard;
-  return _ops::rand_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                     pin_memory, memory_format);
+  return _ops::rand_like::table(ks & c10::after_autograd_keyset, self, dtype, layout, device,
+                                pin_memory, memory_format);
 }
 
 // randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) ->
@@ -480,8 +480,7 @@ Tensor& randint_generator_out(DispatchKeySet ks, int64_t high, IntArrayRef size,
   check_out_requires_grad("randint", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::randint_generator_out::redispatch(ks & c10::after_autograd_keyset, high, size, generator,
-                                            out);
+    _ops::randint_generator_out::table(ks & c10::after_autograd_keyset, high, size, generator, out);
   }
   increment_version(out);
   return out;
@@ -494,8 +493,8 @@ Tensor& randint_low_generator_out(DispatchKeySet ks, int64_t low, int64_t high, 
   check_out_requires_grad("randint", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::randint_low_generator_out::redispatch(ks & c10::after_autograd_keyset, low, high, size,
-                                                generator, out);
+    _ops::randint_low_generator_out::table(ks & c10::after_autograd_keyset, low, high, size,
+                                           generator, out);
   }
   increment_version(out);
   return out;
@@ -507,7 +506,7 @@ Tensor& randint_low_out(DispatchKeySet ks, int64_t low, int64_t high, IntArrayRe
   check_out_requires_grad("randint", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::randint_low_out::redispatch(ks & c10::after_autograd_keyset, low, high, size, out);
+    _ops::randint_low_out::table(ks & c10::after_autograd_keyset, low, high, size, out);
   }
   increment_version(out);
   return out;
@@ -518,7 +517,7 @@ Tensor& randint_out(DispatchKeySet ks, int64_t high, IntArrayRef size, Tensor& o
   check_out_requires_grad("randint", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::randint_out::redispatch(ks & c10::after_autograd_keyset, high, size, out);
+    _ops::randint_out::table(ks & c10::after_autograd_keyset, high, size, out);
   }
   increment_version(out);
   return out;
@@ -531,8 +530,8 @@ Tensor randint_like(DispatchKeySet ks, const Tensor& self, int64_t high,
                     std::optional<Device> device, std::optional<bool> pin_memory,
                     std::optional<MemoryFormat> memory_format) {
   AutoDispatchBelowAutograd guard;
-  return _ops::randint_like::redispatch(ks & c10::after_autograd_keyset, self, high, dtype, layout,
-                                        device, pin_memory, memory_format);
+  return _ops::randint_like::table(ks & c10::after_autograd_keyset, self, high, dtype, layout,
+                                   device, pin_memory, memory_format);
 }
 
 // randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout?
@@ -543,8 +542,8 @@ Tensor randint_like_low_dtype(DispatchKeySet ks, const Tensor& self, int64_t low
                               std::optional<Device> device, std::optional<bool> pin_memory,
                               std::optional<MemoryFormat> memory_format) {
   AutoDispatchBelowAutograd guard;
-  return _ops::randint_like_low_dtype::redispatch(ks & c10::after_autograd_keyset, self, low, high,
-                                                  dtype, layout, device, pin_memory, memory_format);
+  return _ops::randint_like_low_dtype::table(ks & c10::after_autograd_keyset, self, low, high,
+                                             dtype, layout, device, pin_memory, memory_format);
 }
 
 // randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
@@ -553,7 +552,7 @@ Tensor& randn_generator_out(DispatchKeySet ks, IntArrayRef size, std::optional<G
   check_out_requires_grad("randn", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::randn_generator_out::redispatch(ks & c10::after_autograd_keyset, size, generator, out);
+    _ops::randn_generator_out::table(ks & c10::after_autograd_keyset, size, generator, out);
   }
   increment_version(out);
   return out;
@@ -564,7 +563,7 @@ Tensor& randn_out(DispatchKeySet ks, IntArrayRef size, Tensor& out) {
   check_out_requires_grad("randn", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::randn_out::redispatch(ks & c10::after_autograd_keyset, size, out);
+    _ops::randn_out::table(ks & c10::after_autograd_keyset, size, out);
   }
   increment_version(out);
   return out;
@@ -576,8 +575,8 @@ Tensor randn_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarTyp
                   std::optional<Layout> layout, std::optional<Device> device,
                   std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
   AutoDispatchBelowAutograd guard;
-  return _ops::randn_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                      pin_memory, memory_format);
+  return _ops::randn_like::table(ks & c10::after_autograd_keyset, self, dtype, layout, device,
+                                 pin_memory, memory_format);
 }
 
 // random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
@@ -591,7 +590,7 @@ Tensor& random_(DispatchKeySet ks, Tensor& self, std::optional<Generator> genera
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::random_::redispatch(ks & c10::after_autograd_keyset, self, generator);
+    _ops::random_::table(ks & c10::after_autograd_keyset, self, generator);
   }
   increment_version(self);
   if (grad_fn) {
@@ -612,7 +611,7 @@ Tensor& random__from(DispatchKeySet ks, Tensor& self, int64_t from, std::optiona
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::random__from::redispatch(ks & c10::after_autograd_keyset, self, from, to, generator);
+    _ops::random__from::table(ks & c10::after_autograd_keyset, self, from, to, generator);
   }
   increment_version(self);
   if (grad_fn) {
@@ -633,7 +632,7 @@ Tensor& random__to(DispatchKeySet ks, Tensor& self, int64_t to,
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::random__to::redispatch(ks & c10::after_autograd_keyset, self, to, generator);
+    _ops::random__to::table(ks & c10::after_autograd_keyset, self, to, generator);
   }
   increment_version(self);
   if (grad_fn) {
@@ -648,7 +647,7 @@ Tensor& randperm_generator_out(DispatchKeySet ks, int64_t n, std::optional<Gener
   check_out_requires_grad("randperm", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::randperm_generator_out::redispatch(ks & c10::after_autograd_keyset, n, generator, out);
+    _ops::randperm_generator_out::table(ks & c10::after_autograd_keyset, n, generator, out);
   }
   increment_version(out);
   return out;
@@ -659,7 +658,7 @@ Tensor& randperm_out(DispatchKeySet ks, int64_t n, Tensor& out) {
   check_out_requires_grad("randperm", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::randperm_out::redispatch(ks & c10::after_autograd_keyset, n, out);
+    _ops::randperm_out::table(ks & c10::after_autograd_keyset, n, out);
   }
   increment_version(out);
   return out;
@@ -669,14 +668,14 @@ Tensor& randperm_out(DispatchKeySet ks, int64_t n, Tensor& out) {
 Tensor tril(DispatchKeySet ks, const Tensor& self, int64_t diagonal) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::tril::redispatch(ks & c10::after_autograd_keyset, self, diagonal);
+    return _ops::tril::table(ks & c10::after_autograd_keyset, self, diagonal);
   }
   const auto grad_fn = make_node<TrilBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->diagonal = diagonal;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::tril::redispatch(ks & c10::after_autograd_keyset, self, diagonal);
+    return _ops::tril::table(ks & c10::after_autograd_keyset, self, diagonal);
   }();
   set_history(result, grad_fn);
   return result;
@@ -694,7 +693,7 @@ Tensor& tril_(DispatchKeySet ks, Tensor& self, int64_t diagonal) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::tril_::redispatch(ks & c10::after_autograd_keyset, self, diagonal);
+    _ops::tril_::table(ks & c10::after_autograd_keyset, self, diagonal);
   }
   increment_version(self);
   if (grad_fn) {
@@ -708,7 +707,7 @@ Tensor& tril_out(DispatchKeySet ks, const Tensor& self, int64_t diagonal, Tensor
   check_out_requires_grad("tril", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::tril_out::redispatch(ks & c10::after_autograd_keyset, self, diagonal, out);
+    _ops::tril_out::table(ks & c10::after_autograd_keyset, self, diagonal, out);
   }
   increment_version(out);
   return out;
@@ -718,14 +717,14 @@ Tensor& tril_out(DispatchKeySet ks, const Tensor& self, int64_t diagonal, Tensor
 Tensor triu(DispatchKeySet ks, const Tensor& self, int64_t diagonal) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::triu::redispatch(ks & c10::after_autograd_keyset, self, diagonal);
+    return _ops::triu::table(ks & c10::after_autograd_keyset, self, diagonal);
   }
   const auto grad_fn = make_node<TriuBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->diagonal = diagonal;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::triu::redispatch(ks & c10::after_autograd_keyset, self, diagonal);
+    return _ops::triu::table(ks & c10::after_autograd_keyset, self, diagonal);
   }();
   set_history(result, grad_fn);
   return result;
@@ -743,7 +742,7 @@ Tensor& triu_(DispatchKeySet ks, Tensor& self, int64_t diagonal) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::triu_::redispatch(ks & c10::after_autograd_keyset, self, diagonal);
+    _ops::triu_::table(ks & c10::after_autograd_keyset, self, diagonal);
   }
   increment_version(self);
   if (grad_fn) {
@@ -757,7 +756,7 @@ Tensor& triu_out(DispatchKeySet ks, const Tensor& self, int64_t diagonal, Tensor
   check_out_requires_grad("triu", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::triu_out::redispatch(ks & c10::after_autograd_keyset, self, diagonal, out);
+    _ops::triu_out::table(ks & c10::after_autograd_keyset, self, diagonal, out);
   }
   increment_version(out);
   return out;
@@ -775,7 +774,7 @@ Tensor& uniform_(DispatchKeySet ks, Tensor& self, double from, double to,
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::uniform_::redispatch(ks & c10::after_autograd_keyset, self, from, to, generator);
+    _ops::uniform_::table(ks & c10::after_autograd_keyset, self, from, to, generator);
   }
   increment_version(self);
   if (grad_fn) {
@@ -789,7 +788,7 @@ Tensor& zeros_out(DispatchKeySet ks, IntArrayRef size, Tensor& out) {
   check_out_requires_grad("zeros", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::zeros_out::redispatch(ks & c10::after_autograd_keyset, size, out);
+    _ops::zeros_out::table(ks & c10::after_autograd_keyset, size, out);
   }
   increment_version(out);
   return out;
@@ -801,8 +800,8 @@ Tensor zeros_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarTyp
                   std::optional<Layout> layout, std::optional<Device> device,
                   std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
   AutoDispatchBelowAutograd guard;
-  return _ops::zeros_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                      pin_memory, memory_format);
+  return _ops::zeros_like::table(ks & c10::after_autograd_keyset, self, dtype, layout, device,
+                                 pin_memory, memory_format);
 }
 
 }  // namespace kernels

@@ -396,14 +396,14 @@ namespace kernels {
 Tensor _unsafe_view(DispatchKeySet ks, const Tensor& self, IntArrayRef size) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_unsafe_view::redispatch(ks & c10::after_autograd_keyset, self, size);
+    return _ops::_unsafe_view::table(ks & c10::after_autograd_keyset, self, size);
   }
   const auto grad_fn = make_node<UnsafeViewBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_sizes = self.sizes();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_unsafe_view::redispatch(ks & c10::after_autograd_keyset, self, size);
+    return _ops::_unsafe_view::table(ks & c10::after_autograd_keyset, self, size);
   }();
   set_history(result, grad_fn);
   return result;
@@ -424,8 +424,8 @@ Tensor as_strided(DispatchKeySet ks, const Tensor& self, IntArrayRef size, IntAr
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::as_strided::redispatch(ks & c10::after_autograd_keyset, self, size, stride,
-                                        storage_offset);
+    return _ops::as_strided::table(ks & c10::after_autograd_keyset, self, size, stride,
+                                   storage_offset);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -451,8 +451,7 @@ Tensor& as_strided_(DispatchKeySet ks, Tensor& self, IntArrayRef size, IntArrayR
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::as_strided_::redispatch(ks & c10::after_autograd_keyset, self, size, stride,
-                                  storage_offset);
+    _ops::as_strided_::table(ks & c10::after_autograd_keyset, self, size, stride, storage_offset);
   }
   increment_version(self);
   if (grad_fn) {
@@ -465,7 +464,7 @@ Tensor& as_strided_(DispatchKeySet ks, Tensor& self, IntArrayRef size, IntArrayR
 Tensor cat(DispatchKeySet ks, TensorList tensors, int64_t dim) {
   if (!compute_requires_grad(tensors)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::cat::redispatch(ks & c10::after_autograd_keyset, tensors, dim);
+    return _ops::cat::table(ks & c10::after_autograd_keyset, tensors, dim);
   }
   const auto grad_fn = make_node<CatBackward0>();
   collect_edges(*grad_fn, tensors);
@@ -475,7 +474,7 @@ Tensor cat(DispatchKeySet ks, TensorList tensors, int64_t dim) {
   grad_fn->dim = dim;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::cat::redispatch(ks & c10::after_autograd_keyset, tensors, dim);
+    return _ops::cat::table(ks & c10::after_autograd_keyset, tensors, dim);
   }();
   set_history(result, grad_fn);
   return result;
@@ -486,7 +485,7 @@ Tensor& cat_out(DispatchKeySet ks, TensorList tensors, int64_t dim, Tensor& out)
   check_out_requires_grad("cat", tensors, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::cat_out::redispatch(ks & c10::after_autograd_keyset, tensors, dim, out);
+    _ops::cat_out::table(ks & c10::after_autograd_keyset, tensors, dim, out);
   }
   increment_version(out);
   return out;
@@ -497,7 +496,7 @@ Tensor& concat_out(DispatchKeySet ks, TensorList tensors, int64_t dim, Tensor& o
   check_out_requires_grad("concat", tensors, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::concat_out::redispatch(ks & c10::after_autograd_keyset, tensors, dim, out);
+    _ops::concat_out::table(ks & c10::after_autograd_keyset, tensors, dim, out);
   }
   increment_version(out);
   return out;
@@ -516,7 +515,7 @@ Tensor diagonal(DispatchKeySet ks, const Tensor& self, int64_t offset, int64_t d
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::diagonal::redispatch(ks & c10::after_autograd_keyset, self, offset, dim1, dim2);
+    return _ops::diagonal::table(ks & c10::after_autograd_keyset, self, offset, dim1, dim2);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -531,8 +530,8 @@ Tensor diagonal_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayR
                          int64_t offset, int64_t dim1, int64_t dim2) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::diagonal_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                               input_sizes, offset, dim1, dim2);
+    return _ops::diagonal_backward::table(ks & c10::after_autograd_keyset, grad_output, input_sizes,
+                                          offset, dim1, dim2);
   }
   const auto grad_fn = make_node<DiagonalBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -541,8 +540,8 @@ Tensor diagonal_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayR
   grad_fn->dim2 = dim2;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::diagonal_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                               input_sizes, offset, dim1, dim2);
+    return _ops::diagonal_backward::table(ks & c10::after_autograd_keyset, grad_output, input_sizes,
+                                          offset, dim1, dim2);
   }();
   set_history(result, grad_fn);
   return result;
@@ -558,7 +557,7 @@ Tensor expand(DispatchKeySet ks, const Tensor& self, IntArrayRef size, bool impl
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::expand::redispatch(ks & c10::after_autograd_keyset, self, size, implicit);
+    return _ops::expand::table(ks & c10::after_autograd_keyset, self, size, implicit);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -571,14 +570,14 @@ Tensor expand(DispatchKeySet ks, const Tensor& self, IntArrayRef size, bool impl
 Tensor flip(DispatchKeySet ks, const Tensor& self, IntArrayRef dims) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::flip::redispatch(ks & c10::after_autograd_keyset, self, dims);
+    return _ops::flip::table(ks & c10::after_autograd_keyset, self, dims);
   }
   const auto grad_fn = make_node<FlipBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->dims = dims;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::flip::redispatch(ks & c10::after_autograd_keyset, self, dims);
+    return _ops::flip::table(ks & c10::after_autograd_keyset, self, dims);
   }();
   set_history(result, grad_fn);
   return result;
@@ -589,7 +588,7 @@ Tensor& flip_out(DispatchKeySet ks, const Tensor& self, IntArrayRef dims, Tensor
   check_out_requires_grad("flip", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::flip_out::redispatch(ks & c10::after_autograd_keyset, self, dims, out);
+    _ops::flip_out::table(ks & c10::after_autograd_keyset, self, dims, out);
   }
   increment_version(out);
   return out;
@@ -605,7 +604,7 @@ Tensor permute(DispatchKeySet ks, const Tensor& self, IntArrayRef dims) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::permute::redispatch(ks & c10::after_autograd_keyset, self, dims);
+    return _ops::permute::table(ks & c10::after_autograd_keyset, self, dims);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -618,7 +617,7 @@ Tensor permute(DispatchKeySet ks, const Tensor& self, IntArrayRef dims) {
 Tensor repeat(DispatchKeySet ks, const Tensor& self, IntArrayRef repeats) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::repeat::redispatch(ks & c10::after_autograd_keyset, self, repeats);
+    return _ops::repeat::table(ks & c10::after_autograd_keyset, self, repeats);
   }
   const auto grad_fn = make_node<RepeatBackward0>();
   collect_edges(*grad_fn, self);
@@ -626,7 +625,7 @@ Tensor repeat(DispatchKeySet ks, const Tensor& self, IntArrayRef repeats) {
   grad_fn->self_sizes = self.sizes();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::repeat::redispatch(ks & c10::after_autograd_keyset, self, repeats);
+    return _ops::repeat::table(ks & c10::after_autograd_keyset, self, repeats);
   }();
   set_history(result, grad_fn);
   return result;
@@ -637,7 +636,7 @@ Tensor& repeat_out(DispatchKeySet ks, const Tensor& self, IntArrayRef repeats, T
   check_out_requires_grad("repeat", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::repeat_out::redispatch(ks & c10::after_autograd_keyset, self, repeats, out);
+    _ops::repeat_out::table(ks & c10::after_autograd_keyset, self, repeats, out);
   }
   increment_version(out);
   return out;
@@ -647,7 +646,7 @@ Tensor& repeat_out(DispatchKeySet ks, const Tensor& self, IntArrayRef repeats, T
 Tensor roll(DispatchKeySet ks, const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::roll::redispatch(ks & c10::after_autograd_keyset, self, shifts, dims);
+    return _ops::roll::table(ks & c10::after_autograd_keyset, self, shifts, dims);
   }
   const auto grad_fn = make_node<RollBackward0>();
   collect_edges(*grad_fn, self);
@@ -655,7 +654,7 @@ Tensor roll(DispatchKeySet ks, const Tensor& self, IntArrayRef shifts, IntArrayR
   grad_fn->dims = dims;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::roll::redispatch(ks & c10::after_autograd_keyset, self, shifts, dims);
+    return _ops::roll::table(ks & c10::after_autograd_keyset, self, shifts, dims);
   }();
   set_history(result, grad_fn);
   return result;
@@ -667,7 +666,7 @@ Tensor& roll_out(DispatchKeySet ks, const Tensor& self, IntArrayRef shifts, IntA
   check_out_requires_grad("roll", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::roll_out::redispatch(ks & c10::after_autograd_keyset, self, shifts, dims, out);
+    _ops::roll_out::table(ks & c10::after_autograd_keyset, self, shifts, dims, out);
   }
   increment_version(out);
   return out;
@@ -685,7 +684,7 @@ Tensor select_int(DispatchKeySet ks, const Tensor& self, int64_t dim, int64_t in
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::select_int::redispatch(ks & c10::after_autograd_keyset, self, dim, index);
+    return _ops::select_int::table(ks & c10::after_autograd_keyset, self, dim, index);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -699,8 +698,8 @@ Tensor select_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayRef
                        int64_t dim, int64_t index) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::select_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                             input_sizes, dim, index);
+    return _ops::select_backward::table(ks & c10::after_autograd_keyset, grad_output, input_sizes,
+                                        dim, index);
   }
   const auto grad_fn = make_node<SelectBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -708,8 +707,8 @@ Tensor select_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayRef
   grad_fn->index = index;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::select_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                             input_sizes, dim, index);
+    return _ops::select_backward::table(ks & c10::after_autograd_keyset, grad_output, input_sizes,
+                                        dim, index);
   }();
   set_history(result, grad_fn);
   return result;
@@ -731,8 +730,7 @@ Tensor slice_Tensor(DispatchKeySet ks, const Tensor& self, int64_t dim,
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::slice_Tensor::redispatch(ks & c10::after_autograd_keyset, self, dim, start, end,
-                                          step);
+    return _ops::slice_Tensor::table(ks & c10::after_autograd_keyset, self, dim, start, end, step);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -747,8 +745,8 @@ Tensor slice_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayRef 
                       int64_t dim, int64_t start, int64_t end, int64_t step) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::slice_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, input_sizes,
-                                            dim, start, end, step);
+    return _ops::slice_backward::table(ks & c10::after_autograd_keyset, grad_output, input_sizes, dim,
+                                       start, end, step);
   }
   const auto grad_fn = make_node<SliceBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -758,8 +756,8 @@ Tensor slice_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayRef 
   grad_fn->step = step;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::slice_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                            input_sizes, dim, start, end, step);
+    return _ops::slice_backward::table(ks & c10::after_autograd_keyset, grad_output, input_sizes,
+                                       dim, start, end, step);
   }();
   set_history(result, grad_fn);
   return result;
@@ -779,7 +777,7 @@ std::vector<Tensor> split_Tensor(DispatchKeySet ks, const Tensor& self, int64_t 
   }
   std::vector<Tensor> result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::split_Tensor::redispatch(ks & c10::after_autograd_keyset, self, split_size, dim);
+    return _ops::split_Tensor::table(ks & c10::after_autograd_keyset, self, split_size, dim);
   }();
   as_views(self, result);
   if (grad_fn) {
@@ -802,8 +800,7 @@ std::vector<Tensor> split_with_sizes(DispatchKeySet ks, const Tensor& self, IntA
   }
   std::vector<Tensor> result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::split_with_sizes::redispatch(ks & c10::after_autograd_keyset, self, split_sizes,
-                                              dim);
+    return _ops::split_with_sizes::table(ks & c10::after_autograd_keyset, self, split_sizes, dim);
   }();
   as_views(self, result);
   if (grad_fn) {
@@ -822,7 +819,7 @@ Tensor squeeze(DispatchKeySet ks, const Tensor& self) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::squeeze::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::squeeze::table(ks & c10::after_autograd_keyset, self);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -842,7 +839,7 @@ Tensor squeeze_dim(DispatchKeySet ks, const Tensor& self, int64_t dim) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::squeeze_dim::redispatch(ks & c10::after_autograd_keyset, self, dim);
+    return _ops::squeeze_dim::table(ks & c10::after_autograd_keyset, self, dim);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -862,7 +859,7 @@ Tensor squeeze_dims(DispatchKeySet ks, const Tensor& self, IntArrayRef dim) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::squeeze_dims::redispatch(ks & c10::after_autograd_keyset, self, dim);
+    return _ops::squeeze_dims::table(ks & c10::after_autograd_keyset, self, dim);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -883,7 +880,7 @@ Tensor& squeeze_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::squeeze_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::squeeze_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -905,7 +902,7 @@ Tensor& squeeze__dim(DispatchKeySet ks, Tensor& self, int64_t dim) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::squeeze__dim::redispatch(ks & c10::after_autograd_keyset, self, dim);
+    _ops::squeeze__dim::table(ks & c10::after_autograd_keyset, self, dim);
   }
   increment_version(self);
   if (grad_fn) {
@@ -927,7 +924,7 @@ Tensor& squeeze__dims(DispatchKeySet ks, Tensor& self, IntArrayRef dim) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::squeeze__dims::redispatch(ks & c10::after_autograd_keyset, self, dim);
+    _ops::squeeze__dims::table(ks & c10::after_autograd_keyset, self, dim);
   }
   increment_version(self);
   if (grad_fn) {
@@ -940,7 +937,7 @@ Tensor& squeeze__dims(DispatchKeySet ks, Tensor& self, IntArrayRef dim) {
 Tensor stack(DispatchKeySet ks, TensorList tensors, int64_t dim) {
   if (!compute_requires_grad(tensors)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::stack::redispatch(ks & c10::after_autograd_keyset, tensors, dim);
+    return _ops::stack::table(ks & c10::after_autograd_keyset, tensors, dim);
   }
   const auto grad_fn = make_node<StackBackward0>();
   collect_edges(*grad_fn, tensors);
@@ -949,7 +946,7 @@ Tensor stack(DispatchKeySet ks, TensorList tensors, int64_t dim) {
   grad_fn->tensors_args_scalartypes = to_args_scalartypes(tensors);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::stack::redispatch(ks & c10::after_autograd_keyset, tensors, dim);
+    return _ops::stack::table(ks & c10::after_autograd_keyset, tensors, dim);
   }();
   set_history(result, grad_fn);
   return result;
@@ -960,7 +957,7 @@ Tensor& stack_out(DispatchKeySet ks, TensorList tensors, int64_t dim, Tensor& ou
   check_out_requires_grad("stack", tensors, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::stack_out::redispatch(ks & c10::after_autograd_keyset, tensors, dim, out);
+    _ops::stack_out::table(ks & c10::after_autograd_keyset, tensors, dim, out);
   }
   increment_version(out);
   return out;
@@ -975,7 +972,7 @@ Tensor t(DispatchKeySet ks, const Tensor& self) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::t::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::t::table(ks & c10::after_autograd_keyset, self);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -995,7 +992,7 @@ Tensor& t_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::t_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::t_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1015,7 +1012,7 @@ Tensor transpose_int(DispatchKeySet ks, const Tensor& self, int64_t dim0, int64_
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::transpose_int::redispatch(ks & c10::after_autograd_keyset, self, dim0, dim1);
+    return _ops::transpose_int::table(ks & c10::after_autograd_keyset, self, dim0, dim1);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -1037,7 +1034,7 @@ Tensor& transpose_(DispatchKeySet ks, Tensor& self, int64_t dim0, int64_t dim1) 
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::transpose_::redispatch(ks & c10::after_autograd_keyset, self, dim0, dim1);
+    _ops::transpose_::table(ks & c10::after_autograd_keyset, self, dim0, dim1);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1058,7 +1055,7 @@ std::vector<Tensor> unbind_int(DispatchKeySet ks, const Tensor& self, int64_t di
   }
   std::vector<Tensor> result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::unbind_int::redispatch(ks & c10::after_autograd_keyset, self, dim);
+    return _ops::unbind_int::table(ks & c10::after_autograd_keyset, self, dim);
   }();
   as_views(self, result);
   if (grad_fn) {
@@ -1077,7 +1074,7 @@ Tensor unsqueeze(DispatchKeySet ks, const Tensor& self, int64_t dim) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::unsqueeze::redispatch(ks & c10::after_autograd_keyset, self, dim);
+    return _ops::unsqueeze::table(ks & c10::after_autograd_keyset, self, dim);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -1098,7 +1095,7 @@ Tensor& unsqueeze_(DispatchKeySet ks, Tensor& self, int64_t dim) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::unsqueeze_::redispatch(ks & c10::after_autograd_keyset, self, dim);
+    _ops::unsqueeze_::table(ks & c10::after_autograd_keyset, self, dim);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1117,7 +1114,7 @@ Tensor view(DispatchKeySet ks, const Tensor& self, IntArrayRef size) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::view::redispatch(ks & c10::after_autograd_keyset, self, size);
+    return _ops::view::table(ks & c10::after_autograd_keyset, self, size);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -1135,7 +1132,7 @@ Tensor view_as_complex(DispatchKeySet ks, const Tensor& self) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::view_as_complex::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::view_as_complex::table(ks & c10::after_autograd_keyset, self);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -1153,7 +1150,7 @@ Tensor view_as_real(DispatchKeySet ks, const Tensor& self) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::view_as_real::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::view_as_real::table(ks & c10::after_autograd_keyset, self);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {

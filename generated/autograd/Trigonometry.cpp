@@ -334,14 +334,14 @@ namespace kernels {
 Tensor acos(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::acos::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::acos::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<AcosBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::acos::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::acos::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -359,7 +359,7 @@ Tensor& acos_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::acos_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::acos_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -373,7 +373,7 @@ Tensor& acos_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("acos", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::acos_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::acos_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -383,7 +383,7 @@ Tensor& acos_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor acos_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::acos_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::acos_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<AcosBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -391,7 +391,7 @@ Tensor acos_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::acos_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::acos_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -401,14 +401,14 @@ Tensor acos_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
 Tensor acosh(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::acosh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::acosh::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<AcoshBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::acosh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::acosh::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -426,7 +426,7 @@ Tensor& acosh_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::acosh_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::acosh_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -440,7 +440,7 @@ Tensor& acosh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("acosh", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::acosh_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::acosh_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -450,7 +450,7 @@ Tensor& acosh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor acosh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::acosh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::acosh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<AcoshBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -458,7 +458,7 @@ Tensor acosh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::acosh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::acosh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -468,14 +468,14 @@ Tensor acosh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
 Tensor asin(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::asin::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::asin::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<AsinBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::asin::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::asin::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -493,7 +493,7 @@ Tensor& asin_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::asin_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::asin_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -507,7 +507,7 @@ Tensor& asin_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("asin", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::asin_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::asin_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -517,7 +517,7 @@ Tensor& asin_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor asin_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::asin_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::asin_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<AsinBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -525,7 +525,7 @@ Tensor asin_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::asin_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::asin_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -535,14 +535,14 @@ Tensor asin_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
 Tensor asinh(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::asinh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::asinh::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<AsinhBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::asinh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::asinh::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -560,7 +560,7 @@ Tensor& asinh_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::asinh_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::asinh_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -574,7 +574,7 @@ Tensor& asinh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("asinh", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::asinh_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::asinh_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -584,7 +584,7 @@ Tensor& asinh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor asinh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::asinh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::asinh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<AsinhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -592,7 +592,7 @@ Tensor asinh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::asinh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::asinh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -602,14 +602,14 @@ Tensor asinh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
 Tensor atan(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::atan::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::atan::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<AtanBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::atan::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::atan::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -627,7 +627,7 @@ Tensor& atan_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::atan_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::atan_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -641,7 +641,7 @@ Tensor& atan_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("atan", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::atan_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::atan_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -651,7 +651,7 @@ Tensor& atan_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor atan_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::atan_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::atan_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<AtanBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -659,7 +659,7 @@ Tensor atan_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::atan_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::atan_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -669,14 +669,14 @@ Tensor atan_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
 Tensor atanh(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::atanh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::atanh::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<AtanhBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::atanh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::atanh::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -694,7 +694,7 @@ Tensor& atanh_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::atanh_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::atanh_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -708,7 +708,7 @@ Tensor& atanh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("atanh", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::atanh_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::atanh_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -718,7 +718,7 @@ Tensor& atanh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor atanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::atanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::atanh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<AtanhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -726,7 +726,7 @@ Tensor atanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::atanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::atanh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -736,14 +736,14 @@ Tensor atanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
 Tensor cosh(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::cosh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::cosh::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<CoshBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::cosh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::cosh::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -761,7 +761,7 @@ Tensor& cosh_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::cosh_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::cosh_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -775,7 +775,7 @@ Tensor& cosh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("cosh", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::cosh_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::cosh_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -785,7 +785,7 @@ Tensor& cosh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor cosh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::cosh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::cosh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<CoshBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -793,7 +793,7 @@ Tensor cosh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::cosh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::cosh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -803,13 +803,13 @@ Tensor cosh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
 Tensor deg2rad(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::deg2rad::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::deg2rad::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<Deg2RadBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::deg2rad::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::deg2rad::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -826,7 +826,7 @@ Tensor& deg2rad_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::deg2rad_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::deg2rad_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -840,7 +840,7 @@ Tensor& deg2rad_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("deg2rad", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::deg2rad_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::deg2rad_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -850,13 +850,13 @@ Tensor& deg2rad_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor deg2rad_backward(DispatchKeySet ks, const Tensor& grad_output) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::deg2rad_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+    return _ops::deg2rad_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }
   const auto grad_fn = make_node<Deg2RadBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::deg2rad_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+    return _ops::deg2rad_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -866,13 +866,13 @@ Tensor deg2rad_backward(DispatchKeySet ks, const Tensor& grad_output) {
 Tensor rad2deg(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::rad2deg::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::rad2deg::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<Rad2DegBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::rad2deg::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::rad2deg::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -889,7 +889,7 @@ Tensor& rad2deg_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::rad2deg_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::rad2deg_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -903,7 +903,7 @@ Tensor& rad2deg_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("rad2deg", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::rad2deg_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::rad2deg_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -913,13 +913,13 @@ Tensor& rad2deg_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor rad2deg_backward(DispatchKeySet ks, const Tensor& grad_output) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::rad2deg_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+    return _ops::rad2deg_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }
   const auto grad_fn = make_node<Rad2DegBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::rad2deg_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+    return _ops::rad2deg_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -929,14 +929,14 @@ Tensor rad2deg_backward(DispatchKeySet ks, const Tensor& grad_output) {
 Tensor sinh(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sinh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sinh::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SinhBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sinh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sinh::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -954,7 +954,7 @@ Tensor& sinh_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sinh_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::sinh_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -968,7 +968,7 @@ Tensor& sinh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("sinh", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sinh_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::sinh_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -978,7 +978,7 @@ Tensor& sinh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor sinh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sinh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::sinh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SinhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -986,7 +986,7 @@ Tensor sinh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sinh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::sinh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;

@@ -786,14 +786,14 @@ namespace kernels {
 Tensor abs(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::abs::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::abs::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<AbsBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::abs::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::abs::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -811,7 +811,7 @@ Tensor& abs_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::abs_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::abs_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -825,7 +825,7 @@ Tensor& abs_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("abs", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::abs_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::abs_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -834,7 +834,7 @@ Tensor& abs_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 // bitwise_not(Tensor self) -> Tensor
 Tensor bitwise_not(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::bitwise_not::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::bitwise_not::table(ks & c10::after_autograd_keyset, self);
 }
 
 // bitwise_not_(Tensor(a!) self) -> Tensor(a!)
@@ -848,7 +848,7 @@ Tensor& bitwise_not_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_not_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::bitwise_not_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -862,7 +862,7 @@ Tensor& bitwise_not_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("bitwise_not", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_not_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::bitwise_not_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -872,13 +872,13 @@ Tensor& bitwise_not_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor ceil(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::ceil::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::ceil::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<CeilBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::ceil::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::ceil::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -895,7 +895,7 @@ Tensor& ceil_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::ceil_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::ceil_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -909,7 +909,7 @@ Tensor& ceil_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("ceil", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::ceil_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::ceil_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -919,13 +919,13 @@ Tensor& ceil_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor conj_physical(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::conj_physical::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::conj_physical::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<ConjPhysicalBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::conj_physical::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::conj_physical::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -942,7 +942,7 @@ Tensor& conj_physical_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::conj_physical_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::conj_physical_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -956,7 +956,7 @@ Tensor& conj_physical_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("conj_physical", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::conj_physical_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::conj_physical_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -966,14 +966,14 @@ Tensor& conj_physical_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor cos(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::cos::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::cos::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<CosBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::cos::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::cos::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -991,7 +991,7 @@ Tensor& cos_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::cos_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::cos_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1005,7 +1005,7 @@ Tensor& cos_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("cos", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::cos_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::cos_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1015,7 +1015,7 @@ Tensor& cos_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor cos_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::cos_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::cos_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<CosBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1023,7 +1023,7 @@ Tensor cos_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::cos_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::cos_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1033,14 +1033,14 @@ Tensor cos_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
 Tensor erf(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::erf::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::erf::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<ErfBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::erf::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::erf::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1058,7 +1058,7 @@ Tensor& erf_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::erf_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::erf_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1072,7 +1072,7 @@ Tensor& erf_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("erf", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::erf_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::erf_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1082,7 +1082,7 @@ Tensor& erf_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor erf_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::erf_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::erf_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<ErfBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1090,7 +1090,7 @@ Tensor erf_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::erf_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::erf_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1100,13 +1100,13 @@ Tensor erf_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
 Tensor exp(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::exp::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::exp::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<ExpBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::exp::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::exp::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1124,7 +1124,7 @@ Tensor& exp_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::exp_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::exp_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1139,7 +1139,7 @@ Tensor& exp_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("exp", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::exp_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::exp_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1149,13 +1149,13 @@ Tensor& exp_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor exp2(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::exp2::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::exp2::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<Exp2Backward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::exp2::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::exp2::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1173,7 +1173,7 @@ Tensor& exp2_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::exp2_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::exp2_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1188,7 +1188,7 @@ Tensor& exp2_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("exp2", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::exp2_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::exp2_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1198,7 +1198,7 @@ Tensor& exp2_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor exp2_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::exp2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::exp2_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<Exp2BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -1206,7 +1206,7 @@ Tensor exp2_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::exp2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::exp2_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1216,7 +1216,7 @@ Tensor exp2_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
 Tensor exp_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::exp_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::exp_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<ExpBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -1224,7 +1224,7 @@ Tensor exp_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::exp_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::exp_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1234,13 +1234,13 @@ Tensor exp_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
 Tensor expm1(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::expm1::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::expm1::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<Expm1Backward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::expm1::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::expm1::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1258,7 +1258,7 @@ Tensor& expm1_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::expm1_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::expm1_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1273,7 +1273,7 @@ Tensor& expm1_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("expm1", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::expm1_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::expm1_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1283,7 +1283,7 @@ Tensor& expm1_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor expm1_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::expm1_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::expm1_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<Expm1BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -1291,7 +1291,7 @@ Tensor expm1_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::expm1_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::expm1_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1301,13 +1301,13 @@ Tensor expm1_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
 Tensor floor(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::floor::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::floor::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<FloorBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::floor::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::floor::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1324,7 +1324,7 @@ Tensor& floor_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::floor_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::floor_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1338,7 +1338,7 @@ Tensor& floor_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("floor", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::floor_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::floor_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1348,13 +1348,13 @@ Tensor& floor_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor frac(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::frac::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::frac::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<FracBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::frac::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::frac::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1371,7 +1371,7 @@ Tensor& frac_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::frac_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::frac_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1385,7 +1385,7 @@ Tensor& frac_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("frac", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::frac_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::frac_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1395,13 +1395,13 @@ Tensor& frac_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor frac_backward(DispatchKeySet ks, const Tensor& grad_output) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::frac_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+    return _ops::frac_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }
   const auto grad_fn = make_node<FracBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::frac_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+    return _ops::frac_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1411,7 +1411,7 @@ Tensor frac_backward(DispatchKeySet ks, const Tensor& grad_output) {
 Tensor gelu(DispatchKeySet ks, const Tensor& self, std::string_view approximate) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::gelu::redispatch(ks & c10::after_autograd_keyset, self, approximate);
+    return _ops::gelu::table(ks & c10::after_autograd_keyset, self, approximate);
   }
   const auto grad_fn = make_node<GeluBackward0>();
   collect_edges(*grad_fn, self);
@@ -1419,7 +1419,7 @@ Tensor gelu(DispatchKeySet ks, const Tensor& self, std::string_view approximate)
   grad_fn->approximate = approximate;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::gelu::redispatch(ks & c10::after_autograd_keyset, self, approximate);
+    return _ops::gelu::table(ks & c10::after_autograd_keyset, self, approximate);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1438,7 +1438,7 @@ Tensor& gelu_(DispatchKeySet ks, Tensor& self, std::string_view approximate) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::gelu_::redispatch(ks & c10::after_autograd_keyset, self, approximate);
+    _ops::gelu_::table(ks & c10::after_autograd_keyset, self, approximate);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1452,7 +1452,7 @@ Tensor& gelu_out(DispatchKeySet ks, const Tensor& self, std::string_view approxi
   check_out_requires_grad("gelu", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::gelu_out::redispatch(ks & c10::after_autograd_keyset, self, approximate, out);
+    _ops::gelu_out::table(ks & c10::after_autograd_keyset, self, approximate, out);
   }
   increment_version(out);
   return out;
@@ -1461,7 +1461,7 @@ Tensor& gelu_out(DispatchKeySet ks, const Tensor& self, std::string_view approxi
 // isfinite(Tensor self) -> Tensor
 Tensor isfinite(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::isfinite::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::isfinite::table(ks & c10::after_autograd_keyset, self);
 }
 
 // isfinite.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -1469,7 +1469,7 @@ Tensor& isfinite_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("isfinite", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::isfinite_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::isfinite_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1478,7 +1478,7 @@ Tensor& isfinite_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 // isinf(Tensor self) -> Tensor
 Tensor isinf(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::isinf::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::isinf::table(ks & c10::after_autograd_keyset, self);
 }
 
 // isinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -1486,7 +1486,7 @@ Tensor& isinf_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("isinf", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::isinf_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::isinf_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1495,7 +1495,7 @@ Tensor& isinf_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 // isnan(Tensor self) -> Tensor
 Tensor isnan(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::isnan::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::isnan::table(ks & c10::after_autograd_keyset, self);
 }
 
 // isnan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -1503,7 +1503,7 @@ Tensor& isnan_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("isnan", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::isnan_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::isnan_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1512,7 +1512,7 @@ Tensor& isnan_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 // isneginf(Tensor self) -> Tensor
 Tensor isneginf(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::isneginf::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::isneginf::table(ks & c10::after_autograd_keyset, self);
 }
 
 // isneginf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -1520,7 +1520,7 @@ Tensor& isneginf_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("isneginf", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::isneginf_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::isneginf_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1529,7 +1529,7 @@ Tensor& isneginf_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 // isposinf(Tensor self) -> Tensor
 Tensor isposinf(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::isposinf::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::isposinf::table(ks & c10::after_autograd_keyset, self);
 }
 
 // isposinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -1537,7 +1537,7 @@ Tensor& isposinf_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("isposinf", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::isposinf_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::isposinf_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1547,14 +1547,14 @@ Tensor& isposinf_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor log(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<LogBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1572,7 +1572,7 @@ Tensor& log_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::log_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1586,7 +1586,7 @@ Tensor& log_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("log", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::log_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1596,14 +1596,14 @@ Tensor& log_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor log10(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log10::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log10::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<Log10Backward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log10::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log10::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1621,7 +1621,7 @@ Tensor& log10_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log10_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::log10_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1635,7 +1635,7 @@ Tensor& log10_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("log10", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log10_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::log10_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1645,7 +1645,7 @@ Tensor& log10_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor log10_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log10_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::log10_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<Log10BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1653,7 +1653,7 @@ Tensor log10_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log10_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::log10_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1663,14 +1663,14 @@ Tensor log10_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
 Tensor log1p(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log1p::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log1p::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<Log1PBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log1p::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log1p::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1688,7 +1688,7 @@ Tensor& log1p_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log1p_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::log1p_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1702,7 +1702,7 @@ Tensor& log1p_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("log1p", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log1p_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::log1p_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1712,7 +1712,7 @@ Tensor& log1p_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor log1p_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log1p_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::log1p_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<Log1PBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1720,7 +1720,7 @@ Tensor log1p_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log1p_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::log1p_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1730,14 +1730,14 @@ Tensor log1p_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
 Tensor log2(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log2::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log2::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<Log2Backward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log2::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log2::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1755,7 +1755,7 @@ Tensor& log2_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log2_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::log2_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1769,7 +1769,7 @@ Tensor& log2_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("log2", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log2_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::log2_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1779,7 +1779,7 @@ Tensor& log2_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor log2_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::log2_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<Log2BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1787,7 +1787,7 @@ Tensor log2_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::log2_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1797,7 +1797,7 @@ Tensor log2_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
 Tensor log_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::log_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<LogBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1805,7 +1805,7 @@ Tensor log_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::log_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1814,7 +1814,7 @@ Tensor log_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
 // logical_not(Tensor self) -> Tensor
 Tensor logical_not(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::logical_not::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::logical_not::table(ks & c10::after_autograd_keyset, self);
 }
 
 // logical_not_(Tensor(a!) self) -> Tensor(a!)
@@ -1828,7 +1828,7 @@ Tensor& logical_not_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logical_not_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::logical_not_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1842,7 +1842,7 @@ Tensor& logical_not_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("logical_not", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logical_not_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::logical_not_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1852,13 +1852,13 @@ Tensor& logical_not_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor neg(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::neg::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::neg::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<NegBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::neg::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::neg::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1875,7 +1875,7 @@ Tensor& neg_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::neg_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::neg_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1889,7 +1889,7 @@ Tensor& neg_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("neg", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::neg_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::neg_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1899,13 +1899,13 @@ Tensor& neg_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor neg_backward(DispatchKeySet ks, const Tensor& grad_output) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::neg_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+    return _ops::neg_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }
   const auto grad_fn = make_node<NegBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::neg_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+    return _ops::neg_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1915,14 +1915,14 @@ Tensor neg_backward(DispatchKeySet ks, const Tensor& grad_output) {
 Tensor reciprocal(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::reciprocal::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::reciprocal::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<ReciprocalBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::reciprocal::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::reciprocal::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1940,7 +1940,7 @@ Tensor& reciprocal_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::reciprocal_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::reciprocal_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1954,7 +1954,7 @@ Tensor& reciprocal_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("reciprocal", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::reciprocal_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::reciprocal_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1964,7 +1964,7 @@ Tensor& reciprocal_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor reciprocal_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::reciprocal_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::reciprocal_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<ReciprocalBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1972,8 +1972,7 @@ Tensor reciprocal_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::reciprocal_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                 self);
+    return _ops::reciprocal_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1983,13 +1982,13 @@ Tensor reciprocal_backward(DispatchKeySet ks, const Tensor& grad_output, const T
 Tensor relu(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::relu::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::relu::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<ReluBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::relu::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::relu::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2007,7 +2006,7 @@ Tensor& relu_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::relu_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::relu_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2022,7 +2021,7 @@ Tensor& relu_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("relu", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::relu_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::relu_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2032,14 +2031,14 @@ Tensor& relu_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor relu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::relu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::relu_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<ReluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   grad_fn->output_ = SavedTensor(output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::relu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::relu_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2049,13 +2048,13 @@ Tensor relu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
 Tensor round(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::round::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::round::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<RoundBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::round::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::round::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2065,13 +2064,13 @@ Tensor round(DispatchKeySet ks, const Tensor& self) {
 Tensor round_decimals(DispatchKeySet ks, const Tensor& self, int64_t decimals) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::round_decimals::redispatch(ks & c10::after_autograd_keyset, self, decimals);
+    return _ops::round_decimals::table(ks & c10::after_autograd_keyset, self, decimals);
   }
   const auto grad_fn = make_node<RoundBackward1>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::round_decimals::redispatch(ks & c10::after_autograd_keyset, self, decimals);
+    return _ops::round_decimals::table(ks & c10::after_autograd_keyset, self, decimals);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2088,7 +2087,7 @@ Tensor& round_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::round_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::round_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2108,7 +2107,7 @@ Tensor& round__decimals(DispatchKeySet ks, Tensor& self, int64_t decimals) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::round__decimals::redispatch(ks & c10::after_autograd_keyset, self, decimals);
+    _ops::round__decimals::table(ks & c10::after_autograd_keyset, self, decimals);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2122,7 +2121,7 @@ Tensor& round_decimals_out(DispatchKeySet ks, const Tensor& self, int64_t decima
   check_out_requires_grad("round", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::round_decimals_out::redispatch(ks & c10::after_autograd_keyset, self, decimals, out);
+    _ops::round_decimals_out::table(ks & c10::after_autograd_keyset, self, decimals, out);
   }
   increment_version(out);
   return out;
@@ -2133,7 +2132,7 @@ Tensor& round_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("round", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::round_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::round_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2143,13 +2142,13 @@ Tensor& round_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor rsqrt(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::rsqrt::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::rsqrt::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<RsqrtBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::rsqrt::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::rsqrt::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2167,7 +2166,7 @@ Tensor& rsqrt_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::rsqrt_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::rsqrt_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2182,7 +2181,7 @@ Tensor& rsqrt_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("rsqrt", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::rsqrt_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::rsqrt_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2192,7 +2191,7 @@ Tensor& rsqrt_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor rsqrt_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::rsqrt_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::rsqrt_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<RsqrtBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -2200,7 +2199,7 @@ Tensor rsqrt_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::rsqrt_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::rsqrt_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2210,14 +2209,14 @@ Tensor rsqrt_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
 Tensor sgn(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sgn::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sgn::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SgnBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sgn::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sgn::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2236,7 +2235,7 @@ Tensor& sgn_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sgn_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::sgn_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2251,7 +2250,7 @@ Tensor& sgn_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("sgn", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sgn_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::sgn_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2261,13 +2260,13 @@ Tensor& sgn_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor sigmoid(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sigmoid::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sigmoid::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SigmoidBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sigmoid::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sigmoid::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2285,7 +2284,7 @@ Tensor& sigmoid_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sigmoid_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::sigmoid_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2300,7 +2299,7 @@ Tensor& sigmoid_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("sigmoid", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sigmoid_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::sigmoid_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2310,7 +2309,7 @@ Tensor& sigmoid_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::sigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<SigmoidBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -2318,7 +2317,7 @@ Tensor sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const Tens
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::sigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2328,13 +2327,13 @@ Tensor sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const Tens
 Tensor sign(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sign::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sign::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SignBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sign::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sign::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2351,7 +2350,7 @@ Tensor& sign_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sign_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::sign_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2365,7 +2364,7 @@ Tensor& sign_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("sign", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sign_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::sign_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2374,7 +2373,7 @@ Tensor& sign_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 // signbit(Tensor self) -> Tensor
 Tensor signbit(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::signbit::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::signbit::table(ks & c10::after_autograd_keyset, self);
 }
 
 // signbit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -2382,7 +2381,7 @@ Tensor& signbit_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("signbit", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::signbit_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::signbit_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2392,14 +2391,14 @@ Tensor& signbit_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor silu(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::silu::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::silu::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SiluBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::silu::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::silu::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2417,7 +2416,7 @@ Tensor& silu_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::silu_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::silu_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2431,7 +2430,7 @@ Tensor& silu_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("silu", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::silu_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::silu_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2441,7 +2440,7 @@ Tensor& silu_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor silu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::silu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::silu_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SiluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -2449,7 +2448,7 @@ Tensor silu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::silu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::silu_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2459,14 +2458,14 @@ Tensor silu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
 Tensor sin(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sin::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sin::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SinBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sin::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sin::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2484,7 +2483,7 @@ Tensor& sin_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sin_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::sin_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2498,7 +2497,7 @@ Tensor& sin_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("sin", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sin_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::sin_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2508,7 +2507,7 @@ Tensor& sin_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor sin_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sin_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::sin_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SinBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -2516,7 +2515,7 @@ Tensor sin_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sin_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::sin_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2526,13 +2525,13 @@ Tensor sin_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
 Tensor sqrt(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sqrt::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sqrt::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SqrtBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sqrt::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sqrt::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2550,7 +2549,7 @@ Tensor& sqrt_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sqrt_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::sqrt_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2565,7 +2564,7 @@ Tensor& sqrt_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("sqrt", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sqrt_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::sqrt_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2575,7 +2574,7 @@ Tensor& sqrt_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor sqrt_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sqrt_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::sqrt_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<SqrtBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -2583,7 +2582,7 @@ Tensor sqrt_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sqrt_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::sqrt_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2593,14 +2592,14 @@ Tensor sqrt_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
 Tensor square(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::square::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::square::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SquareBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::square::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::square::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2618,7 +2617,7 @@ Tensor& square_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::square_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::square_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2632,7 +2631,7 @@ Tensor& square_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("square", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::square_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::square_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2642,7 +2641,7 @@ Tensor& square_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor square_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::square_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::square_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SquareBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -2650,7 +2649,7 @@ Tensor square_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::square_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::square_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2660,13 +2659,13 @@ Tensor square_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
 Tensor tan(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::tan::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::tan::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<TanBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::tan::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::tan::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2684,7 +2683,7 @@ Tensor& tan_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::tan_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::tan_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2699,7 +2698,7 @@ Tensor& tan_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("tan", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::tan_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::tan_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2709,7 +2708,7 @@ Tensor& tan_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor tan_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::tan_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::tan_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<TanBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -2717,7 +2716,7 @@ Tensor tan_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::tan_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::tan_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2727,13 +2726,13 @@ Tensor tan_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
 Tensor tanh(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::tanh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::tanh::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<TanhBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::tanh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::tanh::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2751,7 +2750,7 @@ Tensor& tanh_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::tanh_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::tanh_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2766,7 +2765,7 @@ Tensor& tanh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("tanh", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::tanh_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::tanh_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2776,7 +2775,7 @@ Tensor& tanh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 Tensor tanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::tanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::tanh_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<TanhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -2784,7 +2783,7 @@ Tensor tanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::tanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::tanh_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2794,13 +2793,13 @@ Tensor tanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
 Tensor trunc(DispatchKeySet ks, const Tensor& self) {
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::trunc::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::trunc::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<TruncBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::trunc::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::trunc::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2817,7 +2816,7 @@ Tensor& trunc_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::trunc_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::trunc_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2831,7 +2830,7 @@ Tensor& trunc_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("trunc", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::trunc_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::trunc_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
