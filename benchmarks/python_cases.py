@@ -1,6 +1,7 @@
-"""What calls cost from Python: oploom beside NumPy and, where it can be imported, PyTorch."""
+"""What calls cost from Python: oploom beside the libraries that can be imported."""
 
 import importlib
+import importlib.metadata
 import os
 import re
 import subprocess
@@ -9,31 +10,59 @@ import sys
 IMPORT = "import time; start = time.perf_counter(); import {}; print(time.perf_counter() - start)"
 
 
-def cases(name, module):
-    """{case: function} for one library; NumPy has no gradients and no operators as functions."""
+# What is imported, and what waits for a result of a library that computes when it is asked to.
+LIBRARIES = {
+    "oploom": ("oploom", None),
+    "numpy": ("numpy", None),
+    "torch": ("torch", None),
+    "jax": ("jax.numpy", "block_until_ready"),
+    "mlx": ("mlx.core", "eval"),
+}
+
+
+def waiting(module, wait, function):
+    if wait is None:
+        return function
+    if hasattr(module, wait):
+        finish = getattr(module, wait)
+        return lambda: finish(function())
+    return lambda: getattr(function(), wait)()
+
+
+def cases(name, module, wait):
+    """{case: function} for one library; not each has gradients or operators as functions."""
     float32 = module.float32
-    a, b = module.ones(2, dtype=float32), module.ones(2, dtype=float32)
-    total, zeros = module.ones(2, dtype=float32), module.zeros(2, dtype=float32)
+    a, b = module.ones((2,), dtype=float32), module.ones((2,), dtype=float32)
     matrix = module.ones((8, 8), dtype=float32)
-    exp = module.exp
+    x, y = module.ones((1000000,), dtype=float32), module.ones((1000000,), dtype=float32)
+    square = module.ones((256, 256), dtype=float32)
+    condition = x > 0
     result = {
         "python/a + b": lambda: a + b,
-        "python/a += b": lambda: total.__iadd__(zeros),
         "python/a + 1.5": lambda: a + 1.5,
-        "python/exp(a)": lambda: exp(a),
+        "python/exp(a)": lambda: module.exp(a),
         "python/matrix[3]": lambda: matrix[3],
         "python/matrix[2:6]": lambda: matrix[2:6],
         "python/matrix @ matrix": lambda: matrix @ matrix,
         "python/matrix.sum()": lambda: matrix.sum(),
-        "python/a.shape": lambda: a.shape,
-        "python/a.dtype": lambda: a.dtype,
+        "python/x + y, 1 M": lambda: x + y,
+        "python/exp(x), 1 M": lambda: module.exp(x),
+        "python/tanh(x), 1 M": lambda: module.tanh(x),
+        "python/where(x > 0, x, y), 1 M": lambda: module.where(condition, x, y),
+        "python/x.sum(), 1 M": lambda: x.sum(),
+        "python/square @ square, 256": lambda: square @ square,
     }
-    if name != "numpy":
-        x = module.ones(2, dtype=float32, requires_grad=True)
+    result = {case: waiting(module, wait, function) for case, function in result.items()}
+    result |= {"python/a.shape": lambda: a.shape, "python/a.dtype": lambda: a.dtype}
+    if wait is None:
+        total, zeros = module.ones((2,), dtype=float32), module.zeros((2,), dtype=float32)
+        result["python/a += b"] = lambda: total.__iadd__(zeros)
+    if name in ("oploom", "torch"):
+        leaf = module.ones(2, dtype=float32, requires_grad=True)
         result |= {
-            "python/a + b, recorded": lambda: x + b,
+            "python/a + b, recorded": lambda: leaf + b,
             "python/a.requires_grad": lambda: a.requires_grad,
-            "python/forward and backward of 3": lambda: ((x * b).exp().sum()).backward(),
+            "python/forward and backward of 3": lambda: ((leaf * b).exp().sum()).backward(),
         }
     return result
 
@@ -60,27 +89,32 @@ def measure(path, pattern, rounds):
     except ImportError as error:
         sys.exit(f"benchmarks/compare: {error}; build it with tools/setup")
     modules = {}
-    for name in ("oploom", "numpy", "torch"):
+    for name, (package, _) in LIBRARIES.items():
         try:
-            modules[name] = importlib.import_module(name)
+            modules[name] = importlib.import_module(package)
         except ImportError:
             pass  # a peer that is not installed
     results = {}
     functions = {}
     for name, module in modules.items():
-        threads = module.get_num_threads() if hasattr(module, "get_num_threads") else "-"
-        results[name] = {"version": module.__version__, "threads": threads, "times": {}}
+        threads = module.get_num_threads() if hasattr(module, "get_num_threads") else "its own"
+        version = importlib.metadata.version(name)
+        results[name] = {"version": version, "threads": threads, "times": {}}
         functions[name] = {
             case: function
-            for case, function in cases(name, module).items()
+            for case, function in cases(name, module, LIBRARIES[name][1]).items()
             if re.search(pattern, case)
         }
-    imports = re.search(pattern, "python/import")
-    for _ in range(rounds):
-        for name in modules:
-            times = results[name]["times"]
-            for case, function in functions[name].items():
-                times.setdefault(case, []).append(nanoseconds_per_call(function))
-            if imports:
-                times.setdefault("python/import", []).append(import_nanoseconds(name, path))
+    imports = bool(re.search(pattern, "python/import"))
+    for turn in range(rounds):
+        # The libraries take turns case by case, none always first.
+        order = list(modules)[:: -1 if turn % 2 else 1]
+        for case in functions["oploom"]:
+            for name in order:
+                if function := functions[name].get(case):
+                    times = results[name]["times"].setdefault(case, [])
+                    times.append(nanoseconds_per_call(function))
+        for name in order if imports else ():
+            times = results[name]["times"].setdefault("python/import", [])
+            times.append(import_nanoseconds(LIBRARIES[name][0], path))
     return results

@@ -5,6 +5,12 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/oploom)
 set(data_dir ${CMAKE_INSTALL_DATADIR}/oploom)
 
 set(targets oploom oploom_cli)
+set(no_cuda PATTERN cuda EXCLUDE)
+if(OPLOOM_CUDA)
+  list(APPEND targets oploom_cuda)
+  set_target_properties(oploom_cuda PROPERTIES INSTALL_RPATH "$ORIGIN")
+  set(no_cuda "")
+endif()
 set(python_dir "")
 set(python_version "")
 if(OPLOOM_BUILD_PYTHON)
@@ -36,7 +42,8 @@ foreach(folder IN ITEMS c10 aten/core aten/api aten/autograd aten/iterator aten/
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/oploom/${parent}
     FILES_MATCHING PATTERN "*.h"
-    PATTERN "Reduce*.h" EXCLUDE)  # these want kernels of the library, which are not exported
+    PATTERN "Reduce*.h" EXCLUDE  # these want kernels of the library, which are not exported
+    ${no_cuda})
 endforeach()
 foreach(header IN ITEMS aten/ATen.h aten/Base.h aten/native/Expression.h
     aten/native/Signatures.h aten/native/StructuredOutputs.h aten/stubs/DispatchStub.h

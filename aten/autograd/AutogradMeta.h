@@ -3,6 +3,7 @@
 #pragma once
 
 #include <aten/autograd/Node.h>
+#include <aten/autograd/Tangent.h>
 #include <c10/core/TensorImpl.h>
 
 #include <atomic>
@@ -31,6 +32,8 @@ struct OPLOOM_API AutogradMeta : c10::AutogradMetaInterface {
   // The node that accumulates into grad_; leaves only. It owns the tensor, so the tensor does not
   // own it: the graph does.
   c10::weak_intrusive_ptr<Node> grad_accumulator_;
+  // In forward mode; see Note [Tangents] in ForwardAD.h.
+  c10::intrusive_ptr<TangentSlot> tangent_;
   // Hooks of a leaf, which survive its accumulator.
   std::unique_ptr<NodeHooks> hooks_;
   uint32_t output_nr_ = 0;
@@ -72,6 +75,8 @@ struct OPLOOM_API ViewMeta final : AutogradMeta {
   Tensor base_;            // never a view
   uint32_t attr_version_;  // of the memory, when grad_fn_ was set
   CreationMeta creation_meta_;
+  // Made to have another tangent than its base, or none.
+  bool own_tangent_ = false;
 };
 
 inline AutogradMeta* get_autograd_meta(const TensorBase& tensor) {

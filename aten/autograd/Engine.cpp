@@ -1,6 +1,7 @@
 // Engine: dependency counts, the heap of ready nodes, and what happens around each node.
 #include <aten/autograd/AccumulateGrad.h>
 #include <aten/autograd/Engine.h>
+#include <aten/autograd/ForwardAD.h>
 #include <aten/autograd/FunctionsManual.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/LocalDispatchKeySet.h>
@@ -76,11 +77,11 @@ class Workspace {
 thread_local std::unique_ptr<Workspace> spare_workspace;
 
 // With `on`, operators of this scope go past the recording layer, which costs time also where it
-// records nothing.
+// records nothing. In forward mode they do not: that layer computes the tangents of gradients.
 class BelowAutogradIf {
  public:
   explicit BelowAutogradIf(bool on) : saved_(c10::tls_local_dispatch_key_set.excluded) {
-    if (on) c10::tls_local_dispatch_key_set.excluded |= c10::autograd_dispatch_keyset;
+    if (on && !forward_ad::is_on()) c10::tls_local_dispatch_key_set.excluded |= c10::autograd_dispatch_keyset;
   }
   ~BelowAutogradIf() { c10::tls_local_dispatch_key_set.excluded = saved_; }
   BelowAutogradIf(const BelowAutogradIf&) = delete;

@@ -1,4 +1,5 @@
 // Function: the bookkeeping around forward() and backward().
+#include <aten/autograd/ForwardAD.h>
 #include <aten/autograd/Function.h>
 
 #include <algorithm>
@@ -31,6 +32,9 @@ FunctionNode::FunctionNode(std::string name, Backward backward)
 }
 
 void FunctionNode::begin() {
+  if (forward_ad::is_on() && forward_ad::has_tangent(TensorList(inputs_))) {
+    forward_ad::throw_no_formula(name_.c_str());
+  }
   recording_ = compute_requires_grad(TensorList(inputs_));
   if (recording_) collect_edges(*this, TensorList(inputs_));
 }

@@ -3,6 +3,7 @@
 
 #include <aten/autograd/AccumulateGrad.h>
 #include <aten/autograd/AutogradMeta.h>
+#include <aten/autograd/ForwardAD.h>
 #include <aten/autograd/SavedTensor.h>
 #include <aten/autograd/Views.h>
 #include <c10/core/GradMode.h>
@@ -39,11 +40,15 @@ OPLOOM_ALWAYS_INLINE bool compute_requires_grad(const Args&... args) {
   return c10::GradMode::is_enabled() && (any_requires_grad(args) || ...);
 }
 
-// out= forms are not recorded, and refuse to look as if they were.
+// out= forms are not recorded and have no tangents, and refuse to look as if.
 [[noreturn]] OPLOOM_API void throw_out_requires_grad(const char* name);
+[[noreturn]] OPLOOM_API void throw_out_tangent(const char* name);
 template <class... Args>
 OPLOOM_ALWAYS_INLINE void check_out_requires_grad(const char* name, const Args&... args) {
   if (OPLOOM_UNLIKELY(compute_requires_grad(args...))) throw_out_requires_grad(name);
+  if (OPLOOM_UNLIKELY(forward_ad::is_on()) && forward_ad::any_tangent(args...)) {
+    throw_out_tangent(name);
+  }
 }
 
 // ---- Kernels: edges ----

@@ -1,6 +1,8 @@
 // SavedTensor: saving, the version check, and restoring the history of outputs.
+#include <aten/autograd/ForwardAD.h>
 #include <aten/autograd/SavedTensor.h>
 #include <aten/autograd/Views.h>
+#include <generated/ops/clone.h>
 
 namespace at::inline oploom_v1::autograd {
 
@@ -14,6 +16,7 @@ void SavedTensor::save(const Tensor& tensor, bool is_output, bool is_inplace_on_
     return;
   }
   data_ = without_history(tensor);
+  if (OPLOOM_UNLIKELY(forward_ad::level_is_open())) forward_ad::share_tangent(tensor, data_);
   if (is_inplace_on_view) {
     // The history of the base, which leads to the node: hence only an observer.
     copy_slices_ = c10::weak_intrusive_ptr<Node>(grad_fn(get_view_meta(tensor)->base_));
@@ -29,6 +32,12 @@ Tensor SavedTensor::unpack_slow(Node* saved_for) const {
   OPLOOM_CHECK(state_ != State::Released, kFreedGraph);
   if (data_._version() != saved_version_) version_mismatch(saved_for);
   if (state_ == State::Original || !c10::GradMode::is_enabled()) return data_;
+  Tensor result = with_own_history(saved_for);
+  if (forward_ad::level_is_open()) forward_ad::share_tangent(data_, result);
+  return result;
+}
+
+Tensor SavedTensor::with_own_history(Node* saved_for) const {
   if (state_ == State::OutputOnView) {
     const c10::intrusive_ptr<Node> copy_slices = copy_slices_.lock();
     OPLOOM_INTERNAL_ASSERT(copy_slices, "the history of a saved output is gone");
@@ -52,6 +61,12 @@ void SavedTensor::version_mismatch(Node* saved_for) const {
                " saved for its gradient was changed in place since: the ", what, " tensor", origin,
                " was saved at version ", saved_version_, " and is at version ", data_._version(),
                " now; change a clone() of it instead");
+}
+
+SavedTensor save_copy(const Tensor& tensor) {
+  const Tensor copy = tensor.clone();
+  if (forward_ad::level_is_open()) forward_ad::set_tangent(copy, forward_ad::tangent_of(tensor));
+  return SavedTensor(copy, false);
 }
 
 std::vector<SavedTensor> save_list(TensorList tensors, bool is_output) {

@@ -60,6 +60,7 @@ class OPLOOM_API SavedTensor {
 
   void save(const Tensor& tensor, bool is_output, bool is_inplace_on_view);
   Tensor unpack_slow(Node* saved_for) const;
+  Tensor with_own_history(Node* saved_for) const;
   [[noreturn]] void version_mismatch(Node* saved_for) const;
 
   Tensor data_;
@@ -68,6 +69,9 @@ class OPLOOM_API SavedTensor {
   uint32_t output_nr_ = 0;
   State state_ = State::Empty;
 };
+
+// A copy of an input that the operation is about to overwrite, with the tangent that it has before.
+OPLOOM_API SavedTensor save_copy(const Tensor& tensor);
 
 // Tensor lists.
 OPLOOM_API std::vector<SavedTensor> save_list(TensorList tensors, bool is_output);

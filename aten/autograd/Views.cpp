@@ -85,8 +85,10 @@ void as_view(const Tensor& base, const Tensor& view, CreationMeta creation_meta)
   if (of_view != nullptr && creation_meta == CreationMeta::Default) {
     creation_meta = of_view->creation_meta_;
   }
-  view.unsafeGetTensorImpl()->set_autograd_meta(std::make_unique<ViewMeta>(
-      of_view != nullptr ? of_view->base_ : base, creation_meta, view._version()));
+  auto meta = std::make_unique<ViewMeta>(of_view != nullptr ? of_view->base_ : base, creation_meta,
+                                         view._version());
+  if (of_view != nullptr) meta->own_tangent_ = of_view->own_tangent_;
+  view.unsafeGetTensorImpl()->set_autograd_meta(std::move(meta));
 }
 
 Tensor replay_view(const Tensor& tensor, const TensorGeometry& base, const TensorGeometry& view) {

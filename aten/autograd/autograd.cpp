@@ -107,6 +107,12 @@ void throw_out_requires_grad(const char* name) {
                "leave out= away, or call it under NoGradGuard");
 }
 
+void throw_out_tangent(const char* name) {
+  OPLOOM_ERROR(name,
+               "(): an argument has a tangent, and results written to out= have none; leave out= "
+               "away, or pass detach() of the argument");
+}
+
 }  // namespace autograd
 
 // ---- Methods of Tensor ----
@@ -194,6 +200,7 @@ const Tensor& Tensor::detach_() const {
     autograd::Node::bury(std::exchange(meta->grad_fn_, nullptr));
     meta->output_nr_ = 0;
     meta->retains_grad_ = false;
+    meta->tangent_ = nullptr;
   }
   return *this;
 }

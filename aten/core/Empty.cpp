@@ -1,6 +1,7 @@
 // Allocation of tensors below the operators.
 #include <aten/core/Empty.h>
 #include <c10/core/Allocator.h>
+#include <c10/core/DeviceGuard.h>
 #include <c10/core/InferSize.h>
 #include <c10/core/Scalar.h>
 #include <c10/util/Exception.h>
@@ -21,6 +22,7 @@ TensorBase::ImplPtr make_impl(size_t nbytes, const TensorOptions& options) {
   Allocator* allocator = c10::GetAllocator(device.type());
   OPLOOM_CHECK(allocator != nullptr, "empty(): there is no allocator for the device ", device,
                "; register one with c10::SetAllocator");
+  const c10::DeviceGuard guard(device);
   Storage storage(Storage::use_byte_size_t(), nbytes, allocator, /*resizable=*/true);
   return c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(
       std::move(storage), DispatchKeySet(c10::backend_key(device.type(), Layout::Strided)),

@@ -1,7 +1,9 @@
 // Arithmetic of two tensors that is no expression: add, mul, maximum and minimum take bool tensors,
-// which expressions refuse; division, remainders and powers of integers have errors and roundings of
-// their own; alpha, and pow's exponent, have loops for particular numbers; gelu's form is a word.
+// which expressions refuse; division, remainders and powers of integers have errors and roundings
+// of their own; alpha, and pow's exponent, have loops for particular numbers; gelu's form is a
+// word.
 #include <aten/cpu/Loops.h>
+#include <aten/cpu/vec/functions.h>
 #include <aten/stubs/BinaryOps.h>
 
 #include <cmath>
@@ -108,25 +110,6 @@ OPLOOM_ALWAYS_INLINE T modulo_floor(T a, T b) {
   return rest;
 }
 
-// The floor of a / b, computed from fmod so that it is exact where a / b would round up to the next
-// whole number.
-template <typename T>
-OPLOOM_ALWAYS_INLINE T divide_floor_floating(T a, T b) {
-  if (b == T(0)) return a / b;
-  const T rest = std::fmod(a, b);
-  T quotient = (a - rest) / b;
-  if (rest != T(0) && (b < T(0)) != (rest < T(0))) quotient -= T(1);
-  if (quotient == T(0)) return std::copysign(T(0), a / b);
-  const T whole = std::floor(quotient);
-  return quotient - whole > T(0.5) ? whole + T(1) : whole;
-}
-
-template <typename T>
-OPLOOM_ALWAYS_INLINE T remainder_floating(T a, T b) {
-  const T rest = std::fmod(a, b);
-  return rest != T(0) && (b < T(0)) != (rest < T(0)) ? rest + b : rest;
-}
-
 template <typename IntegerOp>
 void integer_division(TensorIteratorBase& iter, const char* name, IntegerOp op) {
   OPLOOM_DISPATCH(iter.common_dtype(), name, (OPLOOM_INTEGRAL), [&] {
@@ -137,12 +120,8 @@ void integer_division(TensorIteratorBase& iter, const char* name, IntegerOp op) 
 
 template <typename FloatingOp>
 void floating_division(TensorIteratorBase& iter, const char* name, FloatingOp op) {
-  OPLOOM_DISPATCH(iter.common_dtype(), name, (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    using opmath_t = c10::opmath_type<scalar_t>;
-    cpu_kernel(iter, [op](scalar_t a, scalar_t b) -> scalar_t {
-      return op(static_cast<opmath_t>(a), static_cast<opmath_t>(b));
-    });
-  });
+  OPLOOM_DISPATCH(iter.common_dtype(), name, (OPLOOM_FLOATING, OPLOOM_REDUCED),
+                  [&] { cpu_kernel_vec<scalar_t>(iter, op); });
 }
 
 bool integral(const TensorIteratorBase& iter) {
@@ -153,30 +132,28 @@ void div_trunc_kernel(TensorIteratorBase& iter) {
   if (integral(iter)) {
     return integer_division(iter, "div", [](auto a, auto b) { return divide_trunc(a, b); });
   }
-  OPLOOM_DISPATCH(iter.common_dtype(), "div", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return (a / b).trunc(); });
-  });
+  floating_division(iter, "div", [](auto a, auto b) { return (a / b).trunc(); });
 }
 
 void div_floor_kernel(TensorIteratorBase& iter) {
   if (integral(iter)) {
     return integer_division(iter, "div", [](auto a, auto b) { return divide_floor(a, b); });
   }
-  floating_division(iter, "div", [](auto a, auto b) { return divide_floor_floating(a, b); });
+  floating_division(iter, "div", [](auto a, auto b) { return floor_divide(a, b); });
 }
 
 void remainder_kernel(TensorIteratorBase& iter) {
   if (integral(iter)) {
     return integer_division(iter, "remainder", [](auto a, auto b) { return modulo_floor(a, b); });
   }
-  floating_division(iter, "remainder", [](auto a, auto b) { return remainder_floating(a, b); });
+  floating_division(iter, "remainder", [](auto a, auto b) { return remainder(a, b); });
 }
 
 void fmod_kernel(TensorIteratorBase& iter) {
   if (integral(iter)) {
     return integer_division(iter, "fmod", [](auto a, auto b) { return modulo_trunc(a, b); });
   }
-  floating_division(iter, "fmod", [](auto a, auto b) { return std::fmod(a, b); });
+  floating_division(iter, "fmod", [](auto a, auto b) { return fmod(a, b); });
 }
 
 // ---- Others ----

@@ -30,7 +30,8 @@ void by_element_size(size_t size, F f) {
 
 void where_kernel(TensorIteratorBase& iter) {
   by_element_size(c10::elementSize(iter.dtype(0)), [&]<typename T>(T) {
-    cpu_kernel(iter, [](bool condition, T self, T other) -> T {
+    // A condition is read as the byte it is: GCC makes no vectors of bool.
+    cpu_kernel(iter, [](uint8_t condition, T self, T other) -> T {
       if constexpr (std::is_integral_v<T>) {
         // Without a branch, in a form that compilers turn into vector instructions.
         const auto mask = static_cast<T>(-static_cast<std::make_signed_t<T>>(condition));

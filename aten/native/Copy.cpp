@@ -8,6 +8,7 @@
 #include <aten/native/StructuredOutputs.h>
 #include <aten/stubs/Copy.h>
 #include <aten/stubs/Fill.h>
+#include <c10/core/DeviceGuard.h>
 #include <c10/core/MemoryFormat.h>
 #include <generated/native/_local_scalar_dense.h>
 #include <generated/native/_to_copy.h>
@@ -133,7 +134,7 @@ bool is_already(const Tensor& self, std::optional<ScalarType> dtype, std::option
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
   return !copy && dtype.value_or(self.scalar_type()) == self.scalar_type() &&
          layout.value_or(self.layout()) == self.layout() &&
-         device.value_or(self.device()) == self.device() &&
+         c10::with_index(device.value_or(self.device())) == self.device() &&
          (format == MemoryFormat::Preserve || self.suggest_memory_format() == format);
 }
 

@@ -1,4 +1,5 @@
 // Autograd for Python: backward(), hooks, the graph's nodes and the grad mode.
+#include <aten/autograd/ForwardAD.h>
 #include <aten/autograd/autograd.h>
 #include <aten/python/ArgParser.h>
 #include <aten/python/Hooks.h>
@@ -221,6 +222,45 @@ PyObject* py_run_backward(PyObject*, PyObject* args) {
   });
 }
 
+// ---- Forward mode ----
+
+PyObject* py_enter_dual_level(PyObject*, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    autograd::forward_ad::enter_dual_level();
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* py_exit_dual_level(PyObject*, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    autograd::forward_ad::exit_dual_level();
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* py_make_dual(PyObject*, PyObject* args) {
+  return guarded([&]() -> PyObject* {
+    PyObject* primal = nullptr;
+    PyObject* tangent = nullptr;
+    if (!PyArg_ParseTuple(args, "OO:make_dual", &primal, &tangent)) return nullptr;
+    OPLOOM_CHECK_TYPE(is_tensor(primal) && is_tensor(tangent),
+                      "make_dual(): expected two Tensors, got ", type_name(primal), " and ",
+                      type_name(tangent));
+    return to_python(autograd::forward_ad::make_dual(unpack(primal), unpack(tangent)));
+  });
+}
+
+PyObject* py_unpack_dual(PyObject*, PyObject* tensor) {
+  return guarded([&]() -> PyObject* {
+    OPLOOM_CHECK_TYPE(is_tensor(tensor), "unpack_dual(): expected a Tensor, got ",
+                      type_name(tensor));
+    auto [primal, tangent] = autograd::forward_ad::unpack_dual(unpack(tensor));
+    Ref first(to_python(std::move(primal)));
+    Ref second(tangent.defined() ? to_python(std::move(tangent)) : Py_NewRef(Py_None));
+    return PyTuple_Pack(2, first.get(), second.get());
+  });
+}
+
 PyObject* py_requires_grad_(PyObject* self, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
     static const char* names[] = {"requires_grad", nullptr};
@@ -331,6 +371,10 @@ PyMethodDef autograd_methods[] = {
 
 PyMethodDef autograd_functions[] = {
     {"_run_backward", py_run_backward, METH_VARARGS, nullptr},
+    {"_enter_dual_level", py_enter_dual_level, METH_NOARGS, nullptr},
+    {"_exit_dual_level", py_exit_dual_level, METH_NOARGS, nullptr},
+    {"_make_dual", py_make_dual, METH_VARARGS, nullptr},
+    {"_unpack_dual", py_unpack_dual, METH_O, nullptr},
     {"is_grad_enabled", py_is_grad_enabled, METH_NOARGS,
      "is_grad_enabled() -> bool\n\nWhether operators record their derivatives."},
     {"_set_grad_enabled", py_set_grad_enabled, METH_O, nullptr},

@@ -14,6 +14,9 @@ struct GeneratorObject {
 
 PyTypeObject GeneratorType = {PyVarObject_HEAD_INIT(nullptr, 0)};
 
+// oploom.default_generator: there is one object for it.
+PyObject* standard_generator = nullptr;
+
 const Generator& generator_of(PyObject* self) {
   return reinterpret_cast<GeneratorObject*>(self)->generator;
 }
@@ -130,6 +133,9 @@ Generator to_generator(PyObject* object) {
 }
 
 PyObject* wrap(Generator generator) {
+  if (standard_generator != nullptr && generator == c10::default_generator()) {
+    return Py_NewRef(standard_generator);
+  }
   Ref object(PyType_GenericAlloc(&GeneratorType, 0));
   new (&reinterpret_cast<GeneratorObject*>(object.get())->generator)
       Generator(std::move(generator));
@@ -148,8 +154,8 @@ void add_generator_type(PyObject* module) {
   check_status(PyType_Ready(&GeneratorType));
   check_status(
       PyModule_AddObjectRef(module, "Generator", reinterpret_cast<PyObject*>(&GeneratorType)));
-  Ref standard(wrap(c10::default_generator()));
-  check_status(PyModule_AddObjectRef(module, "default_generator", standard.get()));
+  standard_generator = wrap(c10::default_generator());
+  check_status(PyModule_AddObjectRef(module, "default_generator", standard_generator));
 }
 
 }  // namespace at::inline oploom_v1::python

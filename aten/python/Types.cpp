@@ -27,6 +27,14 @@ PyObject* enum_reduce(PyObject* self, PyObject*) {
   return PyUnicode_FromString(reinterpret_cast<EnumObject*>(self)->name + sizeof("oploom.") - 1);
 }
 
+// Where pickle finds that attribute; it would look through all modules there are otherwise.
+PyObject* enum_module(PyObject*, void*) { return PyUnicode_FromString("oploom"); }
+
+PyGetSetDef enum_properties[] = {
+    {"__module__", enum_module, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
 ScalarType dtype_of(PyObject* self) {
   return static_cast<ScalarType>(reinterpret_cast<EnumObject*>(self)->value);
 }
@@ -50,6 +58,7 @@ PyObject* dtype_is_signed(PyObject* self, void*) {
 }
 
 PyGetSetDef dtype_properties[] = {
+    {"__module__", enum_module, nullptr, nullptr, nullptr},
     {"itemsize", dtype_itemsize, nullptr, "Bytes of one element.", nullptr},
     {"is_floating_point", dtype_is_floating_point, nullptr, "Whether it is a real float.", nullptr},
     {"is_complex", dtype_is_complex, nullptr, "Whether it is complex.", nullptr},
@@ -65,6 +74,7 @@ PyTypeObject enum_type(const char* name, const char* doc) {
   type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION;
   type.tp_repr = enum_repr;
   type.tp_methods = enum_methods;
+  type.tp_getset = enum_properties;
   return type;
 }
 

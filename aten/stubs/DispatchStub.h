@@ -29,7 +29,8 @@
 // Registration is a constant initialiser that the linker resolves: a forgotten kernel is a link
 // error, and nothing runs when the library is loaded. The first call looks at the processor (and at
 // the environment variable OPLOOM_CPU_CAPABILITY) and remembers the choice in the stub.
-// A kernel for another device is registered at run time with stub.set_kernel(device, fn).
+// A kernel for another device is registered at run time with stub.set_kernel(device, fn), from any
+// library: the place where it is kept is exported, so that all libraries of the process see one.
 
 namespace at::inline oploom_v1 {
 
@@ -54,7 +55,7 @@ namespace detail {
 }
 
 // `Kernels` is the struct that OPLOOM_DECLARE_DISPATCH makes: the addresses of the kernels, one for
-// each instruction set.
+// each instruction set, and those of other devices.
 template <typename FnPtr, typename Kernels>
 class DispatchStub {
  public:
@@ -68,14 +69,14 @@ class DispatchStub {
       FnPtr fn = chosen_.load(std::memory_order_relaxed);
       return OPLOOM_LIKELY(fn != nullptr) ? fn : choose();
     }
-    FnPtr fn = others_[static_cast<int>(device)].load(std::memory_order_acquire);
+    FnPtr fn = Kernels::others[static_cast<int>(device)].load(std::memory_order_acquire);
     if (OPLOOM_UNLIKELY(fn == nullptr)) detail::stub_has_no_kernel(device);
     return fn;
   }
 
   // Registers the kernel of another device.
   void set_kernel(DeviceType device, FnPtr fn) const {
-    others_[static_cast<int>(device)].store(fn, std::memory_order_release);
+    Kernels::others[static_cast<int>(device)].store(fn, std::memory_order_release);
   }
 
   // The kernel of one instruction set, for tests that compare them; null if the processor lacks it.
@@ -104,7 +105,6 @@ class DispatchStub {
   }
 
   static inline constinit std::atomic<FnPtr> chosen_{nullptr};
-  static inline constinit std::atomic<FnPtr> others_[kNumStubDevices]{};
 };
 
 }  // namespace at::inline oploom_v1::native
@@ -122,13 +122,15 @@ class DispatchStub {
 
 // Declares stub `name`, whose kernels have the type `fn`, in the namespace of the operator's native
 // code: at::native here, mathx::native in a package.
-#define OPLOOM_DECLARE_DISPATCH(fn, name) \
-  struct name##_tag {                     \
-    using fn_type = fn;                   \
-    static fn_type DEFAULT;               \
-    OPLOOM_DECLARE_AVX2_                  \
-    OPLOOM_DECLARE_AVX512_                \
-  };                                      \
+#define OPLOOM_DECLARE_DISPATCH(fn, name)                   \
+  struct name##_tag {                                       \
+    using fn_type = fn;                                     \
+    static fn_type DEFAULT;                                 \
+    OPLOOM_DECLARE_AVX2_                                    \
+    OPLOOM_DECLARE_AVX512_                                  \
+    OPLOOM_API static inline constinit std::atomic<fn_type> \
+        others[::at::native::kNumStubDevices]{};            \
+  };                                                        \
   inline constexpr ::at::native::DispatchStub<fn, name##_tag> name {}
 
 // Defines the kernel of `name` for the instruction set being compiled. To be used where `name` was

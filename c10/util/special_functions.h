@@ -2,8 +2,11 @@
 //
 // Formulas are from the Digital Library of Mathematical Functions (dlmf.nist.gov), by number. Each
 // is accurate to a few units in the last place of a double unless its comment says otherwise; at
-// the edges of its domain it gives what SciPy gives.
+// the edges of its domain it gives what SciPy gives. None calls itself, since a GPU's functions
+// then need a stack whose size nobody knows.
 #pragma once
+
+#include <c10/util/HostDevice.h>
 
 #include <cmath>
 #include <cstdint>
@@ -16,14 +19,8 @@ inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline constexpr double kSqrtPi = 1.7724538509055160273;
 
-// The logarithmic derivative of the gamma function. -inf at +0, inf at -0, nan at -1, -2, ...
-inline double digamma(double x) {
-  if (x == 0) return std::copysign(kInf, -x);
-  if (x < 0) {
-    if (x == std::floor(x)) return kNan;
-    // DLMF 5.5.4; the tangent of the fractional part alone keeps its digits.
-    return digamma(1 - x) - std::numbers::pi / std::tan(std::numbers::pi * (x - std::round(x)));
-  }
+// For x > 0; nan for nan.
+OPLOOM_HOST_DEVICE inline double digamma_of_positive(double x) {
   double shift = 0;
   for (; x < 10; ++x) shift += 1 / x;  // DLMF 5.5.2
   // DLMF 5.11.2
@@ -35,10 +32,19 @@ inline double digamma(double x) {
             z * (1. / 252 - z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 - z * (1. / 12)))))));
   return std::log(x) - 0.5 / x - series - shift;
 }
+// The logarithmic derivative of the gamma function. -inf at +0, inf at -0, nan at -1, -2, ...
+OPLOOM_HOST_DEVICE inline double digamma(double x) {
+  if (x == 0) return std::copysign(kInf, -x);
+  if (!(x < 0)) return digamma_of_positive(x);
+  if (x == std::floor(x)) return kNan;
+  // DLMF 5.5.4; the tangent of the fractional part alone keeps its digits.
+  return digamma_of_positive(1 - x) -
+         std::numbers::pi / std::tan(std::numbers::pi * (x - std::round(x)));
+}
 
 // The Hurwitz zeta function: the sum of (q + k)^-s over k = 0, 1, ..., for s > 1. Whole s are
 // needed for q < 0; inf at q = 0, -1, ... and nan below -2^20, where the sum would be too long.
-inline double zeta(double s, double q) {
+OPLOOM_HOST_DEVICE inline double zeta(double s, double q) {
   if (s == 1) return kInf;
   if (s < 1) return kNan;
   if (q <= 0) {
@@ -63,7 +69,7 @@ inline double zeta(double s, double q) {
 }
 
 // The n-th derivative of digamma, for whole n >= 0.
-inline double polygamma(double n, double x) {
+OPLOOM_HOST_DEVICE inline double polygamma(double n, double x) {
   if (n < 0 || n != std::floor(n)) return kNan;
   if (n == 0) return digamma(x);
   // DLMF 5.15.1
@@ -71,10 +77,8 @@ inline double polygamma(double n, double x) {
   return std::fmod(n, 2) == 0 ? -value : value;
 }
 
-// exp(x^2) erfc(x)
-inline double erfcx(double x) {
-  if (x < -26.7) return kInf;
-  if (x < 0) return 2 * std::exp(x * x) - erfcx(-x);
+// For x >= 0; nan for nan.
+OPLOOM_HOST_DEVICE inline double erfcx_of_positive(double x) {
   if (x < 12) {
     // The rounding error of x^2 would be multiplied by x^2.
     const double square = x * x;
@@ -87,9 +91,14 @@ inline double erfcx(double x) {
   for (int k = 24; k >= 1; --k) tail = x + 0.5 * k / tail;
   return 1 / (kSqrtPi * tail);
 }
+// exp(x^2) erfc(x)
+OPLOOM_HOST_DEVICE inline double erfcx(double x) {
+  if (x < -26.7) return kInf;
+  return x < 0 ? 2 * std::exp(x * x) - erfcx_of_positive(-x) : erfcx_of_positive(x);
+}
 
 // The inverse of erf.
-inline double erfinv(double x) {
+OPLOOM_HOST_DEVICE inline double erfinv(double x) {
   const double magnitude = std::abs(x);
   if (!(magnitude <= 1)) return kNan;
   if (magnitude == 1) return std::copysign(kInf, x);
@@ -108,13 +117,8 @@ inline double erfinv(double x) {
   return std::copysign(y, x);
 }
 
-// The inverse of the normal distribution function: the x below which lies the share p.
-inline double ndtri(double p) {
-  if (!(p >= 0 && p <= 1)) return kNan;
-  if (p == 0) return -kInf;
-  if (p == 1) return kInf;
-  if (p > 0.75) return -ndtri(1 - p);
-  if (p > 0.25) return std::numbers::sqrt2 * erfinv(2 * p - 1);
+// For 0 < p <= 0.25.
+OPLOOM_HOST_DEVICE inline double ndtri_of_tail(double p) {
   // Newton's method for log(erfc(y)) = log(2 p), with erfc(y) = exp(-y^2) erfcx(y).
   const double target = std::log(2 * p);
   double y = std::sqrt(-target);
@@ -126,9 +130,17 @@ inline double ndtri(double p) {
   }
   return -std::numbers::sqrt2 * y;
 }
+// The inverse of the normal distribution function: the x below which lies the share p.
+OPLOOM_HOST_DEVICE inline double ndtri(double p) {
+  if (!(p >= 0 && p <= 1)) return kNan;
+  if (p == 0) return -kInf;
+  if (p == 1) return kInf;
+  if (p > 0.75) return -ndtri_of_tail(1 - p);
+  return p > 0.25 ? std::numbers::sqrt2 * erfinv(2 * p - 1) : ndtri_of_tail(p);
+}
 
 // The sum of DLMF 10.25.2 for order 0 or 1, without the factor (x / 2)^order.
-inline double bessel_series(int order, double x) {
+OPLOOM_HOST_DEVICE inline double bessel_series(int order, double x) {
   const double z = 0.25 * x * x;
   double term = 1, sum = 1;
   for (int k = 1; term > 1e-17 * sum; ++k) {
@@ -139,7 +151,7 @@ inline double bessel_series(int order, double x) {
 }
 
 // DLMF 10.40.1: exp(-x) I(x) for large x.
-inline double bessel_asymptotic(int order, double x) {
+OPLOOM_HOST_DEVICE inline double bessel_asymptotic(int order, double x) {
   double term = 1, sum = 1;
   for (int k = 1; k < 40 && std::abs(term) > 1e-17; ++k) {
     const double odd = 2 * k - 1;
@@ -150,12 +162,12 @@ inline double bessel_asymptotic(int order, double x) {
 }
 
 // The modified Bessel function of the first kind of order 0, and exp(-|x|) times it.
-inline double i0e(double x) {
+OPLOOM_HOST_DEVICE inline double i0e(double x) {
   x = std::abs(x);
   if (std::isinf(x)) return 0;
   return x < 30 ? bessel_series(0, x) * std::exp(-x) : bessel_asymptotic(0, x);
 }
-inline double i0(double x) {
+OPLOOM_HOST_DEVICE inline double i0(double x) {
   x = std::abs(x);
   if (x < 30) return bessel_series(0, x);
   if (std::isinf(x)) return x;
@@ -165,13 +177,13 @@ inline double i0(double x) {
 }
 
 // The same of order 1.
-inline double i1e(double x) {
+OPLOOM_HOST_DEVICE inline double i1e(double x) {
   const double magnitude = std::abs(x);
   if (std::isinf(x)) return std::copysign(0., x);
   return magnitude < 30 ? 0.5 * x * bessel_series(1, x) * std::exp(-magnitude)
                         : std::copysign(bessel_asymptotic(1, magnitude), x);
 }
-inline double i1(double x) {
+OPLOOM_HOST_DEVICE inline double i1(double x) {
   const double magnitude = std::abs(x);
   if (magnitude < 30) return 0.5 * x * bessel_series(1, x);
   if (std::isinf(x)) return x;

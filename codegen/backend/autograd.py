@@ -9,7 +9,7 @@ from typing import Optional, Sequence
 
 import jinja2
 
-from codegen.backend import expression, text, types
+from codegen.backend import expression, forward, text, types
 from codegen.backend.model import (
     Argument,
     Derivative,
@@ -66,6 +66,7 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
             family=family,
             nodes=nodes,
             kernels=[KernelText(_comments(op), _kernel(op)) for op in operators],
+            duals=[d for op in operators if (d := forward.dual(model, op, _result_names(op)))],
             headers=_headers(model, operators),
         )
     if model.package.in_tree:
@@ -85,11 +86,13 @@ def _headers(model: Model, operators: Sequence[Operator]) -> list[str]:
         headers |= {"generated/ops/Functions.h", *model.package.helper_headers}
     for op in operators:
         if op.derivative is not None:
-            code = " ".join(g.cpp for g in op.derivative.inputs)
-            called = set(re.findall(r"\b(\w+)\s*\(", code))
-            for gradient in op.derivative.inputs:
-                if gradient.program is not None:
-                    called |= _operators_of(gradient.program)
+            terms = [t for f in op.derivative.forward for t in f.terms]
+            code = [t.cpp for t in terms] + [f.together or "" for f in op.derivative.forward]
+            code += [g.cpp for g in op.derivative.inputs]
+            called = set(re.findall(r"\b(\w+)\s*\(", " ".join(code)))
+            for formula in [*op.derivative.inputs, *terms]:
+                if formula.program is not None:
+                    called |= _operators_of(formula.program)
             headers |= {f"{folder}/{roots[name]}.h" for name in called if name in roots}
         if any(a.is_write for a in op.inputs) and "clone" in roots:
             headers.add(f"{folder}/{roots['clone']}.h")
@@ -366,7 +369,7 @@ def _kernel(op: Operator) -> str:
         lines = _inplace(op)
     else:
         lines = _functional(op)
-    return text.function(_signature(op, " {"), lines)
+    return text.function(_signature(op, " {"), [*forward.entry(op), *lines])
 
 
 def _redispatch(op: Operator, indent: int, head: str = "return ") -> str:
@@ -439,7 +442,7 @@ def _save(op: Operator, plan: Plan, saved: Saved, pad: str) -> list[str]:
     elif is_output and written:
         value = f"SavedTensor({value}, true, get_view_meta({value}) != nullptr)"
     elif saved.of in written:
-        value = f"SavedTensor({value}.clone(), false)"
+        value = f"save_copy({value})"
     elif written and not saved.type.optional:
         value = f"save_beside({value}, {types.cpp_name(written[0])})"
     else:

@@ -95,16 +95,16 @@ def _table(model: Model, op: Operator) -> Table:
     entries: list[tuple[str, str]] = []
     backends = ""
     if op.structured is not None:
-        for key, implementation in sorted(op.structured.impl.items()):
-            name = f"{op.identifier}_{key}"
+        for implementation, keys in _keys_by_function(op.structured.impl).items():
+            name = f"{op.identifier}_{keys[0]}"
             kernels.append(_structured(model, op, name, f"native::structured_{implementation}", True))
-            entries.append((key, name))
+            entries += [(key, name) for key in keys]
         name = f"{op.identifier}_Meta"
         meta = f"meta::{native.structured_meta_class(op)}"
         kernels.append(_structured(model, op, name, meta, False))
         entries.append(("Meta", name))
     else:
-        for function, keys in _keys_by_function(op).items():
+        for function, keys in _keys_by_function(op.dispatch).items():
             name = f"{op.identifier}_{keys[0]}"
             kernels.append(_trampoline(op, name, function))
             entries += [(key, name) for key in keys]
@@ -129,9 +129,9 @@ def _head(op: Operator) -> str:
     return f"constinit OperatorTable<{struct}::schema>\n    {struct}::table("
 
 
-def _keys_by_function(op: Operator) -> dict[str, list[str]]:
+def _keys_by_function(dispatch: dict[str, str]) -> dict[str, list[str]]:
     functions: dict[str, list[str]] = {}
-    for key, function in sorted(op.dispatch.items()):
+    for key, function in sorted(dispatch.items()):
         functions.setdefault(function, []).append(key)
     return functions
 

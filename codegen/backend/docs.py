@@ -64,6 +64,7 @@ class Section:
     derivatives: list[Formula]
     derivative_note: str
     derivative_legend: str
+    tangents: list[tuple[str, str]]  # results and their forward formulas, where somebody wrote them
     saved: list[str]
     dtypes: list[str]
     dtype_note: str
@@ -339,6 +340,13 @@ def derivative_note(op: Operator) -> str:
     return ""
 
 
+def tangents(op: Operator) -> list[tuple[str, str]]:
+    """The forward formulas. That of an expression is its differential, which the gradients show."""
+    if op.derivative is None or op.expression is not None:
+        return []
+    return [(", ".join(f.names), f.formula) for f in op.derivative.forward]
+
+
 def saved(derivative: Optional[Derivative]) -> list[str]:
     if derivative is None:
         return []
@@ -408,6 +416,7 @@ class Site:
             derivatives=derivatives,
             derivative_note=derivative_note(op),
             derivative_legend=derivative_legend,
+            tangents=tangents(op),
             saved=saved(op.derivative),
             dtypes=dtypes(op),
             dtype_note=dtype_note(op),

@@ -1,8 +1,9 @@
 """Kernels of expression operators, and C++ for programs of operators on tensors.
 
 generated/stubs/<Family>.h declares the kernels, generated/cpu/<Family>.cpp defines them and is
-compiled once for each instruction set. What calls them, shape functions and the like, is rendered
-by dispatch.py into generated/dispatch/<Family>.cpp.
+compiled once for each instruction set; generated/cuda/<Family>.cu defines the same ones for a GPU.
+What calls them, shape functions and the like, is rendered by dispatch.py into
+generated/dispatch/<Family>.cpp.
 """
 
 from __future__ import annotations
@@ -119,16 +120,34 @@ def _vec(instruction: Instruction, arguments: list[str]) -> str:
 
 
 @dataclass(frozen=True)
+class Target:
+    """What a kernel's functor is written in terms of."""
+
+    numbers: str  # the class that holds what is computed at once
+    function: str  # before a function of a kernel
+    outputs: str  # the class of several results
+
+
+CPU = Target("Vec<T>", "OPLOOM_ALWAYS_INLINE", "std::array")
+CUDA = Target("Number<T>", "OPLOOM_HOST_DEVICE", "Outputs")
+
+
+@dataclass(frozen=True)
 class Kernel:
-    """One loop: what expression_Kernel.cpp.j2 shows of it."""
+    """One loop: what expression_kernels.cpp.j2 and expression_kernels.cu.j2 show of it."""
 
     name: str  # of its stub, without `_stub`
     comment: str
     body: str  # the class template
     kind: str  # of aten/cpu/Expression.h: floating, complex, numeric, any or truth
 
+    @property
+    def cuda_registration(self) -> str:
+        kernel = f"{self.kind}_kernel<{self.name}_op>"
+        return wrapped("OPLOOM_REGISTER_CUDA_KERNEL(", [f"{self.name}_stub", kernel], ");")
 
-def kernels(op: Operator) -> list[Kernel]:
+
+def kernels(op: Operator, target: Target = CPU) -> list[Kernel]:
     """The kernel of an operator. A gradient of several inputs has one more for each of them alone."""
     expression = op.expression
     kind = "truth" if expression.promotion == "bool" and expression.integers else {
@@ -139,17 +158,18 @@ def kernels(op: Operator) -> list[Kernel]:
     }[(expression.integers, expression.complex)]
     outputs = expression.program.outputs
     note = text.comment(f"{op.schema}: {expression.text}")
-    made = [Kernel(op.identifier, note, _kernel_class(op, op.identifier, expression.program), kind)]
+    whole = _kernel_class(op, op.identifier, expression.program, target)
+    made = [Kernel(op.identifier, note, whole, kind)]
     if len(outputs) > 1:
         for i, output in enumerate(outputs):
             name = f"{op.identifier}_{i}"
             note = text.comment(f"{op.schema}, output {i} alone")
             part = expression.program.part(output)
-            made.append(Kernel(name, note, _kernel_class(op, name, part), kind))
+            made.append(Kernel(name, note, _kernel_class(op, name, part, target), kind))
     return made
 
 
-def _kernel_class(op: Operator, name: str, program: Program) -> str:
+def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> str:
     expression = op.expression
     uniform = [i for i in program.instructions if i.uniform]
     flags = {a.name for a in op.inputs if a.type.base == "bool"}
@@ -189,15 +209,15 @@ def _kernel_class(op: Operator, name: str, program: Program) -> str:
     if len(outputs) == 1:
         lines.append(text.assign("    return ", outputs[0]))
     else:
-        lines.append(wrapped(f"return std::array<V, {len(outputs)}>{{", outputs, "};", 4))
-    call = wrapped("  OPLOOM_ALWAYS_INLINE auto operator()(", parameters, ") const {")
+        lines.append(wrapped(f"return {target.outputs}<V, {len(outputs)}>{{", outputs, "};", 4))
+    call = wrapped(f"  {target.function} auto operator()(", parameters, ") const {")
     return "\n".join(
         [
             "template <typename T>",
             f"struct {name}_op {{",
             f"  static constexpr int kOutputs = {len(outputs)};",
             f"  static constexpr int kInputs = {len(parameters)};",
-            "  using V = Vec<T>;",
+            f"  using V = {target.numbers};",
             constructor,
             text.function(call, lines),
             *members,
@@ -381,10 +401,19 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
         outputs[f"{folder}/cpu/{family}.cpp"] = env.get_template("expression_kernels.cpp.j2").render(
             family=family, kernels=made
         )
+        if model.package.in_tree:  # packages have kernels for the CPU alone
+            made = [k for op in operators if op.expression for k in kernels(op, CUDA)]
+            outputs[f"generated/cuda/{family}.cu"] = env.get_template(
+                "expression_kernels.cu.j2"
+            ).render(family=family, kernels=made)
     if model.package.in_tree:
-        outputs["generated/cpu/sources.cmake"] = env.get_template(
-            "expression_sources.cmake.j2"
-        ).render(families=sources)
+        for place, suffix, variable in (
+            ("cpu", "cpp", "OPLOOM_EXPRESSION_KERNELS"),
+            ("cuda", "cu", "OPLOOM_CUDA_EXPRESSION_KERNELS"),
+        ):
+            outputs[f"generated/{place}/sources.cmake"] = env.get_template(
+                "expression_sources.cmake.j2"
+            ).render(families=sources, place=place, suffix=suffix, variable=variable)
         outputs["generated/stubs/CMakeLists.txt"] = env.get_template(
             "expression_CMakeLists.j2"
         ).render()

@@ -310,9 +310,46 @@ class Gradient:
 
 
 @dataclass(frozen=True)
+class Term:
+    """A term of a forward formula, which is there if the inputs `tangents` have one."""
+
+    tangents: tuple[str, ...]
+    cpp: str
+    program: Optional[Program]  # what computes it, where that is not `cpp`
+
+    @staticmethod
+    def read(json: dict[str, Any]) -> "Term":
+        return Term(tuple(json["tangents"]), json["cpp"], Program.read(json["program"]))
+
+
+@dataclass(frozen=True)
+class Forward:
+    """The tangent of the output `names`: the sum of the terms."""
+
+    names: tuple[str, ...]
+    formula: str
+    terms: tuple[Term, ...]
+    together: Optional[str]  # C++ of the sum, for when every input has a tangent
+    uses_output: bool
+    uses_self: bool  # the value that an in-place form has overwritten
+
+    @staticmethod
+    def read(json: dict[str, Any]) -> "Forward":
+        return Forward(
+            tuple(json["names"]),
+            json["formula"],
+            tuple(Term.read(t) for t in json["terms"]),
+            json["together"],
+            json["uses_output"],
+            json["uses_self"],
+        )
+
+
+@dataclass(frozen=True)
 class Derivative:
     node: str  # AddBackward0
     inputs: tuple[Gradient, ...]
+    forward: tuple[Forward, ...]
     saved: tuple[Saved, ...]
     non_differentiable: tuple[str, ...]
     output_differentiability: Optional[tuple[bool, ...]]
@@ -327,6 +364,7 @@ class Derivative:
         return Derivative(
             node=json["node"],
             inputs=tuple(Gradient.read(i) for i in json["inputs"]),
+            forward=tuple(Forward.read(f) for f in json["forward"]),
             saved=tuple(Saved.read(s) for s in json["saved"]),
             non_differentiable=tuple(json.get("non_differentiable") or ()),
             output_differentiability=None if flags is None else tuple(flags),

@@ -117,7 +117,7 @@ class Loader {
   }
 
   void formula(DerivativeEntry& entry, const YamlNode& key, const YamlNode& value) {
-    GradientFormula formula;
+    ForwardFormula formula;
     formula.names = split_list(key, diagnostics_);
     formula.node = &value;
     if (!value.is_scalar()) {
@@ -162,15 +162,24 @@ class Loader {
       }
     }
     for (const auto& name : formula.names) {
-      for (const auto& earlier : forward ? entry.forward : entry.gradients) {
+      const auto compare = [&](const GradientFormula& earlier) {
         for (const auto& earlier_name : earlier.names) {
           if (earlier_name.text != name.text) continue;
           diagnostics_.error(name.where, "a second formula for '" + name.text + "'")
               .note(earlier_name.where, "the first one is here");
         }
+      };
+      if (forward) {
+        for (const auto& earlier : entry.forward) compare(earlier);
+      } else {
+        for (const auto& earlier : entry.gradients) compare(earlier);
       }
     }
-    (forward ? entry.forward : entry.gradients).push_back(std::move(formula));
+    if (forward) {
+      entry.forward.push_back(std::move(formula));
+    } else {
+      entry.gradients.push_back(std::move(formula));
+    }
   }
 
   Model& model_;

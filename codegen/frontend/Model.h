@@ -80,6 +80,23 @@ struct GradientFormula {
   std::optional<Program> program;
 };
 
+// A term of a forward formula, which belongs to the tangents of `tangents`.
+struct ForwardTerm {
+  std::vector<std::string> tangents;  // inputs
+  std::string text;                   // in the language of derivatives.yaml
+  std::string cpp;                    // as a kernel says it
+  std::optional<Program> program;     // instead of both, what to compute with operators on tensors
+};
+
+// The tangent of an output.
+struct ForwardFormula : GradientFormula {
+  std::vector<ForwardTerm> terms;
+  // One call that computes the sum where every input has a tangent, or "".
+  std::string together, together_cpp;
+  bool uses_output = false;  // it speaks of the result, so it is computed afterwards
+  bool uses_self = false;    // and of the value of self that the operator has overwritten
+};
+
 // One entry of derivatives.yaml.
 struct DerivativeEntry {
   FunctionSchema schema;
@@ -87,7 +104,7 @@ struct DerivativeEntry {
   const YamlNode* node = nullptr;
   const YamlNode* name_node = nullptr;
   std::vector<GradientFormula> gradients;
-  std::vector<GradientFormula> forward;  // formulas for results: forward mode
+  std::vector<ForwardFormula> forward;
   std::optional<std::vector<bool>> output_differentiability;
   // What only PyTorch's own back end has: a differentiability that is a C++ condition, formulas for
   // one backend. They are read, and refused where the derivative is to be used.
@@ -99,6 +116,7 @@ struct Derivative {
   const DerivativeEntry* entry = nullptr;
   std::string node;  // the C++ class, `AddBackward0`
   std::vector<GradientFormula> inputs;
+  std::vector<ForwardFormula> forward;
   std::vector<SavedValue> saved;
   std::vector<std::string> non_differentiable;
   std::vector<bool> output_differentiability;

@@ -167,13 +167,7 @@ class Writer {
     }
     json_.end_array();
     json_.key("forward").begin_array();
-    for (const auto& formula : derivative.entry->forward) {
-      json_.begin_compact().begin_object();
-      json_.key("names");
-      words(formula.names);
-      json_.key("formula").value(formula.text);
-      json_.end_object().end_compact();
-    }
+    for (const auto& formula : derivative.forward) write(formula);
     json_.end_array();
     json_.key("saved").begin_array();
     for (const auto& value : derivative.saved) write(value);
@@ -184,6 +178,33 @@ class Writer {
     for (const bool flag : derivative.output_differentiability) json_.value(flag);
     json_.end_array().end_compact();
     json_.key("uses_grad_input_mask").value(derivative.uses_grad_input_mask);
+    json_.end_object();
+  }
+
+  void write(const ForwardFormula& formula) {
+    json_.begin_object();
+    json_.key("names");
+    words(formula.names);
+    json_.key("formula").value(formula.text);
+    json_.key("terms").begin_array();
+    for (const auto& term : formula.terms) {
+      json_.begin_compact().begin_object();
+      json_.key("tangents");
+      strings(term.tangents);
+      json_.key("cpp").value(term.cpp);
+      json_.key("program");
+      if (term.program) {
+        write(*term.program);
+      } else {
+        json_.null();
+      }
+      json_.end_object().end_compact();
+    }
+    json_.end_array();
+    json_.key("together");
+    text_or_null(formula.together_cpp);
+    json_.key("uses_output").value(formula.uses_output);
+    json_.key("uses_self").value(formula.uses_self);
     json_.end_object();
   }
 

@@ -42,6 +42,25 @@ struct CopysignBackwardBackward0 final : BuiltinNode {
   SavedTensor grad_output_;
 };
 
+// copysign_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
+//     Tensor
+//   self_tangent: self == 0 ? 0 : output / self * grad
+//   self: self == 0 ? 0 : -(output / self / self * self_tangent * grad)
+//   output: self == 0 ? 0 : self_tangent / self * grad
+struct CopysignJvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "CopysignJvpBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    output_.reset_data();
+    self_tangent_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor output_;
+  SavedTensor self_tangent_;
+};
+
 // fmax(Tensor self, Tensor other) -> Tensor
 //   self, other: fmax_backward(grad, self, other, grad_input_mask)
 struct FmaxBackward0 final : BuiltinNode {
@@ -63,6 +82,21 @@ struct FmaxBackward0 final : BuiltinNode {
 struct FmaxBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "FmaxBackwardBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    other_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor other_;
+};
+
+// fmax_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+//   self_tangent: self >= other || isnan(other) ? grad : 0
+//   other_tangent: self >= other || isnan(other) ? 0 : grad
+struct FmaxJvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "FmaxJvpBackward0"; }
   void release_variables() override {
     self_.reset_data();
     other_.reset_data();
@@ -102,6 +136,21 @@ struct FminBackwardBackward0 final : BuiltinNode {
   SavedTensor other_;
 };
 
+// fmin_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+//   self_tangent: self <= other || isnan(other) ? grad : 0
+//   other_tangent: self <= other || isnan(other) ? 0 : grad
+struct FminJvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "FminJvpBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    other_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor other_;
+};
+
 // heaviside(Tensor self, Tensor values) -> Tensor
 //   self, values: heaviside_backward(grad, self, grad_input_mask)
 struct HeavisideBackward0 final : BuiltinNode {
@@ -117,6 +166,16 @@ struct HeavisideBackward0 final : BuiltinNode {
 struct HeavisideBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "HeavisideBackwardBackward0"; }
+  void release_variables() override { self_.reset_data(); }
+
+  SavedTensor self_;
+};
+
+// heaviside_jvp(Tensor self_tangent, Tensor values_tangent, Tensor self) -> Tensor
+//   values_tangent: self == 0 ? grad : 0
+struct HeavisideJvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "HeavisideJvpBackward0"; }
   void release_variables() override { self_.reset_data(); }
 
   SavedTensor self_;
@@ -161,6 +220,32 @@ struct HypotBackwardBackward0 final : BuiltinNode {
   SavedTensor grad_output_;
 };
 
+// hypot_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other, Tensor output) ->
+//     Tensor
+//   self_tangent: grad * (self / output)
+//   other_tangent: grad * (other / output)
+//   self: grad * (self_tangent / output)
+//   other: grad * (other_tangent / output)
+//   output: grad * (-(self_tangent * (self / output / output)) - other_tangent * (other / output /
+//       output))
+struct HypotJvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "HypotJvpBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    output_.reset_data();
+    other_.reset_data();
+    self_tangent_.reset_data();
+    other_tangent_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor output_;
+  SavedTensor other_;
+  SavedTensor self_tangent_;
+  SavedTensor other_tangent_;
+};
+
 // ldexp.Tensor(Tensor self, Tensor other) -> Tensor
 //   self, other: ldexp_backward(grad, self, other, grad_input_mask)
 struct LdexpBackward0 final : BuiltinNode {
@@ -193,6 +278,28 @@ struct LdexpBackwardBackward0 final : BuiltinNode {
   SavedTensor other_;
   SavedTensor self_;
   SavedTensor grad_output_;
+};
+
+// ldexp_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+//   self_tangent: grad * conj(exp2(other))
+//   other_tangent: grad * conj(self * (0.6931471805599453 * exp2(other)))
+//   self: grad * conj(other_tangent * (0.6931471805599453 * exp2(other)))
+//   other: grad * conj(self_tangent * (0.6931471805599453 * exp2(other)) + other_tangent * (self *
+//       (0.6931471805599453 * (0.6931471805599453 * exp2(other)))))
+struct LdexpJvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "LdexpJvpBackward0"; }
+  void release_variables() override {
+    other_.reset_data();
+    self_.reset_data();
+    other_tangent_.reset_data();
+    self_tangent_.reset_data();
+  }
+
+  SavedTensor other_;
+  SavedTensor self_;
+  SavedTensor other_tangent_;
+  SavedTensor self_tangent_;
 };
 
 // logaddexp2(Tensor self, Tensor other) -> Tensor
@@ -232,6 +339,31 @@ struct Logaddexp2BackwardBackward0 final : BuiltinNode {
   SavedTensor grad_output_;
 };
 
+// logaddexp2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+//   self_tangent: grad / (1 + exp2(other - self))
+//   other_tangent: grad / (1 + exp2(self - other))
+//   self: grad * (self_tangent / (1 + exp2(other - self)) * (0.6931471805599453 * exp2(other -
+//       self)) / (1 + exp2(other - self)) - other_tangent / (1 + exp2(self - other)) *
+//       (0.6931471805599453 * exp2(self - other)) / (1 + exp2(self - other)))
+//   other: grad * (other_tangent / (1 + exp2(self - other)) * (0.6931471805599453 * exp2(self -
+//       other)) / (1 + exp2(self - other)) - self_tangent / (1 + exp2(other - self)) *
+//       (0.6931471805599453 * exp2(other - self)) / (1 + exp2(other - self)))
+struct Logaddexp2JvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "Logaddexp2JvpBackward0"; }
+  void release_variables() override {
+    other_.reset_data();
+    self_.reset_data();
+    self_tangent_.reset_data();
+    other_tangent_.reset_data();
+  }
+
+  SavedTensor other_;
+  SavedTensor self_;
+  SavedTensor self_tangent_;
+  SavedTensor other_tangent_;
+};
+
 // logaddexp(Tensor self, Tensor other) -> Tensor
 //   self, other: logaddexp_backward(grad, self, other, grad_input_mask)
 struct LogaddexpBackward0 final : BuiltinNode {
@@ -265,6 +397,29 @@ struct LogaddexpBackwardBackward0 final : BuiltinNode {
   SavedTensor self_;
   SavedTensor other_;
   SavedTensor grad_output_;
+};
+
+// logaddexp_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+//   self_tangent: grad * sigmoid(self - other)
+//   other_tangent: grad * sigmoid(other - self)
+//   self: grad * (self_tangent * (sigmoid(self - other) * (1 - sigmoid(self - other))) -
+//       other_tangent * (sigmoid(other - self) * (1 - sigmoid(other - self))))
+//   other: grad * (other_tangent * (sigmoid(other - self) * (1 - sigmoid(other - self))) -
+//       self_tangent * (sigmoid(self - other) * (1 - sigmoid(self - other))))
+struct LogaddexpJvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "LogaddexpJvpBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    other_.reset_data();
+    self_tangent_.reset_data();
+    other_tangent_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor other_;
+  SavedTensor self_tangent_;
+  SavedTensor other_tangent_;
 };
 
 // special_xlog1py(Tensor self, Tensor other) -> Tensor
@@ -303,6 +458,30 @@ struct SpecialXlog1PyBackwardBackward0 final : BuiltinNode {
   SavedTensor grad_output_;
 };
 
+// special_xlog1py_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) ->
+//     Tensor
+//   self_tangent: self == 0 && (other <= -1 || isinf(other)) ? 0 : log1p(other) * grad
+//   other_tangent: self == 0 && (other <= -1 || isinf(other)) ? 0 : self / (other + 1) * grad
+//   self: self == 0 && (other <= -1 || isinf(other)) ? 0 : other_tangent / (other + 1) * grad
+//   other: grad * ((self == 0 && (other <= -1 || isinf(other)) ? 0 : self_tangent / (other + 1)) +
+//       (self == 0 && (other <= -1 || isinf(other)) ? 0 : -(self / (other + 1) / (other + 1) *
+//       other_tangent)))
+struct SpecialXlog1PyJvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "SpecialXlog1PyJvpBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    other_.reset_data();
+    other_tangent_.reset_data();
+    self_tangent_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor other_;
+  SavedTensor other_tangent_;
+  SavedTensor self_tangent_;
+};
+
 // xlogy.Tensor(Tensor self, Tensor other) -> Tensor
 //   self, other: xlogy_backward(grad, self, other, grad_input_mask)
 struct XlogyBackward0 final : BuiltinNode {
@@ -337,6 +516,28 @@ struct XlogyBackwardBackward0 final : BuiltinNode {
   SavedTensor self_;
   SavedTensor other_;
   SavedTensor grad_output_;
+};
+
+// xlogy_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+//   self_tangent: self == 0 && (other <= 0 || isinf(other)) ? 0 : log(other) * grad
+//   other_tangent: self == 0 && (other <= 0 || isinf(other)) ? 0 : self / other * grad
+//   self: self == 0 && (other <= 0 || isinf(other)) ? 0 : other_tangent / other * grad
+//   other: grad * ((self == 0 && (other <= 0 || isinf(other)) ? 0 : self_tangent / other) + (self
+//       == 0 && (other <= 0 || isinf(other)) ? 0 : -(self / other / other * other_tangent)))
+struct XlogyJvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "XlogyJvpBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    other_.reset_data();
+    other_tangent_.reset_data();
+    self_tangent_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor other_;
+  SavedTensor other_tangent_;
+  SavedTensor self_tangent_;
 };
 
 }  // namespace at::inline oploom_v1::autograd

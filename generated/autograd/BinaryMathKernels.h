@@ -34,6 +34,8 @@ Tensor& copysign_out(DispatchKeySet ks, const Tensor& self, const Tensor& other,
 std::tuple<Tensor, Tensor> copysign_backward_Tensor(DispatchKeySet ks, const Tensor& grad_output,
                                                     const Tensor& self, const Tensor& output,
                                                     std::array<bool, 2> output_mask);
+Tensor copysign_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent,
+                           const Tensor& other_tangent, const Tensor& self, const Tensor& output);
 Tensor& float_power_Scalar_out(DispatchKeySet ks, const Scalar& self, const Tensor& exponent,
                                Tensor& out);
 Tensor& float_power_Tensor_Scalar_out(DispatchKeySet ks, const Tensor& self, const Scalar& exponent,
@@ -46,12 +48,16 @@ Tensor& fmax_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Ten
 std::tuple<Tensor, Tensor> fmax_backward(DispatchKeySet ks, const Tensor& grad_output,
                                          const Tensor& self, const Tensor& other,
                                          std::array<bool, 2> output_mask);
+Tensor fmax_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
+                const Tensor& self, const Tensor& other);
 Tensor fmin(DispatchKeySet ks, const Tensor& self, const Tensor& other);
 Tensor& fmin_(DispatchKeySet ks, Tensor& self, const Tensor& other);
 Tensor& fmin_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
 std::tuple<Tensor, Tensor> fmin_backward(DispatchKeySet ks, const Tensor& grad_output,
                                          const Tensor& self, const Tensor& other,
                                          std::array<bool, 2> output_mask);
+Tensor fmin_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
+                const Tensor& self, const Tensor& other);
 Tensor gcd(DispatchKeySet ks, const Tensor& self, const Tensor& other);
 Tensor& gcd_(DispatchKeySet ks, Tensor& self, const Tensor& other);
 Tensor& gcd_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
@@ -60,12 +66,16 @@ Tensor& heaviside_(DispatchKeySet ks, Tensor& self, const Tensor& values);
 Tensor& heaviside_out(DispatchKeySet ks, const Tensor& self, const Tensor& values, Tensor& out);
 std::tuple<Tensor, Tensor> heaviside_backward(DispatchKeySet ks, const Tensor& grad_output,
                                               const Tensor& self, std::array<bool, 2> output_mask);
+Tensor heaviside_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& values_tangent,
+                     const Tensor& self);
 Tensor hypot(DispatchKeySet ks, const Tensor& self, const Tensor& other);
 Tensor& hypot_(DispatchKeySet ks, Tensor& self, const Tensor& other);
 Tensor& hypot_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
 std::tuple<Tensor, Tensor> hypot_backward(DispatchKeySet ks, const Tensor& grad_output,
                                           const Tensor& self, const Tensor& other,
                                           const Tensor& output, std::array<bool, 2> output_mask);
+Tensor hypot_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
+                 const Tensor& self, const Tensor& other, const Tensor& output);
 Tensor lcm(DispatchKeySet ks, const Tensor& self, const Tensor& other);
 Tensor& lcm_(DispatchKeySet ks, Tensor& self, const Tensor& other);
 Tensor& lcm_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
@@ -75,6 +85,8 @@ Tensor& ldexp_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Te
 std::tuple<Tensor, Tensor> ldexp_backward_Tensor(DispatchKeySet ks, const Tensor& grad_output,
                                                  const Tensor& self, const Tensor& other,
                                                  std::array<bool, 2> output_mask);
+Tensor ldexp_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
+                        const Tensor& self, const Tensor& other);
 Tensor logaddexp(DispatchKeySet ks, const Tensor& self, const Tensor& other);
 Tensor& logaddexp_(DispatchKeySet ks, Tensor& self, const Tensor& other);
 Tensor& logaddexp_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
@@ -84,9 +96,13 @@ Tensor& logaddexp2_out(DispatchKeySet ks, const Tensor& self, const Tensor& othe
 std::tuple<Tensor, Tensor> logaddexp2_backward(DispatchKeySet ks, const Tensor& grad_output,
                                                const Tensor& self, const Tensor& other,
                                                std::array<bool, 2> output_mask);
+Tensor logaddexp2_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
+                      const Tensor& self, const Tensor& other);
 std::tuple<Tensor, Tensor> logaddexp_backward(DispatchKeySet ks, const Tensor& grad_output,
                                               const Tensor& self, const Tensor& other,
                                               std::array<bool, 2> output_mask);
+Tensor logaddexp_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
+                     const Tensor& self, const Tensor& other);
 Tensor nextafter(DispatchKeySet ks, const Tensor& self, const Tensor& other);
 Tensor& nextafter_(DispatchKeySet ks, Tensor& self, const Tensor& other);
 Tensor& nextafter_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
@@ -101,6 +117,8 @@ Tensor& special_xlog1py_self_scalar_out(DispatchKeySet ks, const Scalar& self, c
 std::tuple<Tensor, Tensor> special_xlog1py_backward(DispatchKeySet ks, const Tensor& grad_output,
                                                     const Tensor& self, const Tensor& other,
                                                     std::array<bool, 2> output_mask);
+Tensor special_xlog1py_jvp(DispatchKeySet ks, const Tensor& self_tangent,
+                           const Tensor& other_tangent, const Tensor& self, const Tensor& other);
 Tensor& special_xlogy_other_scalar_out(DispatchKeySet ks, const Tensor& self, const Scalar& other,
                                        Tensor& out);
 Tensor& special_xlogy_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
@@ -116,5 +134,7 @@ Tensor& xlogy_OutTensor(DispatchKeySet ks, const Tensor& self, const Tensor& oth
 std::tuple<Tensor, Tensor> xlogy_backward_Tensor(DispatchKeySet ks, const Tensor& grad_output,
                                                  const Tensor& self, const Tensor& other,
                                                  std::array<bool, 2> output_mask);
+Tensor xlogy_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
+                        const Tensor& self, const Tensor& other);
 
 }  // namespace at::inline oploom_v1::autograd::kernels

@@ -59,6 +59,31 @@ struct Atan2BackwardBackward0 final : BuiltinNode {
   SavedTensor grad_output_;
 };
 
+// atan2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+//   self_tangent: grad * (other / (self * self + other * other))
+//   other_tangent: -(grad * (self / (self * self + other * other)))
+//   self: grad * (-(self_tangent * (other / (self * self + other * other) * (self + self) / (self *
+//       self + other * other))) - other_tangent * ((1 - self / (self * self + other * other) *
+//       (self + self)) / (self * self + other * other)))
+//   other: grad * (self_tangent * ((1 - other / (self * self + other * other) * (other + other)) /
+//       (self * self + other * other)) + other_tangent * (self / (self * self + other * other) *
+//       (other + other) / (self * self + other * other)))
+struct Atan2JvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "Atan2JvpBackward0"; }
+  void release_variables() override {
+    other_.reset_data();
+    self_.reset_data();
+    self_tangent_.reset_data();
+    other_tangent_.reset_data();
+  }
+
+  SavedTensor other_;
+  SavedTensor self_;
+  SavedTensor self_tangent_;
+  SavedTensor other_tangent_;
+};
+
 // div.Tensor(Tensor self, Tensor other) -> Tensor
 //   self: div_tensor_self_backward(grad, other, self.scalar_type())
 //   other: div_tensor_other_backward(grad, self, other)

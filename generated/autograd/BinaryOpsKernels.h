@@ -26,6 +26,8 @@ Tensor& atan2_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Te
 std::tuple<Tensor, Tensor> atan2_backward(DispatchKeySet ks, const Tensor& grad_output,
                                           const Tensor& self, const Tensor& other,
                                           std::array<bool, 2> output_mask);
+Tensor atan2_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
+                 const Tensor& self, const Tensor& other);
 Tensor bitwise_and_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other);
 Tensor& bitwise_and__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
 Tensor& bitwise_and_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other,

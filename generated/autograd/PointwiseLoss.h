@@ -88,6 +88,57 @@ struct BinaryCrossEntropyBackwardBackwardBackward0 final : BuiltinNode {
   SavedTensor grad_output__;
 };
 
+// _binary_cross_entropy_backward_jvp(Tensor grad_output_tangent, Tensor self_tangent, Tensor
+//     target_tangent, Tensor grad_output, Tensor self, Tensor target) -> Tensor
+//   grad_output_tangent: grad * ((self - target) / maximum(self * (1 - self), 1e-12))
+//   self_tangent: grad * ((grad_output - grad_output * (self - target) / maximum(self * (1 - self),
+//       1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12
+//       ? 0 : 1 - self - self)) / maximum(self * (1 - self), 1e-12))
+//   target_tangent: -(grad * (grad_output / maximum(self * (1 - self), 1e-12)))
+//   grad_output: grad * (self_tangent * ((1 - (self - target) / maximum(self * (1 - self), 1e-12) *
+//       (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 -
+//       self - self)) / maximum(self * (1 - self), 1e-12)) - target_tangent / maximum(self * (1 -
+//       self), 1e-12))
+//   self: grad * (grad_output_tangent * ((1 - (self - target) / maximum(self * (1 - self), 1e-12) *
+//       (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 -
+//       self - self)) / maximum(self * (1 - self), 1e-12)) + self_tangent * ((-((grad_output -
+//       grad_output * (self - target) / maximum(self * (1 - self), 1e-12) * (self * (1 - self) ==
+//       1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self - self)) /
+//       maximum(self * (1 - self), 1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) :
+//       self * (1 - self) < 1e-12 ? 0 : 1 - self - self) + (self * (1 - self) == 1e-12 ?
+//       -(grad_output * (self - target) / maximum(self * (1 - self), 1e-12)) : self * (1 - self) <
+//       1e-12 ? 0 : -2 * (grad_output * (self - target) / maximum(self * (1 - self), 1e-12)))) -
+//       (grad_output - grad_output * (self - target) / maximum(self * (1 - self), 1e-12) * (self *
+//       (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self -
+//       self)) / maximum(self * (1 - self), 1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1 - self
+//       - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self - self)) / maximum(self * (1 - self),
+//       1e-12)) + target_tangent * (grad_output / maximum(self * (1 - self), 1e-12) * (self * (1 -
+//       self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self - self)
+//       / maximum(self * (1 - self), 1e-12)))
+//   target: grad * (grad_output_tangent * (-1 / maximum(self * (1 - self), 1e-12)) + self_tangent *
+//       (grad_output / maximum(self * (1 - self), 1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1 -
+//       self - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self - self) / maximum(self * (1 -
+//       self), 1e-12)))
+struct BinaryCrossEntropyBackwardJvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "BinaryCrossEntropyBackwardJvpBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    target_.reset_data();
+    grad_output_.reset_data();
+    self_tangent_.reset_data();
+    target_tangent_.reset_data();
+    grad_output_tangent_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor target_;
+  SavedTensor grad_output_;
+  SavedTensor self_tangent_;
+  SavedTensor target_tangent_;
+  SavedTensor grad_output_tangent_;
+};
+
 // _binary_cross_entropy_with_logits(Tensor self, Tensor target) -> Tensor
 //   self, target: _binary_cross_entropy_with_logits_backward(grad, self, target, grad_input_mask)
 struct BinaryCrossEntropyWithLogitsBackward0 final : BuiltinNode {
@@ -167,6 +218,60 @@ struct BinaryCrossEntropyWithLogitsBackwardBackward1 final : BuiltinNode {
   SavedTensor grad_output_;
 };
 
+// _binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self,
+//     Tensor target) -> Tensor
+//   self_tangent: grad * (1 - target - sigmoid(-self))
+//   target_tangent: -(grad * self)
+//   self: grad * (self_tangent * (sigmoid(-self) * (1 - sigmoid(-self))) - target_tangent)
+//   target: -(grad * self_tangent)
+struct BinaryCrossEntropyWithLogitsJvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "BinaryCrossEntropyWithLogitsJvpBackward0"; }
+  void release_variables() override {
+    target_.reset_data();
+    self_.reset_data();
+    self_tangent_.reset_data();
+    target_tangent_.reset_data();
+  }
+
+  SavedTensor target_;
+  SavedTensor self_;
+  SavedTensor self_tangent_;
+  SavedTensor target_tangent_;
+};
+
+// _binary_cross_entropy_with_logits_jvp.pos_weight(Tensor self_tangent, Tensor target_tangent,
+//     Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) -> Tensor
+//   self_tangent: grad * (1 - target - (1 + (pos_weight - 1) * target) * sigmoid(-self))
+//   target_tangent: grad * ((pos_weight - 1) * logaddexp(-self, 0) - self)
+//   pos_weight_tangent: grad * (target * logaddexp(-self, 0))
+//   self: grad * (self_tangent * ((1 + (pos_weight - 1) * target) * (sigmoid(-self) * (1 -
+//       sigmoid(-self)))) + target_tangent * (-((pos_weight - 1) * sigmoid(-self)) - 1) -
+//       pos_weight_tangent * (target * sigmoid(-self)))
+//   target: grad * (self_tangent * (-1 - (pos_weight - 1) * sigmoid(-self)) + pos_weight_tangent *
+//       logaddexp(-self, 0))
+//   pos_weight: grad * (target_tangent * logaddexp(-self, 0) - self_tangent * (target *
+//       sigmoid(-self)))
+struct BinaryCrossEntropyWithLogitsJvpBackward1 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "BinaryCrossEntropyWithLogitsJvpBackward1"; }
+  void release_variables() override {
+    target_.reset_data();
+    pos_weight_.reset_data();
+    self_.reset_data();
+    self_tangent_.reset_data();
+    target_tangent_.reset_data();
+    pos_weight_tangent_.reset_data();
+  }
+
+  SavedTensor target_;
+  SavedTensor pos_weight_;
+  SavedTensor self_;
+  SavedTensor self_tangent_;
+  SavedTensor target_tangent_;
+  SavedTensor pos_weight_tangent_;
+};
+
 // _huber_loss(Tensor self, Tensor target, float delta) -> Tensor
 //   self, target: _huber_loss_backward(grad, self, target, delta, grad_input_mask)
 struct HuberLossBackward0 final : BuiltinNode {
@@ -206,6 +311,33 @@ struct HuberLossBackwardBackward0 final : BuiltinNode {
   SavedTensor grad_output_;
 };
 
+// _huber_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target, float
+//     delta) -> Tensor
+//   self_tangent: grad * (abs(self - target) <= delta ? 0.5 * (self - target) + 0.5 * (self -
+//       target) : delta * sign(self - target))
+//   target_tangent: grad * (abs(self - target) <= delta ? -0.5 * (self - target) - 0.5 * (self -
+//       target) : -(delta * sign(self - target)))
+//   self: grad * ((abs(self - target) <= delta ? self_tangent : 0) + (abs(self - target) <= delta ?
+//       -target_tangent : 0))
+//   target: grad * ((abs(self - target) <= delta ? -self_tangent : 0) + (abs(self - target) <=
+//       delta ? target_tangent : 0))
+struct HuberLossJvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "HuberLossJvpBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    target_.reset_data();
+    self_tangent_.reset_data();
+    target_tangent_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor target_;
+  double delta{};
+  SavedTensor self_tangent_;
+  SavedTensor target_tangent_;
+};
+
 // _kl_div(Tensor self, Tensor target) -> Tensor
 //   self, target: _kl_div_backward(grad, self, target, grad_input_mask)
 struct KlDivBackward0 final : BuiltinNode {
@@ -239,6 +371,28 @@ struct KlDivBackwardBackward0 final : BuiltinNode {
   SavedTensor target_;
   SavedTensor self_;
   SavedTensor grad_output_;
+};
+
+// _kl_div_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor
+//   self_tangent: target == 0 ? 0 : -(target * grad)
+//   target_tangent: target == 0 ? 0 : (log(target) - self + 1) * grad
+//   self: target == 0 ? 0 : -(target_tangent * grad)
+//   target: grad * ((target == 0 ? 0 : -self_tangent) + (target == 0 ? 0 : target_tangent /
+//       target))
+struct KlDivJvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "KlDivJvpBackward0"; }
+  void release_variables() override {
+    target_.reset_data();
+    self_.reset_data();
+    target_tangent_.reset_data();
+    self_tangent_.reset_data();
+  }
+
+  SavedTensor target_;
+  SavedTensor self_;
+  SavedTensor target_tangent_;
+  SavedTensor self_tangent_;
 };
 
 // _kl_div_log_target(Tensor self, Tensor target) -> Tensor
@@ -275,6 +429,28 @@ struct KlDivLogTargetBackwardBackward0 final : BuiltinNode {
   SavedTensor grad_output_;
 };
 
+// _kl_div_log_target_jvp(Tensor self_tangent, Tensor target_tangent, Tensor target, Tensor output)
+//     -> Tensor
+//   self_tangent: grad * conj(-exp(target))
+//   target_tangent: grad * conj(output + exp(target))
+//   target: grad * conj(target_tangent * exp(target) - self_tangent * exp(target))
+//   output: grad * conj(target_tangent)
+struct KlDivLogTargetJvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "KlDivLogTargetJvpBackward0"; }
+  void release_variables() override {
+    target_.reset_data();
+    output_.reset_data();
+    target_tangent_.reset_data();
+    self_tangent_.reset_data();
+  }
+
+  SavedTensor target_;
+  SavedTensor output_;
+  SavedTensor target_tangent_;
+  SavedTensor self_tangent_;
+};
+
 // _l1_loss(Tensor self, Tensor target) -> Tensor
 //   self, target: _l1_loss_backward(grad, self, target, grad_input_mask)
 struct L1LossBackward0 final : BuiltinNode {
@@ -295,6 +471,21 @@ struct L1LossBackward0 final : BuiltinNode {
 struct L1LossBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "L1LossBackwardBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    target_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor target_;
+};
+
+// _l1_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor
+//   self_tangent: grad * sign(self - target)
+//   target_tangent: -(grad * sign(self - target))
+struct L1LossJvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "L1LossJvpBackward0"; }
   void release_variables() override {
     self_.reset_data();
     target_.reset_data();
@@ -341,6 +532,33 @@ struct SmoothL1LossBackwardBackward0 final : BuiltinNode {
   SavedTensor target_;
   double beta{};
   SavedTensor grad_output_;
+};
+
+// _smooth_l1_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target, float
+//     beta) -> Tensor
+//   self_tangent: grad * (abs(self - target) < beta ? (0.5 * (self - target) + 0.5 * (self -
+//       target)) / beta : sign(self - target))
+//   target_tangent: grad * (abs(self - target) < beta ? (-0.5 * (self - target) - 0.5 * (self -
+//       target)) / beta : -sign(self - target))
+//   self: grad * ((abs(self - target) < beta ? self_tangent / beta : 0) + (abs(self - target) <
+//       beta ? -1 / beta * target_tangent : 0))
+//   target: grad * ((abs(self - target) < beta ? -1 / beta * self_tangent : 0) + (abs(self -
+//       target) < beta ? target_tangent / beta : 0))
+struct SmoothL1LossJvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "SmoothL1LossJvpBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    target_.reset_data();
+    self_tangent_.reset_data();
+    target_tangent_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor target_;
+  double beta{};
+  SavedTensor self_tangent_;
+  SavedTensor target_tangent_;
 };
 
 }  // namespace at::inline oploom_v1::autograd

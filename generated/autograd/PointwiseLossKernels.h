@@ -27,6 +27,10 @@ Tensor& _binary_cross_entropy_backward_out(DispatchKeySet ks, const Tensor& grad
 std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward(
     DispatchKeySet ks, const Tensor& grad_output_, const Tensor& grad_output, const Tensor& self,
     const Tensor& target, std::array<bool, 3> output_mask);
+Tensor _binary_cross_entropy_backward_jvp(DispatchKeySet ks, const Tensor& grad_output_tangent,
+                                          const Tensor& self_tangent, const Tensor& target_tangent,
+                                          const Tensor& grad_output, const Tensor& self,
+                                          const Tensor& target);
 Tensor _binary_cross_entropy_with_logits(DispatchKeySet ks, const Tensor& self,
                                          const Tensor& target);
 Tensor _binary_cross_entropy_with_logits_pos_weight(DispatchKeySet ks, const Tensor& self,
@@ -46,6 +50,15 @@ std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward(
 std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_backward_pos_weight(
     DispatchKeySet ks, const Tensor& grad_output, const Tensor& self, const Tensor& target,
     const Tensor& pos_weight, std::array<bool, 3> output_mask);
+Tensor _binary_cross_entropy_with_logits_jvp(DispatchKeySet ks, const Tensor& self_tangent,
+                                             const Tensor& target_tangent, const Tensor& self,
+                                             const Tensor& target);
+Tensor _binary_cross_entropy_with_logits_jvp_pos_weight(DispatchKeySet ks,
+                                                        const Tensor& self_tangent,
+                                                        const Tensor& target_tangent,
+                                                        const Tensor& pos_weight_tangent,
+                                                        const Tensor& self, const Tensor& target,
+                                                        const Tensor& pos_weight);
 Tensor _huber_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, double delta);
 Tensor& _huber_loss_(DispatchKeySet ks, Tensor& self, const Tensor& target, double delta);
 Tensor& _huber_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target, double delta,
@@ -53,12 +66,16 @@ Tensor& _huber_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& tar
 std::tuple<Tensor, Tensor> _huber_loss_backward(DispatchKeySet ks, const Tensor& grad_output,
                                                 const Tensor& self, const Tensor& target,
                                                 double delta, std::array<bool, 2> output_mask);
+Tensor _huber_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& target_tangent,
+                       const Tensor& self, const Tensor& target, double delta);
 Tensor _kl_div(DispatchKeySet ks, const Tensor& self, const Tensor& target);
 Tensor& _kl_div_(DispatchKeySet ks, Tensor& self, const Tensor& target);
 Tensor& _kl_div_out(DispatchKeySet ks, const Tensor& self, const Tensor& target, Tensor& out);
 std::tuple<Tensor, Tensor> _kl_div_backward(DispatchKeySet ks, const Tensor& grad_output,
                                             const Tensor& self, const Tensor& target,
                                             std::array<bool, 2> output_mask);
+Tensor _kl_div_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& target_tangent,
+                   const Tensor& self, const Tensor& target);
 Tensor _kl_div_log_target(DispatchKeySet ks, const Tensor& self, const Tensor& target);
 Tensor& _kl_div_log_target_(DispatchKeySet ks, Tensor& self, const Tensor& target);
 Tensor& _kl_div_log_target_out(DispatchKeySet ks, const Tensor& self, const Tensor& target,
@@ -66,12 +83,17 @@ Tensor& _kl_div_log_target_out(DispatchKeySet ks, const Tensor& self, const Tens
 std::tuple<Tensor, Tensor> _kl_div_log_target_backward(DispatchKeySet ks, const Tensor& grad_output,
                                                        const Tensor& target, const Tensor& output,
                                                        std::array<bool, 2> output_mask);
+Tensor _kl_div_log_target_jvp(DispatchKeySet ks, const Tensor& self_tangent,
+                              const Tensor& target_tangent, const Tensor& target,
+                              const Tensor& output);
 Tensor _l1_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target);
 Tensor& _l1_loss_(DispatchKeySet ks, Tensor& self, const Tensor& target);
 Tensor& _l1_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target, Tensor& out);
 std::tuple<Tensor, Tensor> _l1_loss_backward(DispatchKeySet ks, const Tensor& grad_output,
                                              const Tensor& self, const Tensor& target,
                                              std::array<bool, 2> output_mask);
+Tensor _l1_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& target_tangent,
+                    const Tensor& self, const Tensor& target);
 Tensor _smooth_l1_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, double beta);
 Tensor& _smooth_l1_loss_(DispatchKeySet ks, Tensor& self, const Tensor& target, double beta);
 Tensor& _smooth_l1_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target,
@@ -79,6 +101,9 @@ Tensor& _smooth_l1_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor&
 std::tuple<Tensor, Tensor> _smooth_l1_loss_backward(DispatchKeySet ks, const Tensor& grad_output,
                                                     const Tensor& self, const Tensor& target,
                                                     double beta, std::array<bool, 2> output_mask);
+Tensor _smooth_l1_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent,
+                           const Tensor& target_tangent, const Tensor& self, const Tensor& target,
+                           double beta);
 Tensor& binary_cross_entropy_out(DispatchKeySet ks, const Tensor& self, const Tensor& target,
                                  const std::optional<Tensor>& weight, int64_t reduction,
                                  Tensor& out);

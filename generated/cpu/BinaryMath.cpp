@@ -58,6 +58,20 @@ struct copysign_backward_Tensor_1_op {
   OPLOOM_ALWAYS_INLINE auto operator()(const V&, const V&, const V&) const { return V(T(0)); }
 };
 
+// copysign_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
+//     Tensor: self == 0 ? 0 : output / self * self_tangent
+template <typename T>
+struct copysign_jvp_Tensor_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Vec<T>;
+  explicit copysign_jvp_Tensor_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V&, const V& self,
+                                       const V& output) const {
+    return select(self == V(T(0)), V(T(0)), (output / self) * self_tangent);
+  }
+};
+
 // fmax(Tensor self, Tensor other) -> Tensor: fmax(self, other)
 template <typename T>
 struct fmax_op {
@@ -108,6 +122,22 @@ struct fmax_backward_1_op {
   explicit fmax_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
     return select((self >= other) | isnan(other), V(T(0)), grad_output);
+  }
+};
+
+// fmax_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor: (self
+//     >= other || isnan(other) ? self_tangent : 0) + (self >= other || isnan(other) ? 0 :
+//     other_tangent)
+template <typename T>
+struct fmax_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Vec<T>;
+  explicit fmax_jvp_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
+                                       const V& other) const {
+    const auto t2 = (self >= other) | isnan(other);
+    return select(t2, self_tangent, V(T(0))) + select(t2, V(T(0)), other_tangent);
   }
 };
 
@@ -164,6 +194,22 @@ struct fmin_backward_1_op {
   }
 };
 
+// fmin_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor: (self
+//     <= other || isnan(other) ? self_tangent : 0) + (self <= other || isnan(other) ? 0 :
+//     other_tangent)
+template <typename T>
+struct fmin_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Vec<T>;
+  explicit fmin_jvp_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
+                                       const V& other) const {
+    const auto t2 = (self <= other) | isnan(other);
+    return select(t2, self_tangent, V(T(0))) + select(t2, V(T(0)), other_tangent);
+  }
+};
+
 // heaviside(Tensor self, Tensor values) -> Tensor: self == 0 ? values : self > 0 ? 1 : 0
 template <typename T>
 struct heaviside_op {
@@ -210,6 +256,19 @@ struct heaviside_backward_1_op {
   explicit heaviside_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
     return select(self == V(T(0)), grad_output, V(T(0)));
+  }
+};
+
+// heaviside_jvp(Tensor self_tangent, Tensor values_tangent, Tensor self) -> Tensor: self == 0 ?
+//     values_tangent : 0
+template <typename T>
+struct heaviside_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 3;
+  using V = Vec<T>;
+  explicit heaviside_jvp_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V&, const V& values_tangent, const V& self) const {
+    return select(self == V(T(0)), values_tangent, V(T(0)));
   }
 };
 
@@ -267,6 +326,20 @@ struct hypot_backward_1_op {
   }
 };
 
+// hypot_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other, Tensor output) ->
+//     Tensor: self_tangent * (self / output) + other_tangent * (other / output)
+template <typename T>
+struct hypot_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 5;
+  using V = Vec<T>;
+  explicit hypot_jvp_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
+                                       const V& other, const V& output) const {
+    return (self_tangent * (self / output)) + (other_tangent * (other / output));
+  }
+};
+
 // ldexp.Tensor(Tensor self, Tensor other) -> Tensor: self * exp2(other)
 template <typename T>
 struct ldexp_Tensor_op {
@@ -318,6 +391,21 @@ struct ldexp_backward_Tensor_1_op {
   explicit ldexp_backward_Tensor_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
     return grad_output * conj(self * (V(T(0.6931471805599453)) * exp2(other)));
+  }
+};
+
+// ldexp_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
+//     self_tangent * exp2(other) + other_tangent * (self * (0.6931471805599453 * exp2(other)))
+template <typename T>
+struct ldexp_jvp_Tensor_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Vec<T>;
+  explicit ldexp_jvp_Tensor_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
+                                       const V& other) const {
+    const auto t0 = exp2(other);
+    return (self_tangent * t0) + (other_tangent * (self * (V(T(0.6931471805599453)) * t0)));
   }
 };
 
@@ -386,6 +474,21 @@ struct logaddexp2_backward_1_op {
   }
 };
 
+// logaddexp2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
+//     self_tangent / (1 + exp2(other - self)) + other_tangent / (1 + exp2(self - other))
+template <typename T>
+struct logaddexp2_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Vec<T>;
+  explicit logaddexp2_jvp_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
+                                       const V& other) const {
+    return
+        (self_tangent / (V(T(1)) + exp2(other - self))) + (other_tangent / (V(T(1)) + exp2(self - other)));
+  }
+};
+
 // logaddexp_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor): grad_output * sigmoid(self - other), grad_output * sigmoid(other - self)
 template <typename T>
@@ -423,6 +526,20 @@ struct logaddexp_backward_1_op {
   explicit logaddexp_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
     return grad_output * sigmoid(other - self);
+  }
+};
+
+// logaddexp_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
+//     self_tangent * sigmoid(self - other) + other_tangent * sigmoid(other - self)
+template <typename T>
+struct logaddexp_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Vec<T>;
+  explicit logaddexp_jvp_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
+                                       const V& other) const {
+    return (self_tangent * sigmoid(self - other)) + (other_tangent * sigmoid(other - self));
   }
 };
 
@@ -497,6 +614,23 @@ struct special_xlog1py_backward_1_op {
   }
 };
 
+// special_xlog1py_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) ->
+//     Tensor: (self == 0 && (other <= -1 || isinf(other)) ? 0 : log1p(other) * self_tangent) +
+//     (self == 0 && (other <= -1 || isinf(other)) ? 0 : self / (other + 1) * other_tangent)
+template <typename T>
+struct special_xlog1py_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Vec<T>;
+  explicit special_xlog1py_jvp_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
+                                       const V& other) const {
+    const auto t4 = (self == V(T(0))) & ((other <= V(T(-1))) | isinf(other));
+    const auto t11 = select(t4, V(T(0)), (self / (other + V(T(1)))) * other_tangent);
+    return select(t4, V(T(0)), log1p(other) * self_tangent) + t11;
+  }
+};
+
 // xlogy.Tensor(Tensor self, Tensor other) -> Tensor: self == 0 && (other <= 0 || isinf(other)) ? 0
 //     : self * log(other)
 template <typename T>
@@ -555,6 +689,23 @@ struct xlogy_backward_Tensor_1_op {
   }
 };
 
+// xlogy_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
+//     (self == 0 && (other <= 0 || isinf(other)) ? 0 : log(other) * self_tangent) + (self == 0 &&
+//     (other <= 0 || isinf(other)) ? 0 : self / other * other_tangent)
+template <typename T>
+struct xlogy_jvp_Tensor_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Vec<T>;
+  explicit xlogy_jvp_Tensor_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
+                                       const V& other) const {
+    const auto t4 = (self == V(T(0))) & ((other <= V(T(0))) | isinf(other));
+    return
+        select(t4, V(T(0)), log(other) * self_tangent) + select(t4, V(T(0)), (self / other) * other_tangent);
+  }
+};
+
 }  // namespace
 }  // namespace CPU_CAPABILITY
 
@@ -562,42 +713,52 @@ OPLOOM_REGISTER_DISPATCH(copysign_Tensor_stub, &floating_kernel<copysign_Tensor_
 OPLOOM_REGISTER_DISPATCH(copysign_backward_Tensor_stub, &floating_kernel<copysign_backward_Tensor_op>);
 OPLOOM_REGISTER_DISPATCH(copysign_backward_Tensor_0_stub, &floating_kernel<copysign_backward_Tensor_0_op>);
 OPLOOM_REGISTER_DISPATCH(copysign_backward_Tensor_1_stub, &floating_kernel<copysign_backward_Tensor_1_op>);
+OPLOOM_REGISTER_DISPATCH(copysign_jvp_Tensor_stub, &floating_kernel<copysign_jvp_Tensor_op>);
 OPLOOM_REGISTER_DISPATCH(fmax_stub, &numeric_kernel<fmax_op>);
 OPLOOM_REGISTER_DISPATCH(fmax_backward_stub, &floating_kernel<fmax_backward_op>);
 OPLOOM_REGISTER_DISPATCH(fmax_backward_0_stub, &floating_kernel<fmax_backward_0_op>);
 OPLOOM_REGISTER_DISPATCH(fmax_backward_1_stub, &floating_kernel<fmax_backward_1_op>);
+OPLOOM_REGISTER_DISPATCH(fmax_jvp_stub, &floating_kernel<fmax_jvp_op>);
 OPLOOM_REGISTER_DISPATCH(fmin_stub, &numeric_kernel<fmin_op>);
 OPLOOM_REGISTER_DISPATCH(fmin_backward_stub, &floating_kernel<fmin_backward_op>);
 OPLOOM_REGISTER_DISPATCH(fmin_backward_0_stub, &floating_kernel<fmin_backward_0_op>);
 OPLOOM_REGISTER_DISPATCH(fmin_backward_1_stub, &floating_kernel<fmin_backward_1_op>);
+OPLOOM_REGISTER_DISPATCH(fmin_jvp_stub, &floating_kernel<fmin_jvp_op>);
 OPLOOM_REGISTER_DISPATCH(heaviside_stub, &numeric_kernel<heaviside_op>);
 OPLOOM_REGISTER_DISPATCH(heaviside_backward_stub, &floating_kernel<heaviside_backward_op>);
 OPLOOM_REGISTER_DISPATCH(heaviside_backward_0_stub, &floating_kernel<heaviside_backward_0_op>);
 OPLOOM_REGISTER_DISPATCH(heaviside_backward_1_stub, &floating_kernel<heaviside_backward_1_op>);
+OPLOOM_REGISTER_DISPATCH(heaviside_jvp_stub, &floating_kernel<heaviside_jvp_op>);
 OPLOOM_REGISTER_DISPATCH(hypot_stub, &floating_kernel<hypot_op>);
 OPLOOM_REGISTER_DISPATCH(hypot_backward_stub, &floating_kernel<hypot_backward_op>);
 OPLOOM_REGISTER_DISPATCH(hypot_backward_0_stub, &floating_kernel<hypot_backward_0_op>);
 OPLOOM_REGISTER_DISPATCH(hypot_backward_1_stub, &floating_kernel<hypot_backward_1_op>);
+OPLOOM_REGISTER_DISPATCH(hypot_jvp_stub, &floating_kernel<hypot_jvp_op>);
 OPLOOM_REGISTER_DISPATCH(ldexp_Tensor_stub, &complex_kernel<ldexp_Tensor_op>);
 OPLOOM_REGISTER_DISPATCH(ldexp_backward_Tensor_stub, &complex_kernel<ldexp_backward_Tensor_op>);
 OPLOOM_REGISTER_DISPATCH(ldexp_backward_Tensor_0_stub, &complex_kernel<ldexp_backward_Tensor_0_op>);
 OPLOOM_REGISTER_DISPATCH(ldexp_backward_Tensor_1_stub, &complex_kernel<ldexp_backward_Tensor_1_op>);
+OPLOOM_REGISTER_DISPATCH(ldexp_jvp_Tensor_stub, &complex_kernel<ldexp_jvp_Tensor_op>);
 OPLOOM_REGISTER_DISPATCH(logaddexp_stub, &floating_kernel<logaddexp_op>);
 OPLOOM_REGISTER_DISPATCH(logaddexp2_stub, &floating_kernel<logaddexp2_op>);
 OPLOOM_REGISTER_DISPATCH(logaddexp2_backward_stub, &floating_kernel<logaddexp2_backward_op>);
 OPLOOM_REGISTER_DISPATCH(logaddexp2_backward_0_stub, &floating_kernel<logaddexp2_backward_0_op>);
 OPLOOM_REGISTER_DISPATCH(logaddexp2_backward_1_stub, &floating_kernel<logaddexp2_backward_1_op>);
+OPLOOM_REGISTER_DISPATCH(logaddexp2_jvp_stub, &floating_kernel<logaddexp2_jvp_op>);
 OPLOOM_REGISTER_DISPATCH(logaddexp_backward_stub, &floating_kernel<logaddexp_backward_op>);
 OPLOOM_REGISTER_DISPATCH(logaddexp_backward_0_stub, &floating_kernel<logaddexp_backward_0_op>);
 OPLOOM_REGISTER_DISPATCH(logaddexp_backward_1_stub, &floating_kernel<logaddexp_backward_1_op>);
+OPLOOM_REGISTER_DISPATCH(logaddexp_jvp_stub, &floating_kernel<logaddexp_jvp_op>);
 OPLOOM_REGISTER_DISPATCH(nextafter_stub, &floating_kernel<nextafter_op>);
 OPLOOM_REGISTER_DISPATCH(special_xlog1py_stub, &floating_kernel<special_xlog1py_op>);
 OPLOOM_REGISTER_DISPATCH(special_xlog1py_backward_stub, &floating_kernel<special_xlog1py_backward_op>);
 OPLOOM_REGISTER_DISPATCH(special_xlog1py_backward_0_stub, &floating_kernel<special_xlog1py_backward_0_op>);
 OPLOOM_REGISTER_DISPATCH(special_xlog1py_backward_1_stub, &floating_kernel<special_xlog1py_backward_1_op>);
+OPLOOM_REGISTER_DISPATCH(special_xlog1py_jvp_stub, &floating_kernel<special_xlog1py_jvp_op>);
 OPLOOM_REGISTER_DISPATCH(xlogy_Tensor_stub, &floating_kernel<xlogy_Tensor_op>);
 OPLOOM_REGISTER_DISPATCH(xlogy_backward_Tensor_stub, &floating_kernel<xlogy_backward_Tensor_op>);
 OPLOOM_REGISTER_DISPATCH(xlogy_backward_Tensor_0_stub, &floating_kernel<xlogy_backward_Tensor_0_op>);
 OPLOOM_REGISTER_DISPATCH(xlogy_backward_Tensor_1_stub, &floating_kernel<xlogy_backward_Tensor_1_op>);
+OPLOOM_REGISTER_DISPATCH(xlogy_jvp_Tensor_stub, &floating_kernel<xlogy_jvp_Tensor_op>);
 
 }  // namespace at::inline oploom_v1::native

@@ -61,6 +61,22 @@ struct atan2_backward_1_op {
   }
 };
 
+// atan2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
+//     self_tangent * (other / (self * self + other * other)) - other_tangent * (self / (self * self
+//     + other * other))
+template <typename T>
+struct atan2_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Vec<T>;
+  explicit atan2_jvp_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
+                                       const V& other) const {
+    const auto t2 = (self * self) + (other * other);
+    return (self_tangent * (other / t2)) - (other_tangent * (self / t2));
+  }
+};
+
 }  // namespace
 }  // namespace CPU_CAPABILITY
 
@@ -68,5 +84,6 @@ OPLOOM_REGISTER_DISPATCH(atan2_stub, &floating_kernel<atan2_op>);
 OPLOOM_REGISTER_DISPATCH(atan2_backward_stub, &floating_kernel<atan2_backward_op>);
 OPLOOM_REGISTER_DISPATCH(atan2_backward_0_stub, &floating_kernel<atan2_backward_0_op>);
 OPLOOM_REGISTER_DISPATCH(atan2_backward_1_stub, &floating_kernel<atan2_backward_1_op>);
+OPLOOM_REGISTER_DISPATCH(atan2_jvp_stub, &floating_kernel<atan2_jvp_op>);
 
 }  // namespace at::inline oploom_v1::native

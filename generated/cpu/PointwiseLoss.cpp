@@ -113,6 +113,34 @@ struct _binary_cross_entropy_backward_backward_2_op {
   }
 };
 
+// _binary_cross_entropy_backward_jvp(Tensor grad_output_tangent, Tensor self_tangent, Tensor
+//     target_tangent, Tensor grad_output, Tensor self, Tensor target) -> Tensor:
+//     grad_output_tangent * ((self - target) / maximum(self * (1 - self), 1e-12)) + self_tangent *
+//     ((grad_output - grad_output * (self - target) / maximum(self * (1 - self), 1e-12) * (self *
+//     (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self -
+//     self)) / maximum(self * (1 - self), 1e-12)) - target_tangent * (grad_output / maximum(self *
+//     (1 - self), 1e-12))
+template <typename T>
+struct _binary_cross_entropy_backward_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 6;
+  using V = Vec<T>;
+  explicit _binary_cross_entropy_backward_jvp_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output_tangent, const V& self_tangent,
+                                       const V& target_tangent, const V& grad_output, const V& self,
+                                       const V& target) const {
+    const auto t0 = self - target;
+    const auto t1 = V(T(1)) - self;
+    const auto t2 = self * t1;
+    const auto t3 = maximum(t2, V(T(1e-12)));
+    const auto t9 = t1 - self;
+    const auto t13 = select(t2 == V(T(1e-12)), V(T(0.5)) * t9,
+                            select(t2 < V(T(1e-12)), V(T(0)), t9));
+    const auto t17 = self_tangent * ((grad_output - (((grad_output * t0) / t3) * t13)) / t3);
+    return ((grad_output_tangent * (t0 / t3)) + t17) - (target_tangent * (grad_output / t3));
+  }
+};
+
 // _binary_cross_entropy_with_logits(Tensor self, Tensor target) -> Tensor: (1 - target) * self +
 //     logaddexp(-self, 0)
 template <typename T>
@@ -246,6 +274,44 @@ struct _binary_cross_entropy_with_logits_backward_pos_weight_2_op {
   }
 };
 
+// _binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self,
+//     Tensor target) -> Tensor: self_tangent * (1 - target - sigmoid(-self)) - target_tangent *
+//     self
+template <typename T>
+struct _binary_cross_entropy_with_logits_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Vec<T>;
+  explicit _binary_cross_entropy_with_logits_jvp_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
+                                       const V& self, const V& target) const {
+    return (self_tangent * ((V(T(1)) - target) - sigmoid(neg(self)))) - (target_tangent * self);
+  }
+};
+
+// _binary_cross_entropy_with_logits_jvp.pos_weight(Tensor self_tangent, Tensor target_tangent,
+//     Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) -> Tensor:
+//     self_tangent * (1 - target - (1 + (pos_weight - 1) * target) * sigmoid(-self)) +
+//     target_tangent * ((pos_weight - 1) * logaddexp(-self, 0) - self) + pos_weight_tangent *
+//     (target * logaddexp(-self, 0))
+template <typename T>
+struct _binary_cross_entropy_with_logits_jvp_pos_weight_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 6;
+  using V = Vec<T>;
+  explicit _binary_cross_entropy_with_logits_jvp_pos_weight_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
+                                       const V& pos_weight_tangent, const V& self, const V& target,
+                                       const V& pos_weight) const {
+    const auto t1 = pos_weight - V(T(1));
+    const auto t4 = neg(self);
+    const auto t7 = (V(T(1)) - target) - ((V(T(1)) + (t1 * target)) * sigmoid(t4));
+    const auto t9 = logaddexp(t4, V(T(0)));
+    return
+        ((self_tangent * t7) + (target_tangent * ((t1 * t9) - self))) + (pos_weight_tangent * (target * t9));
+  }
+};
+
 // _huber_loss(Tensor self, Tensor target, float delta) -> Tensor: abs(self - target) <= delta ? 0.5
 //     * (self - target) * (self - target) : delta * (abs(self - target) - 0.5 * delta)
 template <typename T>
@@ -320,6 +386,28 @@ struct _huber_loss_backward_1_op {
   V delta;
 };
 
+// _huber_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target, float
+//     delta) -> Tensor: self_tangent * (abs(self - target) <= delta ? 0.5 * (self - target) + 0.5 *
+//     (self - target) : delta * sign(self - target)) + target_tangent * (abs(self - target) <=
+//     delta ? -0.5 * (self - target) - 0.5 * (self - target) : -(delta * sign(self - target)))
+template <typename T>
+struct _huber_loss_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Vec<T>;
+  explicit _huber_loss_jvp_op(const Scalar* numbers) : delta(numbers[0].to<T>()) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
+                                       const V& self, const V& target) const {
+    const auto t0 = self - target;
+    const auto t2 = abs(t0) <= delta;
+    const auto t3 = V(T(0.5)) * t0;
+    const auto t6 = delta * sign(t0);
+    const auto t13 = target_tangent * select(t2, (V(T(-0.5)) * t0) - t3, neg(t6));
+    return (self_tangent * select(t2, t3 + t3, t6)) + t13;
+  }
+  V delta;
+};
+
 // _kl_div(Tensor self, Tensor target) -> Tensor: target == 0 ? 0 : target * (log(target) - self)
 template <typename T>
 struct _kl_div_op {
@@ -371,6 +459,23 @@ struct _kl_div_backward_1_op {
   explicit _kl_div_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
     return select(target == V(T(0)), V(T(0)), ((log(target) - self) + V(T(1))) * grad_output);
+  }
+};
+
+// _kl_div_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor:
+//     (target == 0 ? 0 : -(target * self_tangent)) + (target == 0 ? 0 : (log(target) - self + 1) *
+//     target_tangent)
+template <typename T>
+struct _kl_div_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Vec<T>;
+  explicit _kl_div_jvp_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
+                                       const V& self, const V& target) const {
+    const auto t0 = target == V(T(0));
+    const auto t8 = select(t0, V(T(0)), ((log(target) - self) + V(T(1))) * target_tangent);
+    return select(t0, V(T(0)), neg(target * self_tangent)) + t8;
   }
 };
 
@@ -429,6 +534,21 @@ struct _kl_div_log_target_backward_1_op {
   }
 };
 
+// _kl_div_log_target_jvp(Tensor self_tangent, Tensor target_tangent, Tensor target, Tensor output)
+//     -> Tensor: target_tangent * (output + exp(target)) - self_tangent * exp(target)
+template <typename T>
+struct _kl_div_log_target_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Vec<T>;
+  explicit _kl_div_log_target_jvp_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
+                                       const V& target, const V& output) const {
+    const auto t0 = exp(target);
+    return (target_tangent * (output + t0)) - (self_tangent * t0);
+  }
+};
+
 // _l1_loss(Tensor self, Tensor target) -> Tensor: abs(self - target)
 template <typename T>
 struct _l1_loss_op {
@@ -478,6 +598,21 @@ struct _l1_loss_backward_1_op {
   explicit _l1_loss_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
     return neg(grad_output * sign(self - target));
+  }
+};
+
+// _l1_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor:
+//     self_tangent * sign(self - target) - target_tangent * sign(self - target)
+template <typename T>
+struct _l1_loss_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Vec<T>;
+  explicit _l1_loss_jvp_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
+                                       const V& self, const V& target) const {
+    const auto t1 = sign(self - target);
+    return (self_tangent * t1) - (target_tangent * t1);
   }
 };
 
@@ -555,6 +690,28 @@ struct _smooth_l1_loss_backward_1_op {
   V beta;
 };
 
+// _smooth_l1_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target, float
+//     beta) -> Tensor: self_tangent * (abs(self - target) < beta ? (0.5 * (self - target) + 0.5 *
+//     (self - target)) / beta : sign(self - target)) + target_tangent * (abs(self - target) < beta
+//     ? (-0.5 * (self - target) - 0.5 * (self - target)) / beta : -sign(self - target))
+template <typename T>
+struct _smooth_l1_loss_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Vec<T>;
+  explicit _smooth_l1_loss_jvp_op(const Scalar* numbers) : beta(numbers[0].to<T>()) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
+                                       const V& self, const V& target) const {
+    const auto t0 = self - target;
+    const auto t2 = abs(t0) < beta;
+    const auto t3 = V(T(0.5)) * t0;
+    const auto t6 = sign(t0);
+    const auto t14 = target_tangent * select(t2, ((V(T(-0.5)) * t0) - t3) / beta, neg(t6));
+    return (self_tangent * select(t2, (t3 + t3) / beta, t6)) + t14;
+  }
+  V beta;
+};
+
 }  // namespace
 }  // namespace CPU_CAPABILITY
 
@@ -564,6 +721,7 @@ OPLOOM_REGISTER_DISPATCH(_binary_cross_entropy_backward_backward_stub, &floating
 OPLOOM_REGISTER_DISPATCH(_binary_cross_entropy_backward_backward_0_stub, &floating_kernel<_binary_cross_entropy_backward_backward_0_op>);
 OPLOOM_REGISTER_DISPATCH(_binary_cross_entropy_backward_backward_1_stub, &floating_kernel<_binary_cross_entropy_backward_backward_1_op>);
 OPLOOM_REGISTER_DISPATCH(_binary_cross_entropy_backward_backward_2_stub, &floating_kernel<_binary_cross_entropy_backward_backward_2_op>);
+OPLOOM_REGISTER_DISPATCH(_binary_cross_entropy_backward_jvp_stub, &floating_kernel<_binary_cross_entropy_backward_jvp_op>);
 OPLOOM_REGISTER_DISPATCH(_binary_cross_entropy_with_logits_stub, &floating_kernel<_binary_cross_entropy_with_logits_op>);
 OPLOOM_REGISTER_DISPATCH(_binary_cross_entropy_with_logits_pos_weight_stub, &floating_kernel<_binary_cross_entropy_with_logits_pos_weight_op>);
 OPLOOM_REGISTER_DISPATCH(_binary_cross_entropy_with_logits_backward_stub, &floating_kernel<_binary_cross_entropy_with_logits_backward_op>);
@@ -573,25 +731,32 @@ OPLOOM_REGISTER_DISPATCH(_binary_cross_entropy_with_logits_backward_pos_weight_s
 OPLOOM_REGISTER_DISPATCH(_binary_cross_entropy_with_logits_backward_pos_weight_0_stub, &floating_kernel<_binary_cross_entropy_with_logits_backward_pos_weight_0_op>);
 OPLOOM_REGISTER_DISPATCH(_binary_cross_entropy_with_logits_backward_pos_weight_1_stub, &floating_kernel<_binary_cross_entropy_with_logits_backward_pos_weight_1_op>);
 OPLOOM_REGISTER_DISPATCH(_binary_cross_entropy_with_logits_backward_pos_weight_2_stub, &floating_kernel<_binary_cross_entropy_with_logits_backward_pos_weight_2_op>);
+OPLOOM_REGISTER_DISPATCH(_binary_cross_entropy_with_logits_jvp_stub, &floating_kernel<_binary_cross_entropy_with_logits_jvp_op>);
+OPLOOM_REGISTER_DISPATCH(_binary_cross_entropy_with_logits_jvp_pos_weight_stub, &floating_kernel<_binary_cross_entropy_with_logits_jvp_pos_weight_op>);
 OPLOOM_REGISTER_DISPATCH(_huber_loss_stub, &floating_kernel<_huber_loss_op>);
 OPLOOM_REGISTER_DISPATCH(_huber_loss_backward_stub, &floating_kernel<_huber_loss_backward_op>);
 OPLOOM_REGISTER_DISPATCH(_huber_loss_backward_0_stub, &floating_kernel<_huber_loss_backward_0_op>);
 OPLOOM_REGISTER_DISPATCH(_huber_loss_backward_1_stub, &floating_kernel<_huber_loss_backward_1_op>);
+OPLOOM_REGISTER_DISPATCH(_huber_loss_jvp_stub, &floating_kernel<_huber_loss_jvp_op>);
 OPLOOM_REGISTER_DISPATCH(_kl_div_stub, &floating_kernel<_kl_div_op>);
 OPLOOM_REGISTER_DISPATCH(_kl_div_backward_stub, &floating_kernel<_kl_div_backward_op>);
 OPLOOM_REGISTER_DISPATCH(_kl_div_backward_0_stub, &floating_kernel<_kl_div_backward_0_op>);
 OPLOOM_REGISTER_DISPATCH(_kl_div_backward_1_stub, &floating_kernel<_kl_div_backward_1_op>);
+OPLOOM_REGISTER_DISPATCH(_kl_div_jvp_stub, &floating_kernel<_kl_div_jvp_op>);
 OPLOOM_REGISTER_DISPATCH(_kl_div_log_target_stub, &complex_kernel<_kl_div_log_target_op>);
 OPLOOM_REGISTER_DISPATCH(_kl_div_log_target_backward_stub, &complex_kernel<_kl_div_log_target_backward_op>);
 OPLOOM_REGISTER_DISPATCH(_kl_div_log_target_backward_0_stub, &complex_kernel<_kl_div_log_target_backward_0_op>);
 OPLOOM_REGISTER_DISPATCH(_kl_div_log_target_backward_1_stub, &complex_kernel<_kl_div_log_target_backward_1_op>);
+OPLOOM_REGISTER_DISPATCH(_kl_div_log_target_jvp_stub, &complex_kernel<_kl_div_log_target_jvp_op>);
 OPLOOM_REGISTER_DISPATCH(_l1_loss_stub, &numeric_kernel<_l1_loss_op>);
 OPLOOM_REGISTER_DISPATCH(_l1_loss_backward_stub, &floating_kernel<_l1_loss_backward_op>);
 OPLOOM_REGISTER_DISPATCH(_l1_loss_backward_0_stub, &floating_kernel<_l1_loss_backward_0_op>);
 OPLOOM_REGISTER_DISPATCH(_l1_loss_backward_1_stub, &floating_kernel<_l1_loss_backward_1_op>);
+OPLOOM_REGISTER_DISPATCH(_l1_loss_jvp_stub, &floating_kernel<_l1_loss_jvp_op>);
 OPLOOM_REGISTER_DISPATCH(_smooth_l1_loss_stub, &floating_kernel<_smooth_l1_loss_op>);
 OPLOOM_REGISTER_DISPATCH(_smooth_l1_loss_backward_stub, &floating_kernel<_smooth_l1_loss_backward_op>);
 OPLOOM_REGISTER_DISPATCH(_smooth_l1_loss_backward_0_stub, &floating_kernel<_smooth_l1_loss_backward_0_op>);
 OPLOOM_REGISTER_DISPATCH(_smooth_l1_loss_backward_1_stub, &floating_kernel<_smooth_l1_loss_backward_1_op>);
+OPLOOM_REGISTER_DISPATCH(_smooth_l1_loss_jvp_stub, &floating_kernel<_smooth_l1_loss_jvp_op>);
 
 }  // namespace at::inline oploom_v1::native

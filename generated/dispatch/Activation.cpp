@@ -108,6 +108,7 @@ constinit OperatorTable<_ops::celu::schema> _ops::celu::table(
     kernels_of<_ops::celu>,
     {
         {DispatchKey::CPU, &celu_CPU},
+        {DispatchKey::CUDA, &celu_CPU},
         {DispatchKey::Meta, &celu_Meta},
         {DispatchKey::Autograd, &autograd::kernels::celu},
     });
@@ -134,6 +135,7 @@ constinit OperatorTable<_ops::celu_::schema> _ops::celu_::table(
     kernels_of<_ops::celu_>,
     {
         {DispatchKey::CPU, &celu__CPU},
+        {DispatchKey::CUDA, &celu__CPU},
         {DispatchKey::Meta, &celu__Meta},
         {DispatchKey::Autograd, &autograd::kernels::celu_},
     });
@@ -160,6 +162,7 @@ constinit OperatorTable<_ops::celu_out::schema> _ops::celu_out::table(
     kernels_of<_ops::celu_out>,
     {
         {DispatchKey::CPU, &celu_out_CPU},
+        {DispatchKey::CUDA, &celu_out_CPU},
         {DispatchKey::Meta, &celu_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::celu_out},
     });
@@ -228,6 +231,7 @@ constinit OperatorTable<_ops::elu::schema> _ops::elu::table(
     kernels_of<_ops::elu>,
     {
         {DispatchKey::CPU, &elu_CPU},
+        {DispatchKey::CUDA, &elu_CPU},
         {DispatchKey::Meta, &elu_Meta},
         {DispatchKey::Autograd, &autograd::kernels::elu},
     });
@@ -256,6 +260,7 @@ constinit OperatorTable<_ops::elu_::schema> _ops::elu_::table(
     kernels_of<_ops::elu_>,
     {
         {DispatchKey::CPU, &elu__CPU},
+        {DispatchKey::CUDA, &elu__CPU},
         {DispatchKey::Meta, &elu__Meta},
         {DispatchKey::Autograd, &autograd::kernels::elu_},
     });
@@ -285,6 +290,7 @@ constinit OperatorTable<_ops::elu_out::schema> _ops::elu_out::table(
     kernels_of<_ops::elu_out>,
     {
         {DispatchKey::CPU, &elu_out_CPU},
+        {DispatchKey::CUDA, &elu_out_CPU},
         {DispatchKey::Meta, &elu_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::elu_out},
     });
@@ -351,6 +357,7 @@ constinit OperatorTable<_ops::hardshrink::schema> _ops::hardshrink::table(
     kernels_of<_ops::hardshrink>,
     {
         {DispatchKey::CPU, &hardshrink_CPU},
+        {DispatchKey::CUDA, &hardshrink_CPU},
         {DispatchKey::Meta, &hardshrink_Meta},
         {DispatchKey::Autograd, &autograd::kernels::hardshrink},
     });
@@ -377,6 +384,7 @@ constinit OperatorTable<_ops::hardshrink_::schema> _ops::hardshrink_::table(
     kernels_of<_ops::hardshrink_>,
     {
         {DispatchKey::CPU, &hardshrink__CPU},
+        {DispatchKey::CUDA, &hardshrink__CPU},
         {DispatchKey::Meta, &hardshrink__Meta},
         {DispatchKey::Autograd, &autograd::kernels::hardshrink_},
     });
@@ -403,6 +411,7 @@ constinit OperatorTable<_ops::hardshrink_out::schema> _ops::hardshrink_out::tabl
     kernels_of<_ops::hardshrink_out>,
     {
         {DispatchKey::CPU, &hardshrink_out_CPU},
+        {DispatchKey::CUDA, &hardshrink_out_CPU},
         {DispatchKey::Meta, &hardshrink_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::hardshrink_out},
     });
@@ -466,6 +475,7 @@ constinit OperatorTable<_ops::hardsigmoid::schema> _ops::hardsigmoid::table(
     kernels_of<_ops::hardsigmoid>,
     {
         {DispatchKey::CPU, &hardsigmoid_CPU},
+        {DispatchKey::CUDA, &hardsigmoid_CPU},
         {DispatchKey::Meta, &hardsigmoid_Meta},
         {DispatchKey::Autograd, &autograd::kernels::hardsigmoid},
     });
@@ -492,6 +502,7 @@ constinit OperatorTable<_ops::hardsigmoid_::schema> _ops::hardsigmoid_::table(
     kernels_of<_ops::hardsigmoid_>,
     {
         {DispatchKey::CPU, &hardsigmoid__CPU},
+        {DispatchKey::CUDA, &hardsigmoid__CPU},
         {DispatchKey::Meta, &hardsigmoid__Meta},
         {DispatchKey::Autograd, &autograd::kernels::hardsigmoid_},
     });
@@ -518,6 +529,7 @@ constinit OperatorTable<_ops::hardsigmoid_out::schema> _ops::hardsigmoid_out::ta
     kernels_of<_ops::hardsigmoid_out>,
     {
         {DispatchKey::CPU, &hardsigmoid_out_CPU},
+        {DispatchKey::CUDA, &hardsigmoid_out_CPU},
         {DispatchKey::Meta, &hardsigmoid_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::hardsigmoid_out},
     });
@@ -580,6 +592,7 @@ constinit OperatorTable<_ops::hardswish::schema> _ops::hardswish::table(
     kernels_of<_ops::hardswish>,
     {
         {DispatchKey::CPU, &hardswish_CPU},
+        {DispatchKey::CUDA, &hardswish_CPU},
         {DispatchKey::Meta, &hardswish_Meta},
         {DispatchKey::Autograd, &autograd::kernels::hardswish},
     });
@@ -606,6 +619,7 @@ constinit OperatorTable<_ops::hardswish_::schema> _ops::hardswish_::table(
     kernels_of<_ops::hardswish_>,
     {
         {DispatchKey::CPU, &hardswish__CPU},
+        {DispatchKey::CUDA, &hardswish__CPU},
         {DispatchKey::Meta, &hardswish__Meta},
         {DispatchKey::Autograd, &autograd::kernels::hardswish_},
     });
@@ -632,6 +646,7 @@ constinit OperatorTable<_ops::hardswish_out::schema> _ops::hardswish_out::table(
     kernels_of<_ops::hardswish_out>,
     {
         {DispatchKey::CPU, &hardswish_out_CPU},
+        {DispatchKey::CUDA, &hardswish_out_CPU},
         {DispatchKey::Meta, &hardswish_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::hardswish_out},
     });
@@ -697,6 +712,7 @@ constinit OperatorTable<_ops::hardtanh::schema> _ops::hardtanh::table(
     kernels_of<_ops::hardtanh>,
     {
         {DispatchKey::CPU, &hardtanh_CPU},
+        {DispatchKey::CUDA, &hardtanh_CPU},
         {DispatchKey::Meta, &hardtanh_Meta},
         {DispatchKey::Autograd, &autograd::kernels::hardtanh},
     });
@@ -723,6 +739,7 @@ constinit OperatorTable<_ops::hardtanh_::schema> _ops::hardtanh_::table(
     kernels_of<_ops::hardtanh_>,
     {
         {DispatchKey::CPU, &hardtanh__CPU},
+        {DispatchKey::CUDA, &hardtanh__CPU},
         {DispatchKey::Meta, &hardtanh__Meta},
         {DispatchKey::Autograd, &autograd::kernels::hardtanh_},
     });
@@ -751,6 +768,7 @@ constinit OperatorTable<_ops::hardtanh_out::schema> _ops::hardtanh_out::table(
     kernels_of<_ops::hardtanh_out>,
     {
         {DispatchKey::CPU, &hardtanh_out_CPU},
+        {DispatchKey::CUDA, &hardtanh_out_CPU},
         {DispatchKey::Meta, &hardtanh_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::hardtanh_out},
     });
@@ -817,6 +835,7 @@ constinit OperatorTable<_ops::leaky_relu::schema> _ops::leaky_relu::table(
     kernels_of<_ops::leaky_relu>,
     {
         {DispatchKey::CPU, &leaky_relu_CPU},
+        {DispatchKey::CUDA, &leaky_relu_CPU},
         {DispatchKey::Meta, &leaky_relu_Meta},
         {DispatchKey::Autograd, &autograd::kernels::leaky_relu},
     });
@@ -843,6 +862,7 @@ constinit OperatorTable<_ops::leaky_relu_::schema> _ops::leaky_relu_::table(
     kernels_of<_ops::leaky_relu_>,
     {
         {DispatchKey::CPU, &leaky_relu__CPU},
+        {DispatchKey::CUDA, &leaky_relu__CPU},
         {DispatchKey::Meta, &leaky_relu__Meta},
         {DispatchKey::Autograd, &autograd::kernels::leaky_relu_},
     });
@@ -871,6 +891,7 @@ constinit OperatorTable<_ops::leaky_relu_out::schema> _ops::leaky_relu_out::tabl
     kernels_of<_ops::leaky_relu_out>,
     {
         {DispatchKey::CPU, &leaky_relu_out_CPU},
+        {DispatchKey::CUDA, &leaky_relu_out_CPU},
         {DispatchKey::Meta, &leaky_relu_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::leaky_relu_out},
     });
@@ -935,6 +956,7 @@ constinit OperatorTable<_ops::log_sigmoid::schema> _ops::log_sigmoid::table(
     kernels_of<_ops::log_sigmoid>,
     {
         {DispatchKey::CPU, &log_sigmoid_CPU},
+        {DispatchKey::CUDA, &log_sigmoid_CPU},
         {DispatchKey::Meta, &log_sigmoid_Meta},
         {DispatchKey::Autograd, &autograd::kernels::log_sigmoid},
     });
@@ -961,6 +983,7 @@ constinit OperatorTable<_ops::log_sigmoid_::schema> _ops::log_sigmoid_::table(
     kernels_of<_ops::log_sigmoid_>,
     {
         {DispatchKey::CPU, &log_sigmoid__CPU},
+        {DispatchKey::CUDA, &log_sigmoid__CPU},
         {DispatchKey::Meta, &log_sigmoid__Meta},
         {DispatchKey::Autograd, &autograd::kernels::log_sigmoid_},
     });
@@ -987,6 +1010,7 @@ constinit OperatorTable<_ops::log_sigmoid_out::schema> _ops::log_sigmoid_out::ta
     kernels_of<_ops::log_sigmoid_out>,
     {
         {DispatchKey::CPU, &log_sigmoid_out_CPU},
+        {DispatchKey::CUDA, &log_sigmoid_out_CPU},
         {DispatchKey::Meta, &log_sigmoid_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::log_sigmoid_out},
     });
@@ -1049,6 +1073,7 @@ constinit OperatorTable<_ops::mish::schema> _ops::mish::table(
     kernels_of<_ops::mish>,
     {
         {DispatchKey::CPU, &mish_CPU},
+        {DispatchKey::CUDA, &mish_CPU},
         {DispatchKey::Meta, &mish_Meta},
         {DispatchKey::Autograd, &autograd::kernels::mish},
     });
@@ -1075,6 +1100,7 @@ constinit OperatorTable<_ops::mish_::schema> _ops::mish_::table(
     kernels_of<_ops::mish_>,
     {
         {DispatchKey::CPU, &mish__CPU},
+        {DispatchKey::CUDA, &mish__CPU},
         {DispatchKey::Meta, &mish__Meta},
         {DispatchKey::Autograd, &autograd::kernels::mish_},
     });
@@ -1101,6 +1127,7 @@ constinit OperatorTable<_ops::mish_out::schema> _ops::mish_out::table(
     kernels_of<_ops::mish_out>,
     {
         {DispatchKey::CPU, &mish_out_CPU},
+        {DispatchKey::CUDA, &mish_out_CPU},
         {DispatchKey::Meta, &mish_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::mish_out},
     });
@@ -1162,6 +1189,7 @@ constinit OperatorTable<_ops::relu6::schema> _ops::relu6::table(
     kernels_of<_ops::relu6>,
     {
         {DispatchKey::CPU, &relu6_CPU},
+        {DispatchKey::CUDA, &relu6_CPU},
         {DispatchKey::Meta, &relu6_Meta},
         {DispatchKey::Autograd, &autograd::kernels::relu6},
     });
@@ -1188,6 +1216,7 @@ constinit OperatorTable<_ops::relu6_::schema> _ops::relu6_::table(
     kernels_of<_ops::relu6_>,
     {
         {DispatchKey::CPU, &relu6__CPU},
+        {DispatchKey::CUDA, &relu6__CPU},
         {DispatchKey::Meta, &relu6__Meta},
         {DispatchKey::Autograd, &autograd::kernels::relu6_},
     });
@@ -1214,6 +1243,7 @@ constinit OperatorTable<_ops::relu6_out::schema> _ops::relu6_out::table(
     kernels_of<_ops::relu6_out>,
     {
         {DispatchKey::CPU, &relu6_out_CPU},
+        {DispatchKey::CUDA, &relu6_out_CPU},
         {DispatchKey::Meta, &relu6_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::relu6_out},
     });
@@ -1275,6 +1305,7 @@ constinit OperatorTable<_ops::selu::schema> _ops::selu::table(
     kernels_of<_ops::selu>,
     {
         {DispatchKey::CPU, &selu_CPU},
+        {DispatchKey::CUDA, &selu_CPU},
         {DispatchKey::Meta, &selu_Meta},
         {DispatchKey::Autograd, &autograd::kernels::selu},
     });
@@ -1301,6 +1332,7 @@ constinit OperatorTable<_ops::selu_::schema> _ops::selu_::table(
     kernels_of<_ops::selu_>,
     {
         {DispatchKey::CPU, &selu__CPU},
+        {DispatchKey::CUDA, &selu__CPU},
         {DispatchKey::Meta, &selu__Meta},
         {DispatchKey::Autograd, &autograd::kernels::selu_},
     });
@@ -1327,6 +1359,7 @@ constinit OperatorTable<_ops::selu_out::schema> _ops::selu_out::table(
     kernels_of<_ops::selu_out>,
     {
         {DispatchKey::CPU, &selu_out_CPU},
+        {DispatchKey::CUDA, &selu_out_CPU},
         {DispatchKey::Meta, &selu_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::selu_out},
     });
@@ -1392,6 +1425,7 @@ constinit OperatorTable<_ops::softplus::schema> _ops::softplus::table(
     kernels_of<_ops::softplus>,
     {
         {DispatchKey::CPU, &softplus_CPU},
+        {DispatchKey::CUDA, &softplus_CPU},
         {DispatchKey::Meta, &softplus_Meta},
         {DispatchKey::Autograd, &autograd::kernels::softplus},
     });
@@ -1418,6 +1452,7 @@ constinit OperatorTable<_ops::softplus_::schema> _ops::softplus_::table(
     kernels_of<_ops::softplus_>,
     {
         {DispatchKey::CPU, &softplus__CPU},
+        {DispatchKey::CUDA, &softplus__CPU},
         {DispatchKey::Meta, &softplus__Meta},
         {DispatchKey::Autograd, &autograd::kernels::softplus_},
     });
@@ -1446,6 +1481,7 @@ constinit OperatorTable<_ops::softplus_out::schema> _ops::softplus_out::table(
     kernels_of<_ops::softplus_out>,
     {
         {DispatchKey::CPU, &softplus_out_CPU},
+        {DispatchKey::CUDA, &softplus_out_CPU},
         {DispatchKey::Meta, &softplus_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::softplus_out},
     });
@@ -1511,6 +1547,7 @@ constinit OperatorTable<_ops::softshrink::schema> _ops::softshrink::table(
     kernels_of<_ops::softshrink>,
     {
         {DispatchKey::CPU, &softshrink_CPU},
+        {DispatchKey::CUDA, &softshrink_CPU},
         {DispatchKey::Meta, &softshrink_Meta},
         {DispatchKey::Autograd, &autograd::kernels::softshrink},
     });
@@ -1537,6 +1574,7 @@ constinit OperatorTable<_ops::softshrink_::schema> _ops::softshrink_::table(
     kernels_of<_ops::softshrink_>,
     {
         {DispatchKey::CPU, &softshrink__CPU},
+        {DispatchKey::CUDA, &softshrink__CPU},
         {DispatchKey::Meta, &softshrink__Meta},
         {DispatchKey::Autograd, &autograd::kernels::softshrink_},
     });
@@ -1563,6 +1601,7 @@ constinit OperatorTable<_ops::softshrink_out::schema> _ops::softshrink_out::tabl
     kernels_of<_ops::softshrink_out>,
     {
         {DispatchKey::CPU, &softshrink_out_CPU},
+        {DispatchKey::CUDA, &softshrink_out_CPU},
         {DispatchKey::Meta, &softshrink_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::softshrink_out},
     });
@@ -1626,6 +1665,7 @@ constinit OperatorTable<_ops::softsign::schema> _ops::softsign::table(
     kernels_of<_ops::softsign>,
     {
         {DispatchKey::CPU, &softsign_CPU},
+        {DispatchKey::CUDA, &softsign_CPU},
         {DispatchKey::Meta, &softsign_Meta},
         {DispatchKey::Autograd, &autograd::kernels::softsign},
     });
@@ -1652,6 +1692,7 @@ constinit OperatorTable<_ops::softsign_::schema> _ops::softsign_::table(
     kernels_of<_ops::softsign_>,
     {
         {DispatchKey::CPU, &softsign__CPU},
+        {DispatchKey::CUDA, &softsign__CPU},
         {DispatchKey::Meta, &softsign__Meta},
         {DispatchKey::Autograd, &autograd::kernels::softsign_},
     });
@@ -1678,6 +1719,7 @@ constinit OperatorTable<_ops::softsign_out::schema> _ops::softsign_out::table(
     kernels_of<_ops::softsign_out>,
     {
         {DispatchKey::CPU, &softsign_out_CPU},
+        {DispatchKey::CUDA, &softsign_out_CPU},
         {DispatchKey::Meta, &softsign_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::softsign_out},
     });
@@ -1739,6 +1781,7 @@ constinit OperatorTable<_ops::tanhshrink::schema> _ops::tanhshrink::table(
     kernels_of<_ops::tanhshrink>,
     {
         {DispatchKey::CPU, &tanhshrink_CPU},
+        {DispatchKey::CUDA, &tanhshrink_CPU},
         {DispatchKey::Meta, &tanhshrink_Meta},
         {DispatchKey::Autograd, &autograd::kernels::tanhshrink},
     });
@@ -1765,6 +1808,7 @@ constinit OperatorTable<_ops::tanhshrink_::schema> _ops::tanhshrink_::table(
     kernels_of<_ops::tanhshrink_>,
     {
         {DispatchKey::CPU, &tanhshrink__CPU},
+        {DispatchKey::CUDA, &tanhshrink__CPU},
         {DispatchKey::Meta, &tanhshrink__Meta},
         {DispatchKey::Autograd, &autograd::kernels::tanhshrink_},
     });
@@ -1791,6 +1835,7 @@ constinit OperatorTable<_ops::tanhshrink_out::schema> _ops::tanhshrink_out::tabl
     kernels_of<_ops::tanhshrink_out>,
     {
         {DispatchKey::CPU, &tanhshrink_out_CPU},
+        {DispatchKey::CUDA, &tanhshrink_out_CPU},
         {DispatchKey::Meta, &tanhshrink_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::tanhshrink_out},
     });
@@ -1857,6 +1902,7 @@ constinit OperatorTable<_ops::threshold::schema> _ops::threshold::table(
     kernels_of<_ops::threshold>,
     {
         {DispatchKey::CPU, &threshold_CPU},
+        {DispatchKey::CUDA, &threshold_CPU},
         {DispatchKey::Meta, &threshold_Meta},
         {DispatchKey::Autograd, &autograd::kernels::threshold},
     });
@@ -1884,6 +1930,7 @@ constinit OperatorTable<_ops::threshold_::schema> _ops::threshold_::table(
     kernels_of<_ops::threshold_>,
     {
         {DispatchKey::CPU, &threshold__CPU},
+        {DispatchKey::CUDA, &threshold__CPU},
         {DispatchKey::Meta, &threshold__Meta},
         {DispatchKey::Autograd, &autograd::kernels::threshold_},
     });
@@ -1912,6 +1959,7 @@ constinit OperatorTable<_ops::threshold_out::schema> _ops::threshold_out::table(
     kernels_of<_ops::threshold_out>,
     {
         {DispatchKey::CPU, &threshold_out_CPU},
+        {DispatchKey::CUDA, &threshold_out_CPU},
         {DispatchKey::Meta, &threshold_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::threshold_out},
     });

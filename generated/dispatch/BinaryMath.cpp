@@ -11,56 +11,76 @@
 #include <generated/native/bitwise_right_shift.h>
 #include <generated/native/copysign.h>
 #include <generated/native/copysign_backward.h>
+#include <generated/native/copysign_jvp.h>
 #include <generated/native/float_power.h>
 #include <generated/native/fmax.h>
 #include <generated/native/fmax_backward.h>
+#include <generated/native/fmax_jvp.h>
 #include <generated/native/fmin.h>
 #include <generated/native/fmin_backward.h>
+#include <generated/native/fmin_jvp.h>
 #include <generated/native/gcd.h>
 #include <generated/native/heaviside.h>
 #include <generated/native/heaviside_backward.h>
+#include <generated/native/heaviside_jvp.h>
 #include <generated/native/hypot.h>
 #include <generated/native/hypot_backward.h>
+#include <generated/native/hypot_jvp.h>
 #include <generated/native/lcm.h>
 #include <generated/native/ldexp.h>
 #include <generated/native/ldexp_backward.h>
+#include <generated/native/ldexp_jvp.h>
 #include <generated/native/logaddexp.h>
 #include <generated/native/logaddexp2.h>
 #include <generated/native/logaddexp2_backward.h>
+#include <generated/native/logaddexp2_jvp.h>
 #include <generated/native/logaddexp_backward.h>
+#include <generated/native/logaddexp_jvp.h>
 #include <generated/native/nextafter.h>
 #include <generated/native/special_xlog1py.h>
 #include <generated/native/special_xlog1py_backward.h>
+#include <generated/native/special_xlog1py_jvp.h>
 #include <generated/native/special_xlogy.h>
 #include <generated/native/xlogy.h>
 #include <generated/native/xlogy_backward.h>
+#include <generated/native/xlogy_jvp.h>
 #include <generated/ops/bitwise_left_shift.h>
 #include <generated/ops/bitwise_right_shift.h>
 #include <generated/ops/copysign.h>
 #include <generated/ops/copysign_backward.h>
+#include <generated/ops/copysign_jvp.h>
 #include <generated/ops/float_power.h>
 #include <generated/ops/fmax.h>
 #include <generated/ops/fmax_backward.h>
+#include <generated/ops/fmax_jvp.h>
 #include <generated/ops/fmin.h>
 #include <generated/ops/fmin_backward.h>
+#include <generated/ops/fmin_jvp.h>
 #include <generated/ops/gcd.h>
 #include <generated/ops/heaviside.h>
 #include <generated/ops/heaviside_backward.h>
+#include <generated/ops/heaviside_jvp.h>
 #include <generated/ops/hypot.h>
 #include <generated/ops/hypot_backward.h>
+#include <generated/ops/hypot_jvp.h>
 #include <generated/ops/lcm.h>
 #include <generated/ops/ldexp.h>
 #include <generated/ops/ldexp_backward.h>
+#include <generated/ops/ldexp_jvp.h>
 #include <generated/ops/logaddexp.h>
 #include <generated/ops/logaddexp2.h>
 #include <generated/ops/logaddexp2_backward.h>
+#include <generated/ops/logaddexp2_jvp.h>
 #include <generated/ops/logaddexp_backward.h>
+#include <generated/ops/logaddexp_jvp.h>
 #include <generated/ops/nextafter.h>
 #include <generated/ops/special_xlog1py.h>
 #include <generated/ops/special_xlog1py_backward.h>
+#include <generated/ops/special_xlog1py_jvp.h>
 #include <generated/ops/special_xlogy.h>
 #include <generated/ops/xlogy.h>
 #include <generated/ops/xlogy_backward.h>
+#include <generated/ops/xlogy_jvp.h>
 #include <generated/stubs/BinaryMath.h>
 
 namespace at::inline oploom_v1 {
@@ -398,6 +418,7 @@ constinit OperatorTable<_ops::copysign_Tensor::schema> _ops::copysign_Tensor::ta
     kernels_of<_ops::copysign_Tensor>,
     {
         {DispatchKey::CPU, &copysign_Tensor_CPU},
+        {DispatchKey::CUDA, &copysign_Tensor_CPU},
         {DispatchKey::Meta, &copysign_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::copysign_Tensor},
     });
@@ -437,6 +458,7 @@ constinit OperatorTable<_ops::copysign__Tensor::schema> _ops::copysign__Tensor::
     kernels_of<_ops::copysign__Tensor>,
     {
         {DispatchKey::CPU, &copysign__Tensor_CPU},
+        {DispatchKey::CUDA, &copysign__Tensor_CPU},
         {DispatchKey::Meta, &copysign__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::copysign__Tensor},
     });
@@ -463,6 +485,7 @@ constinit OperatorTable<_ops::copysign_out::schema> _ops::copysign_out::table(
     kernels_of<_ops::copysign_out>,
     {
         {DispatchKey::CPU, &copysign_out_CPU},
+        {DispatchKey::CUDA, &copysign_out_CPU},
         {DispatchKey::Meta, &copysign_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::copysign_out},
     });
@@ -502,6 +525,34 @@ constinit OperatorTable<_ops::copysign_backward_Tensor::schema>
     every_backend(&copysign_backward_Tensor_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::copysign_backward_Tensor},
+    });
+
+// copysign_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
+//     Tensor
+namespace native {
+Tensor copysign_jvp_Tensor(const Tensor& self_tangent, const Tensor& other_tangent,
+                           const Tensor& self, const Tensor& output) {
+  Tensor result;
+  compute_expression(
+      "copysign_jvp",
+      self_tangent.is_meta() ? nullptr : copysign_jvp_Tensor_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &other_tangent, &self, &output}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor copysign_jvp_Tensor_composite(DispatchKeySet, const Tensor& self_tangent,
+                                     const Tensor& other_tangent, const Tensor& self,
+                                     const Tensor& output) {
+  return native::copysign_jvp_Tensor(self_tangent, other_tangent, self, output);
+}
+}  // namespace
+constinit OperatorTable<_ops::copysign_jvp_Tensor::schema> _ops::copysign_jvp_Tensor::table(
+    kernels_of<_ops::copysign_jvp_Tensor>,
+    every_backend(&copysign_jvp_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::copysign_jvp_Tensor},
     });
 
 // float_power.Scalar(Scalar self, Tensor exponent) -> Tensor
@@ -627,6 +678,7 @@ constinit OperatorTable<_ops::fmax::schema> _ops::fmax::table(
     kernels_of<_ops::fmax>,
     {
         {DispatchKey::CPU, &fmax_CPU},
+        {DispatchKey::CUDA, &fmax_CPU},
         {DispatchKey::Meta, &fmax_Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmax},
     });
@@ -653,6 +705,7 @@ constinit OperatorTable<_ops::fmax_::schema> _ops::fmax_::table(
     kernels_of<_ops::fmax_>,
     {
         {DispatchKey::CPU, &fmax__CPU},
+        {DispatchKey::CUDA, &fmax__CPU},
         {DispatchKey::Meta, &fmax__Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmax_},
     });
@@ -679,6 +732,7 @@ constinit OperatorTable<_ops::fmax_out::schema> _ops::fmax_out::table(
     kernels_of<_ops::fmax_out>,
     {
         {DispatchKey::CPU, &fmax_out_CPU},
+        {DispatchKey::CUDA, &fmax_out_CPU},
         {DispatchKey::Meta, &fmax_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmax_out},
     });
@@ -725,6 +779,32 @@ constinit OperatorTable<_ops::fmax_backward::schema> _ops::fmax_backward::table(
         {DispatchKey::Autograd, &autograd::kernels::fmax_backward},
     });
 
+// fmax_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+namespace native {
+Tensor fmax_jvp(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
+                const Tensor& other) {
+  Tensor result;
+  compute_expression(
+      "fmax_jvp",
+      self_tangent.is_meta() ? nullptr : fmax_jvp_stub.get(self_tangent.device().type()), {&result},
+      {&self_tangent, &other_tangent, &self, &other}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor fmax_jvp_composite(DispatchKeySet, const Tensor& self_tangent, const Tensor& other_tangent,
+                          const Tensor& self, const Tensor& other) {
+  return native::fmax_jvp(self_tangent, other_tangent, self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::fmax_jvp::schema> _ops::fmax_jvp::table(
+    kernels_of<_ops::fmax_jvp>,
+    every_backend(&fmax_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::fmax_jvp},
+    });
+
 // fmin(Tensor self, Tensor other) -> Tensor
 namespace meta {
 void structured_fmin::meta(const Tensor& self, const Tensor& other) {
@@ -758,6 +838,7 @@ constinit OperatorTable<_ops::fmin::schema> _ops::fmin::table(
     kernels_of<_ops::fmin>,
     {
         {DispatchKey::CPU, &fmin_CPU},
+        {DispatchKey::CUDA, &fmin_CPU},
         {DispatchKey::Meta, &fmin_Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmin},
     });
@@ -784,6 +865,7 @@ constinit OperatorTable<_ops::fmin_::schema> _ops::fmin_::table(
     kernels_of<_ops::fmin_>,
     {
         {DispatchKey::CPU, &fmin__CPU},
+        {DispatchKey::CUDA, &fmin__CPU},
         {DispatchKey::Meta, &fmin__Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmin_},
     });
@@ -810,6 +892,7 @@ constinit OperatorTable<_ops::fmin_out::schema> _ops::fmin_out::table(
     kernels_of<_ops::fmin_out>,
     {
         {DispatchKey::CPU, &fmin_out_CPU},
+        {DispatchKey::CUDA, &fmin_out_CPU},
         {DispatchKey::Meta, &fmin_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmin_out},
     });
@@ -854,6 +937,32 @@ constinit OperatorTable<_ops::fmin_backward::schema> _ops::fmin_backward::table(
     every_backend(&fmin_backward_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::fmin_backward},
+    });
+
+// fmin_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+namespace native {
+Tensor fmin_jvp(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
+                const Tensor& other) {
+  Tensor result;
+  compute_expression(
+      "fmin_jvp",
+      self_tangent.is_meta() ? nullptr : fmin_jvp_stub.get(self_tangent.device().type()), {&result},
+      {&self_tangent, &other_tangent, &self, &other}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor fmin_jvp_composite(DispatchKeySet, const Tensor& self_tangent, const Tensor& other_tangent,
+                          const Tensor& self, const Tensor& other) {
+  return native::fmin_jvp(self_tangent, other_tangent, self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::fmin_jvp::schema> _ops::fmin_jvp::table(
+    kernels_of<_ops::fmin_jvp>,
+    every_backend(&fmin_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::fmin_jvp},
     });
 
 // gcd(Tensor self, Tensor other) -> Tensor
@@ -965,6 +1074,7 @@ constinit OperatorTable<_ops::heaviside::schema> _ops::heaviside::table(
     kernels_of<_ops::heaviside>,
     {
         {DispatchKey::CPU, &heaviside_CPU},
+        {DispatchKey::CUDA, &heaviside_CPU},
         {DispatchKey::Meta, &heaviside_Meta},
         {DispatchKey::Autograd, &autograd::kernels::heaviside},
     });
@@ -991,6 +1101,7 @@ constinit OperatorTable<_ops::heaviside_::schema> _ops::heaviside_::table(
     kernels_of<_ops::heaviside_>,
     {
         {DispatchKey::CPU, &heaviside__CPU},
+        {DispatchKey::CUDA, &heaviside__CPU},
         {DispatchKey::Meta, &heaviside__Meta},
         {DispatchKey::Autograd, &autograd::kernels::heaviside_},
     });
@@ -1017,6 +1128,7 @@ constinit OperatorTable<_ops::heaviside_out::schema> _ops::heaviside_out::table(
     kernels_of<_ops::heaviside_out>,
     {
         {DispatchKey::CPU, &heaviside_out_CPU},
+        {DispatchKey::CUDA, &heaviside_out_CPU},
         {DispatchKey::Meta, &heaviside_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::heaviside_out},
     });
@@ -1056,6 +1168,31 @@ constinit OperatorTable<_ops::heaviside_backward::schema> _ops::heaviside_backwa
         {DispatchKey::Autograd, &autograd::kernels::heaviside_backward},
     });
 
+// heaviside_jvp(Tensor self_tangent, Tensor values_tangent, Tensor self) -> Tensor
+namespace native {
+Tensor heaviside_jvp(const Tensor& self_tangent, const Tensor& values_tangent, const Tensor& self) {
+  Tensor result;
+  compute_expression(
+      "heaviside_jvp",
+      self_tangent.is_meta() ? nullptr : heaviside_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &values_tangent, &self}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor heaviside_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                               const Tensor& values_tangent, const Tensor& self) {
+  return native::heaviside_jvp(self_tangent, values_tangent, self);
+}
+}  // namespace
+constinit OperatorTable<_ops::heaviside_jvp::schema> _ops::heaviside_jvp::table(
+    kernels_of<_ops::heaviside_jvp>,
+    every_backend(&heaviside_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::heaviside_jvp},
+    });
+
 // hypot(Tensor self, Tensor other) -> Tensor
 namespace meta {
 void structured_hypot::meta(const Tensor& self, const Tensor& other) {
@@ -1089,6 +1226,7 @@ constinit OperatorTable<_ops::hypot::schema> _ops::hypot::table(
     kernels_of<_ops::hypot>,
     {
         {DispatchKey::CPU, &hypot_CPU},
+        {DispatchKey::CUDA, &hypot_CPU},
         {DispatchKey::Meta, &hypot_Meta},
         {DispatchKey::Autograd, &autograd::kernels::hypot},
     });
@@ -1115,6 +1253,7 @@ constinit OperatorTable<_ops::hypot_::schema> _ops::hypot_::table(
     kernels_of<_ops::hypot_>,
     {
         {DispatchKey::CPU, &hypot__CPU},
+        {DispatchKey::CUDA, &hypot__CPU},
         {DispatchKey::Meta, &hypot__Meta},
         {DispatchKey::Autograd, &autograd::kernels::hypot_},
     });
@@ -1141,6 +1280,7 @@ constinit OperatorTable<_ops::hypot_out::schema> _ops::hypot_out::table(
     kernels_of<_ops::hypot_out>,
     {
         {DispatchKey::CPU, &hypot_out_CPU},
+        {DispatchKey::CUDA, &hypot_out_CPU},
         {DispatchKey::Meta, &hypot_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::hypot_out},
     });
@@ -1187,6 +1327,33 @@ constinit OperatorTable<_ops::hypot_backward::schema> _ops::hypot_backward::tabl
     every_backend(&hypot_backward_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::hypot_backward},
+    });
+
+// hypot_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other, Tensor output) ->
+//     Tensor
+namespace native {
+Tensor hypot_jvp(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
+                 const Tensor& other, const Tensor& output) {
+  Tensor result;
+  compute_expression(
+      "hypot_jvp",
+      self_tangent.is_meta() ? nullptr : hypot_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &other_tangent, &self, &other, &output}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor hypot_jvp_composite(DispatchKeySet, const Tensor& self_tangent, const Tensor& other_tangent,
+                           const Tensor& self, const Tensor& other, const Tensor& output) {
+  return native::hypot_jvp(self_tangent, other_tangent, self, other, output);
+}
+}  // namespace
+constinit OperatorTable<_ops::hypot_jvp::schema> _ops::hypot_jvp::table(
+    kernels_of<_ops::hypot_jvp>,
+    every_backend(&hypot_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::hypot_jvp},
     });
 
 // lcm(Tensor self, Tensor other) -> Tensor
@@ -1298,6 +1465,7 @@ constinit OperatorTable<_ops::ldexp_Tensor::schema> _ops::ldexp_Tensor::table(
     kernels_of<_ops::ldexp_Tensor>,
     {
         {DispatchKey::CPU, &ldexp_Tensor_CPU},
+        {DispatchKey::CUDA, &ldexp_Tensor_CPU},
         {DispatchKey::Meta, &ldexp_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ldexp_Tensor},
     });
@@ -1324,6 +1492,7 @@ constinit OperatorTable<_ops::ldexp__Tensor::schema> _ops::ldexp__Tensor::table(
     kernels_of<_ops::ldexp__Tensor>,
     {
         {DispatchKey::CPU, &ldexp__Tensor_CPU},
+        {DispatchKey::CUDA, &ldexp__Tensor_CPU},
         {DispatchKey::Meta, &ldexp__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ldexp__Tensor},
     });
@@ -1350,6 +1519,7 @@ constinit OperatorTable<_ops::ldexp_out::schema> _ops::ldexp_out::table(
     kernels_of<_ops::ldexp_out>,
     {
         {DispatchKey::CPU, &ldexp_out_CPU},
+        {DispatchKey::CUDA, &ldexp_out_CPU},
         {DispatchKey::Meta, &ldexp_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ldexp_out},
     });
@@ -1389,6 +1559,33 @@ constinit OperatorTable<_ops::ldexp_backward_Tensor::schema> _ops::ldexp_backwar
         {DispatchKey::Autograd, &autograd::kernels::ldexp_backward_Tensor},
     });
 
+// ldexp_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+namespace native {
+Tensor ldexp_jvp_Tensor(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
+                        const Tensor& other) {
+  Tensor result;
+  compute_expression(
+      "ldexp_jvp",
+      self_tangent.is_meta() ? nullptr : ldexp_jvp_Tensor_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &other_tangent, &self, &other}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor ldexp_jvp_Tensor_composite(DispatchKeySet, const Tensor& self_tangent,
+                                  const Tensor& other_tangent, const Tensor& self,
+                                  const Tensor& other) {
+  return native::ldexp_jvp_Tensor(self_tangent, other_tangent, self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::ldexp_jvp_Tensor::schema> _ops::ldexp_jvp_Tensor::table(
+    kernels_of<_ops::ldexp_jvp_Tensor>,
+    every_backend(&ldexp_jvp_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::ldexp_jvp_Tensor},
+    });
+
 // logaddexp(Tensor self, Tensor other) -> Tensor
 namespace meta {
 void structured_logaddexp::meta(const Tensor& self, const Tensor& other) {
@@ -1422,6 +1619,7 @@ constinit OperatorTable<_ops::logaddexp::schema> _ops::logaddexp::table(
     kernels_of<_ops::logaddexp>,
     {
         {DispatchKey::CPU, &logaddexp_CPU},
+        {DispatchKey::CUDA, &logaddexp_CPU},
         {DispatchKey::Meta, &logaddexp_Meta},
         {DispatchKey::Autograd, &autograd::kernels::logaddexp},
     });
@@ -1448,6 +1646,7 @@ constinit OperatorTable<_ops::logaddexp_::schema> _ops::logaddexp_::table(
     kernels_of<_ops::logaddexp_>,
     {
         {DispatchKey::CPU, &logaddexp__CPU},
+        {DispatchKey::CUDA, &logaddexp__CPU},
         {DispatchKey::Meta, &logaddexp__Meta},
         {DispatchKey::Autograd, &autograd::kernels::logaddexp_},
     });
@@ -1474,6 +1673,7 @@ constinit OperatorTable<_ops::logaddexp_out::schema> _ops::logaddexp_out::table(
     kernels_of<_ops::logaddexp_out>,
     {
         {DispatchKey::CPU, &logaddexp_out_CPU},
+        {DispatchKey::CUDA, &logaddexp_out_CPU},
         {DispatchKey::Meta, &logaddexp_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::logaddexp_out},
     });
@@ -1511,6 +1711,7 @@ constinit OperatorTable<_ops::logaddexp2::schema> _ops::logaddexp2::table(
     kernels_of<_ops::logaddexp2>,
     {
         {DispatchKey::CPU, &logaddexp2_CPU},
+        {DispatchKey::CUDA, &logaddexp2_CPU},
         {DispatchKey::Meta, &logaddexp2_Meta},
         {DispatchKey::Autograd, &autograd::kernels::logaddexp2},
     });
@@ -1537,6 +1738,7 @@ constinit OperatorTable<_ops::logaddexp2_::schema> _ops::logaddexp2_::table(
     kernels_of<_ops::logaddexp2_>,
     {
         {DispatchKey::CPU, &logaddexp2__CPU},
+        {DispatchKey::CUDA, &logaddexp2__CPU},
         {DispatchKey::Meta, &logaddexp2__Meta},
         {DispatchKey::Autograd, &autograd::kernels::logaddexp2_},
     });
@@ -1563,6 +1765,7 @@ constinit OperatorTable<_ops::logaddexp2_out::schema> _ops::logaddexp2_out::tabl
     kernels_of<_ops::logaddexp2_out>,
     {
         {DispatchKey::CPU, &logaddexp2_out_CPU},
+        {DispatchKey::CUDA, &logaddexp2_out_CPU},
         {DispatchKey::Meta, &logaddexp2_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::logaddexp2_out},
     });
@@ -1604,6 +1807,33 @@ constinit OperatorTable<_ops::logaddexp2_backward::schema> _ops::logaddexp2_back
         {DispatchKey::Autograd, &autograd::kernels::logaddexp2_backward},
     });
 
+// logaddexp2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+namespace native {
+Tensor logaddexp2_jvp(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
+                      const Tensor& other) {
+  Tensor result;
+  compute_expression(
+      "logaddexp2_jvp",
+      self_tangent.is_meta() ? nullptr : logaddexp2_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &other_tangent, &self, &other}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor logaddexp2_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                                const Tensor& other_tangent, const Tensor& self,
+                                const Tensor& other) {
+  return native::logaddexp2_jvp(self_tangent, other_tangent, self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::logaddexp2_jvp::schema> _ops::logaddexp2_jvp::table(
+    kernels_of<_ops::logaddexp2_jvp>,
+    every_backend(&logaddexp2_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::logaddexp2_jvp},
+    });
+
 // logaddexp_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
 namespace native {
@@ -1641,6 +1871,33 @@ constinit OperatorTable<_ops::logaddexp_backward::schema> _ops::logaddexp_backwa
         {DispatchKey::Autograd, &autograd::kernels::logaddexp_backward},
     });
 
+// logaddexp_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+namespace native {
+Tensor logaddexp_jvp(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
+                     const Tensor& other) {
+  Tensor result;
+  compute_expression(
+      "logaddexp_jvp",
+      self_tangent.is_meta() ? nullptr : logaddexp_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &other_tangent, &self, &other}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor logaddexp_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                               const Tensor& other_tangent, const Tensor& self,
+                               const Tensor& other) {
+  return native::logaddexp_jvp(self_tangent, other_tangent, self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::logaddexp_jvp::schema> _ops::logaddexp_jvp::table(
+    kernels_of<_ops::logaddexp_jvp>,
+    every_backend(&logaddexp_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::logaddexp_jvp},
+    });
+
 // nextafter(Tensor self, Tensor other) -> Tensor
 namespace meta {
 void structured_nextafter::meta(const Tensor& self, const Tensor& other) {
@@ -1674,6 +1931,7 @@ constinit OperatorTable<_ops::nextafter::schema> _ops::nextafter::table(
     kernels_of<_ops::nextafter>,
     {
         {DispatchKey::CPU, &nextafter_CPU},
+        {DispatchKey::CUDA, &nextafter_CPU},
         {DispatchKey::Meta, &nextafter_Meta},
         {DispatchKey::Autograd, &autograd::kernels::nextafter},
     });
@@ -1700,6 +1958,7 @@ constinit OperatorTable<_ops::nextafter_::schema> _ops::nextafter_::table(
     kernels_of<_ops::nextafter_>,
     {
         {DispatchKey::CPU, &nextafter__CPU},
+        {DispatchKey::CUDA, &nextafter__CPU},
         {DispatchKey::Meta, &nextafter__Meta},
         {DispatchKey::Autograd, &autograd::kernels::nextafter_},
     });
@@ -1726,6 +1985,7 @@ constinit OperatorTable<_ops::nextafter_out::schema> _ops::nextafter_out::table(
     kernels_of<_ops::nextafter_out>,
     {
         {DispatchKey::CPU, &nextafter_out_CPU},
+        {DispatchKey::CUDA, &nextafter_out_CPU},
         {DispatchKey::Meta, &nextafter_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::nextafter_out},
     });
@@ -1764,6 +2024,7 @@ constinit OperatorTable<_ops::special_xlog1py::schema> _ops::special_xlog1py::ta
     kernels_of<_ops::special_xlog1py>,
     {
         {DispatchKey::CPU, &special_xlog1py_CPU},
+        {DispatchKey::CUDA, &special_xlog1py_CPU},
         {DispatchKey::Meta, &special_xlog1py_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_xlog1py},
     });
@@ -1820,6 +2081,7 @@ constinit OperatorTable<_ops::special_xlog1py_::schema> _ops::special_xlog1py_::
     kernels_of<_ops::special_xlog1py_>,
     {
         {DispatchKey::CPU, &special_xlog1py__CPU},
+        {DispatchKey::CUDA, &special_xlog1py__CPU},
         {DispatchKey::Meta, &special_xlog1py__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_xlog1py_},
     });
@@ -1864,6 +2126,7 @@ constinit OperatorTable<_ops::special_xlog1py_out::schema> _ops::special_xlog1py
     kernels_of<_ops::special_xlog1py_out>,
     {
         {DispatchKey::CPU, &special_xlog1py_out_CPU},
+        {DispatchKey::CUDA, &special_xlog1py_out_CPU},
         {DispatchKey::Meta, &special_xlog1py_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_xlog1py_out},
     });
@@ -1919,6 +2182,34 @@ constinit OperatorTable<_ops::special_xlog1py_backward::schema>
     every_backend(&special_xlog1py_backward_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::special_xlog1py_backward},
+    });
+
+// special_xlog1py_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) ->
+//     Tensor
+namespace native {
+Tensor special_xlog1py_jvp(const Tensor& self_tangent, const Tensor& other_tangent,
+                           const Tensor& self, const Tensor& other) {
+  Tensor result;
+  compute_expression(
+      "special_xlog1py_jvp",
+      self_tangent.is_meta() ? nullptr : special_xlog1py_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &other_tangent, &self, &other}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor special_xlog1py_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                                     const Tensor& other_tangent, const Tensor& self,
+                                     const Tensor& other) {
+  return native::special_xlog1py_jvp(self_tangent, other_tangent, self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::special_xlog1py_jvp::schema> _ops::special_xlog1py_jvp::table(
+    kernels_of<_ops::special_xlog1py_jvp>,
+    every_backend(&special_xlog1py_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::special_xlog1py_jvp},
     });
 
 // special_xlogy(Tensor self, Tensor other) -> Tensor
@@ -2070,6 +2361,7 @@ constinit OperatorTable<_ops::xlogy_Tensor::schema> _ops::xlogy_Tensor::table(
     kernels_of<_ops::xlogy_Tensor>,
     {
         {DispatchKey::CPU, &xlogy_Tensor_CPU},
+        {DispatchKey::CUDA, &xlogy_Tensor_CPU},
         {DispatchKey::Meta, &xlogy_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::xlogy_Tensor},
     });
@@ -2110,6 +2402,7 @@ constinit OperatorTable<_ops::xlogy__Tensor::schema> _ops::xlogy__Tensor::table(
     kernels_of<_ops::xlogy__Tensor>,
     {
         {DispatchKey::CPU, &xlogy__Tensor_CPU},
+        {DispatchKey::CUDA, &xlogy__Tensor_CPU},
         {DispatchKey::Meta, &xlogy__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::xlogy__Tensor},
     });
@@ -2166,6 +2459,7 @@ constinit OperatorTable<_ops::xlogy_OutTensor::schema> _ops::xlogy_OutTensor::ta
     kernels_of<_ops::xlogy_OutTensor>,
     {
         {DispatchKey::CPU, &xlogy_OutTensor_CPU},
+        {DispatchKey::CUDA, &xlogy_OutTensor_CPU},
         {DispatchKey::Meta, &xlogy_OutTensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::xlogy_OutTensor},
     });
@@ -2205,6 +2499,33 @@ constinit OperatorTable<_ops::xlogy_backward_Tensor::schema> _ops::xlogy_backwar
         {DispatchKey::Autograd, &autograd::kernels::xlogy_backward_Tensor},
     });
 
+// xlogy_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+namespace native {
+Tensor xlogy_jvp_Tensor(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
+                        const Tensor& other) {
+  Tensor result;
+  compute_expression(
+      "xlogy_jvp",
+      self_tangent.is_meta() ? nullptr : xlogy_jvp_Tensor_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &other_tangent, &self, &other}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor xlogy_jvp_Tensor_composite(DispatchKeySet, const Tensor& self_tangent,
+                                  const Tensor& other_tangent, const Tensor& self,
+                                  const Tensor& other) {
+  return native::xlogy_jvp_Tensor(self_tangent, other_tangent, self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::xlogy_jvp_Tensor::schema> _ops::xlogy_jvp_Tensor::table(
+    kernels_of<_ops::xlogy_jvp_Tensor>,
+    every_backend(&xlogy_jvp_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::xlogy_jvp_Tensor},
+    });
+
 // For the registry.
 ArrayRef<OperatorTableBase*> operators_of_BinaryMath();
 ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
@@ -2229,6 +2550,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::copysign__Tensor::table,
       &_ops::copysign_out::table,
       &_ops::copysign_backward_Tensor::table,
+      &_ops::copysign_jvp_Tensor::table,
       &_ops::float_power_Scalar::table,
       &_ops::float_power_Tensor_Scalar::table,
       &_ops::float_power_Tensor_Tensor::table,
@@ -2239,10 +2561,12 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::fmax_::table,
       &_ops::fmax_out::table,
       &_ops::fmax_backward::table,
+      &_ops::fmax_jvp::table,
       &_ops::fmin::table,
       &_ops::fmin_::table,
       &_ops::fmin_out::table,
       &_ops::fmin_backward::table,
+      &_ops::fmin_jvp::table,
       &_ops::gcd::table,
       &_ops::gcd_::table,
       &_ops::gcd_out::table,
@@ -2250,10 +2574,12 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::heaviside_::table,
       &_ops::heaviside_out::table,
       &_ops::heaviside_backward::table,
+      &_ops::heaviside_jvp::table,
       &_ops::hypot::table,
       &_ops::hypot_::table,
       &_ops::hypot_out::table,
       &_ops::hypot_backward::table,
+      &_ops::hypot_jvp::table,
       &_ops::lcm::table,
       &_ops::lcm_::table,
       &_ops::lcm_out::table,
@@ -2261,6 +2587,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::ldexp__Tensor::table,
       &_ops::ldexp_out::table,
       &_ops::ldexp_backward_Tensor::table,
+      &_ops::ldexp_jvp_Tensor::table,
       &_ops::logaddexp::table,
       &_ops::logaddexp_::table,
       &_ops::logaddexp_out::table,
@@ -2268,7 +2595,9 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::logaddexp2_::table,
       &_ops::logaddexp2_out::table,
       &_ops::logaddexp2_backward::table,
+      &_ops::logaddexp2_jvp::table,
       &_ops::logaddexp_backward::table,
+      &_ops::logaddexp_jvp::table,
       &_ops::nextafter::table,
       &_ops::nextafter_::table,
       &_ops::nextafter_out::table,
@@ -2280,6 +2609,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::special_xlog1py_out::table,
       &_ops::special_xlog1py_self_scalar_out::table,
       &_ops::special_xlog1py_backward::table,
+      &_ops::special_xlog1py_jvp::table,
       &_ops::special_xlogy::table,
       &_ops::special_xlogy_other_scalar::table,
       &_ops::special_xlogy_self_scalar::table,
@@ -2295,6 +2625,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::xlogy_OutScalar_Self::table,
       &_ops::xlogy_OutTensor::table,
       &_ops::xlogy_backward_Tensor::table,
+      &_ops::xlogy_jvp_Tensor::table,
   };
   return operators;
 }

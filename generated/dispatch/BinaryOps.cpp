@@ -10,6 +10,7 @@
 #include <generated/native/add.h>
 #include <generated/native/atan2.h>
 #include <generated/native/atan2_backward.h>
+#include <generated/native/atan2_jvp.h>
 #include <generated/native/bitwise_and.h>
 #include <generated/native/bitwise_or.h>
 #include <generated/native/bitwise_xor.h>
@@ -37,6 +38,7 @@
 #include <generated/ops/arctan2.h>
 #include <generated/ops/atan2.h>
 #include <generated/ops/atan2_backward.h>
+#include <generated/ops/atan2_jvp.h>
 #include <generated/ops/bitwise_and.h>
 #include <generated/ops/bitwise_or.h>
 #include <generated/ops/bitwise_xor.h>
@@ -109,6 +111,7 @@ constinit OperatorTable<_ops::add_Tensor::schema> _ops::add_Tensor::table(
     kernels_of<_ops::add_Tensor>,
     {
         {DispatchKey::CPU, &add_Tensor_CPU},
+        {DispatchKey::CUDA, &add_Tensor_CPU},
         {DispatchKey::Meta, &add_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::add_Tensor},
     });
@@ -149,6 +152,7 @@ constinit OperatorTable<_ops::add__Tensor::schema> _ops::add__Tensor::table(
     kernels_of<_ops::add__Tensor>,
     {
         {DispatchKey::CPU, &add__Tensor_CPU},
+        {DispatchKey::CUDA, &add__Tensor_CPU},
         {DispatchKey::Meta, &add__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::add__Tensor},
     });
@@ -177,6 +181,7 @@ constinit OperatorTable<_ops::add_out::schema> _ops::add_out::table(
     kernels_of<_ops::add_out>,
     {
         {DispatchKey::CPU, &add_out_CPU},
+        {DispatchKey::CUDA, &add_out_CPU},
         {DispatchKey::Meta, &add_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::add_out},
     });
@@ -254,6 +259,7 @@ constinit OperatorTable<_ops::atan2::schema> _ops::atan2::table(
     kernels_of<_ops::atan2>,
     {
         {DispatchKey::CPU, &atan2_CPU},
+        {DispatchKey::CUDA, &atan2_CPU},
         {DispatchKey::Meta, &atan2_Meta},
         {DispatchKey::Autograd, &autograd::kernels::atan2},
     });
@@ -280,6 +286,7 @@ constinit OperatorTable<_ops::atan2_::schema> _ops::atan2_::table(
     kernels_of<_ops::atan2_>,
     {
         {DispatchKey::CPU, &atan2__CPU},
+        {DispatchKey::CUDA, &atan2__CPU},
         {DispatchKey::Meta, &atan2__Meta},
         {DispatchKey::Autograd, &autograd::kernels::atan2_},
     });
@@ -306,6 +313,7 @@ constinit OperatorTable<_ops::atan2_out::schema> _ops::atan2_out::table(
     kernels_of<_ops::atan2_out>,
     {
         {DispatchKey::CPU, &atan2_out_CPU},
+        {DispatchKey::CUDA, &atan2_out_CPU},
         {DispatchKey::Meta, &atan2_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::atan2_out},
     });
@@ -350,6 +358,32 @@ constinit OperatorTable<_ops::atan2_backward::schema> _ops::atan2_backward::tabl
     every_backend(&atan2_backward_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::atan2_backward},
+    });
+
+// atan2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+namespace native {
+Tensor atan2_jvp(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
+                 const Tensor& other) {
+  Tensor result;
+  compute_expression(
+      "atan2_jvp",
+      self_tangent.is_meta() ? nullptr : atan2_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &other_tangent, &self, &other}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor atan2_jvp_composite(DispatchKeySet, const Tensor& self_tangent, const Tensor& other_tangent,
+                           const Tensor& self, const Tensor& other) {
+  return native::atan2_jvp(self_tangent, other_tangent, self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::atan2_jvp::schema> _ops::atan2_jvp::table(
+    kernels_of<_ops::atan2_jvp>,
+    every_backend(&atan2_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::atan2_jvp},
     });
 
 // bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor
@@ -753,6 +787,7 @@ constinit OperatorTable<_ops::div_Tensor::schema> _ops::div_Tensor::table(
     kernels_of<_ops::div_Tensor>,
     {
         {DispatchKey::CPU, &div_Tensor_CPU},
+        {DispatchKey::CUDA, &div_Tensor_CPU},
         {DispatchKey::Meta, &div_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::div_Tensor},
     });
@@ -832,6 +867,7 @@ constinit OperatorTable<_ops::div__Tensor::schema> _ops::div__Tensor::table(
     kernels_of<_ops::div__Tensor>,
     {
         {DispatchKey::CPU, &div__Tensor_CPU},
+        {DispatchKey::CUDA, &div__Tensor_CPU},
         {DispatchKey::Meta, &div__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::div__Tensor},
     });
@@ -886,6 +922,7 @@ constinit OperatorTable<_ops::div_out::schema> _ops::div_out::table(
     kernels_of<_ops::div_out>,
     {
         {DispatchKey::CPU, &div_out_CPU},
+        {DispatchKey::CUDA, &div_out_CPU},
         {DispatchKey::Meta, &div_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::div_out},
     });
@@ -2540,6 +2577,7 @@ constinit OperatorTable<_ops::mul_Tensor::schema> _ops::mul_Tensor::table(
     kernels_of<_ops::mul_Tensor>,
     {
         {DispatchKey::CPU, &mul_Tensor_CPU},
+        {DispatchKey::CUDA, &mul_Tensor_CPU},
         {DispatchKey::Meta, &mul_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::mul_Tensor},
     });
@@ -2579,6 +2617,7 @@ constinit OperatorTable<_ops::mul__Tensor::schema> _ops::mul__Tensor::table(
     kernels_of<_ops::mul__Tensor>,
     {
         {DispatchKey::CPU, &mul__Tensor_CPU},
+        {DispatchKey::CUDA, &mul__Tensor_CPU},
         {DispatchKey::Meta, &mul__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::mul__Tensor},
     });
@@ -2605,6 +2644,7 @@ constinit OperatorTable<_ops::mul_out::schema> _ops::mul_out::table(
     kernels_of<_ops::mul_out>,
     {
         {DispatchKey::CPU, &mul_out_CPU},
+        {DispatchKey::CUDA, &mul_out_CPU},
         {DispatchKey::Meta, &mul_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::mul_out},
     });
@@ -3252,6 +3292,7 @@ constinit OperatorTable<_ops::sub_Tensor::schema> _ops::sub_Tensor::table(
     kernels_of<_ops::sub_Tensor>,
     {
         {DispatchKey::CPU, &sub_Tensor_CPU},
+        {DispatchKey::CUDA, &sub_Tensor_CPU},
         {DispatchKey::Meta, &sub_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sub_Tensor},
     });
@@ -3292,6 +3333,7 @@ constinit OperatorTable<_ops::sub__Tensor::schema> _ops::sub__Tensor::table(
     kernels_of<_ops::sub__Tensor>,
     {
         {DispatchKey::CPU, &sub__Tensor_CPU},
+        {DispatchKey::CUDA, &sub__Tensor_CPU},
         {DispatchKey::Meta, &sub__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sub__Tensor},
     });
@@ -3320,6 +3362,7 @@ constinit OperatorTable<_ops::sub_out::schema> _ops::sub_out::table(
     kernels_of<_ops::sub_out>,
     {
         {DispatchKey::CPU, &sub_out_CPU},
+        {DispatchKey::CUDA, &sub_out_CPU},
         {DispatchKey::Meta, &sub_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sub_out},
     });
@@ -3476,6 +3519,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::atan2_::table,
       &_ops::atan2_out::table,
       &_ops::atan2_backward::table,
+      &_ops::atan2_jvp::table,
       &_ops::bitwise_and_Scalar::table,
       &_ops::bitwise_and_Tensor::table,
       &_ops::bitwise_and__Scalar::table,

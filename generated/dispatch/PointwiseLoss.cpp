@@ -9,18 +9,25 @@
 #include <generated/native/_binary_cross_entropy.h>
 #include <generated/native/_binary_cross_entropy_backward.h>
 #include <generated/native/_binary_cross_entropy_backward_backward.h>
+#include <generated/native/_binary_cross_entropy_backward_jvp.h>
 #include <generated/native/_binary_cross_entropy_with_logits.h>
 #include <generated/native/_binary_cross_entropy_with_logits_backward.h>
+#include <generated/native/_binary_cross_entropy_with_logits_jvp.h>
 #include <generated/native/_huber_loss.h>
 #include <generated/native/_huber_loss_backward.h>
+#include <generated/native/_huber_loss_jvp.h>
 #include <generated/native/_kl_div.h>
 #include <generated/native/_kl_div_backward.h>
+#include <generated/native/_kl_div_jvp.h>
 #include <generated/native/_kl_div_log_target.h>
 #include <generated/native/_kl_div_log_target_backward.h>
+#include <generated/native/_kl_div_log_target_jvp.h>
 #include <generated/native/_l1_loss.h>
 #include <generated/native/_l1_loss_backward.h>
+#include <generated/native/_l1_loss_jvp.h>
 #include <generated/native/_smooth_l1_loss.h>
 #include <generated/native/_smooth_l1_loss_backward.h>
+#include <generated/native/_smooth_l1_loss_jvp.h>
 #include <generated/native/binary_cross_entropy.h>
 #include <generated/native/binary_cross_entropy_with_logits.h>
 #include <generated/native/huber_loss.h>
@@ -30,18 +37,25 @@
 #include <generated/ops/_binary_cross_entropy.h>
 #include <generated/ops/_binary_cross_entropy_backward.h>
 #include <generated/ops/_binary_cross_entropy_backward_backward.h>
+#include <generated/ops/_binary_cross_entropy_backward_jvp.h>
 #include <generated/ops/_binary_cross_entropy_with_logits.h>
 #include <generated/ops/_binary_cross_entropy_with_logits_backward.h>
+#include <generated/ops/_binary_cross_entropy_with_logits_jvp.h>
 #include <generated/ops/_huber_loss.h>
 #include <generated/ops/_huber_loss_backward.h>
+#include <generated/ops/_huber_loss_jvp.h>
 #include <generated/ops/_kl_div.h>
 #include <generated/ops/_kl_div_backward.h>
+#include <generated/ops/_kl_div_jvp.h>
 #include <generated/ops/_kl_div_log_target.h>
 #include <generated/ops/_kl_div_log_target_backward.h>
+#include <generated/ops/_kl_div_log_target_jvp.h>
 #include <generated/ops/_l1_loss.h>
 #include <generated/ops/_l1_loss_backward.h>
+#include <generated/ops/_l1_loss_jvp.h>
 #include <generated/ops/_smooth_l1_loss.h>
 #include <generated/ops/_smooth_l1_loss_backward.h>
+#include <generated/ops/_smooth_l1_loss_jvp.h>
 #include <generated/ops/binary_cross_entropy.h>
 #include <generated/ops/binary_cross_entropy_with_logits.h>
 #include <generated/ops/huber_loss.h>
@@ -86,6 +100,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy::schema> _ops::_binary_cross
     kernels_of<_ops::_binary_cross_entropy>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy},
     });
@@ -112,6 +127,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_::schema> _ops::_binary_cros
     kernels_of<_ops::_binary_cross_entropy_>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy__CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy__CPU},
         {DispatchKey::Meta, &_binary_cross_entropy__Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_},
     });
@@ -141,6 +157,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_out::schema>
     kernels_of<_ops::_binary_cross_entropy_out>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_out_CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_out_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_out},
     });
@@ -184,6 +201,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_backward::schema>
     kernels_of<_ops::_binary_cross_entropy_backward>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_backward_CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_backward_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_backward_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_backward},
     });
@@ -216,6 +234,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_backward_out::schema>
     kernels_of<_ops::_binary_cross_entropy_backward_out>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_backward_out_CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_backward_out_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_backward_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_backward_out},
     });
@@ -259,6 +278,38 @@ constinit OperatorTable<_ops::_binary_cross_entropy_backward_backward::schema>
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_backward_backward},
     });
 
+// _binary_cross_entropy_backward_jvp(Tensor grad_output_tangent, Tensor self_tangent, Tensor
+//     target_tangent, Tensor grad_output, Tensor self, Tensor target) -> Tensor
+namespace native {
+Tensor _binary_cross_entropy_backward_jvp(const Tensor& grad_output_tangent,
+                                          const Tensor& self_tangent, const Tensor& target_tangent,
+                                          const Tensor& grad_output, const Tensor& self,
+                                          const Tensor& target) {
+  Tensor result;
+  compute_expression(
+      "_binary_cross_entropy_backward_jvp", grad_output_tangent.is_meta() ? nullptr : _binary_cross_entropy_backward_jvp_stub.get(grad_output_tangent.device().type()), {&result}, {&grad_output_tangent, &self_tangent, &target_tangent, &grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _binary_cross_entropy_backward_jvp_composite(DispatchKeySet,
+                                                    const Tensor& grad_output_tangent,
+                                                    const Tensor& self_tangent,
+                                                    const Tensor& target_tangent,
+                                                    const Tensor& grad_output, const Tensor& self,
+                                                    const Tensor& target) {
+  return native::_binary_cross_entropy_backward_jvp(grad_output_tangent, self_tangent,
+                                                    target_tangent, grad_output, self, target);
+}
+}  // namespace
+constinit OperatorTable<_ops::_binary_cross_entropy_backward_jvp::schema>
+    _ops::_binary_cross_entropy_backward_jvp::table(
+    kernels_of<_ops::_binary_cross_entropy_backward_jvp>,
+    every_backend(&_binary_cross_entropy_backward_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_backward_jvp},
+    });
+
 // _binary_cross_entropy_with_logits(Tensor self, Tensor target) -> Tensor
 namespace meta {
 void structured__binary_cross_entropy_with_logits::meta(const Tensor& self, const Tensor& target) {
@@ -297,6 +348,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits::schema>
     kernels_of<_ops::_binary_cross_entropy_with_logits>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_with_logits_CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_with_logits_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_with_logits_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits},
     });
@@ -345,6 +397,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_pos_weight::sche
     kernels_of<_ops::_binary_cross_entropy_with_logits_pos_weight>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_with_logits_pos_weight_CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_with_logits_pos_weight_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_with_logits_pos_weight_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_pos_weight},
     });
@@ -373,6 +426,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_::schema>
     kernels_of<_ops::_binary_cross_entropy_with_logits_>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_with_logits__CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_with_logits__CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_with_logits__Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_},
     });
@@ -405,6 +459,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits__pos_weight::sch
     kernels_of<_ops::_binary_cross_entropy_with_logits__pos_weight>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_with_logits__pos_weight_CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_with_logits__pos_weight_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_with_logits__pos_weight_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits__pos_weight},
     });
@@ -435,6 +490,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_out::schema>
     kernels_of<_ops::_binary_cross_entropy_with_logits_out>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_with_logits_out_CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_with_logits_out_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_with_logits_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_out},
     });
@@ -469,6 +525,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_pos_weight_out::
     kernels_of<_ops::_binary_cross_entropy_with_logits_pos_weight_out>,
     {
         {DispatchKey::CPU, &_binary_cross_entropy_with_logits_pos_weight_out_CPU},
+        {DispatchKey::CUDA, &_binary_cross_entropy_with_logits_pos_weight_out_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_with_logits_pos_weight_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_pos_weight_out},
     });
@@ -547,6 +604,68 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_backward_pos_wei
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_backward_pos_weight},
     });
 
+// _binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self,
+//     Tensor target) -> Tensor
+namespace native {
+Tensor _binary_cross_entropy_with_logits_jvp(const Tensor& self_tangent,
+                                             const Tensor& target_tangent, const Tensor& self,
+                                             const Tensor& target) {
+  Tensor result;
+  compute_expression(
+      "_binary_cross_entropy_with_logits_jvp", self_tangent.is_meta() ? nullptr : _binary_cross_entropy_with_logits_jvp_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _binary_cross_entropy_with_logits_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                                                       const Tensor& target_tangent,
+                                                       const Tensor& self, const Tensor& target) {
+  return native::_binary_cross_entropy_with_logits_jvp(self_tangent, target_tangent, self, target);
+}
+}  // namespace
+constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_jvp::schema>
+    _ops::_binary_cross_entropy_with_logits_jvp::table(
+    kernels_of<_ops::_binary_cross_entropy_with_logits_jvp>,
+    every_backend(&_binary_cross_entropy_with_logits_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_jvp},
+    });
+
+// _binary_cross_entropy_with_logits_jvp.pos_weight(Tensor self_tangent, Tensor target_tangent,
+//     Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) -> Tensor
+namespace native {
+Tensor _binary_cross_entropy_with_logits_jvp_pos_weight(const Tensor& self_tangent,
+                                                        const Tensor& target_tangent,
+                                                        const Tensor& pos_weight_tangent,
+                                                        const Tensor& self, const Tensor& target,
+                                                        const Tensor& pos_weight) {
+  Tensor result;
+  compute_expression(
+      "_binary_cross_entropy_with_logits_jvp", self_tangent.is_meta() ? nullptr : _binary_cross_entropy_with_logits_jvp_pos_weight_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &pos_weight_tangent, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _binary_cross_entropy_with_logits_jvp_pos_weight_composite(DispatchKeySet,
+                                                                  const Tensor& self_tangent,
+                                                                  const Tensor& target_tangent,
+                                                                  const Tensor& pos_weight_tangent,
+                                                                  const Tensor& self,
+                                                                  const Tensor& target,
+                                                                  const Tensor& pos_weight) {
+  return native::_binary_cross_entropy_with_logits_jvp_pos_weight(self_tangent, target_tangent,
+                                                                  pos_weight_tangent, self, target,
+                                                                  pos_weight);
+}
+}  // namespace
+constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_jvp_pos_weight::schema>
+    _ops::_binary_cross_entropy_with_logits_jvp_pos_weight::table(
+    kernels_of<_ops::_binary_cross_entropy_with_logits_jvp_pos_weight>,
+    every_backend(&_binary_cross_entropy_with_logits_jvp_pos_weight_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_jvp_pos_weight},
+    });
+
 // _huber_loss(Tensor self, Tensor target, float delta) -> Tensor
 namespace meta {
 void structured__huber_loss::meta(const Tensor& self, const Tensor& target, double delta) {
@@ -582,6 +701,7 @@ constinit OperatorTable<_ops::_huber_loss::schema> _ops::_huber_loss::table(
     kernels_of<_ops::_huber_loss>,
     {
         {DispatchKey::CPU, &_huber_loss_CPU},
+        {DispatchKey::CUDA, &_huber_loss_CPU},
         {DispatchKey::Meta, &_huber_loss_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_huber_loss},
     });
@@ -608,6 +728,7 @@ constinit OperatorTable<_ops::_huber_loss_::schema> _ops::_huber_loss_::table(
     kernels_of<_ops::_huber_loss_>,
     {
         {DispatchKey::CPU, &_huber_loss__CPU},
+        {DispatchKey::CUDA, &_huber_loss__CPU},
         {DispatchKey::Meta, &_huber_loss__Meta},
         {DispatchKey::Autograd, &autograd::kernels::_huber_loss_},
     });
@@ -636,6 +757,7 @@ constinit OperatorTable<_ops::_huber_loss_out::schema> _ops::_huber_loss_out::ta
     kernels_of<_ops::_huber_loss_out>,
     {
         {DispatchKey::CPU, &_huber_loss_out_CPU},
+        {DispatchKey::CUDA, &_huber_loss_out_CPU},
         {DispatchKey::Meta, &_huber_loss_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_huber_loss_out},
     });
@@ -676,6 +798,35 @@ constinit OperatorTable<_ops::_huber_loss_backward::schema> _ops::_huber_loss_ba
         {DispatchKey::Autograd, &autograd::kernels::_huber_loss_backward},
     });
 
+// _huber_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target, float
+//     delta) -> Tensor
+namespace native {
+Tensor _huber_loss_jvp(const Tensor& self_tangent, const Tensor& target_tangent, const Tensor& self,
+                       const Tensor& target, double delta) {
+  const Scalar numbers[] = {Scalar(delta)};
+  Tensor result;
+  compute_expression(
+      "_huber_loss_jvp",
+      self_tangent.is_meta() ? nullptr : _huber_loss_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &target_tangent, &self, &target}, numbers,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _huber_loss_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                                 const Tensor& target_tangent, const Tensor& self,
+                                 const Tensor& target, double delta) {
+  return native::_huber_loss_jvp(self_tangent, target_tangent, self, target, delta);
+}
+}  // namespace
+constinit OperatorTable<_ops::_huber_loss_jvp::schema> _ops::_huber_loss_jvp::table(
+    kernels_of<_ops::_huber_loss_jvp>,
+    every_backend(&_huber_loss_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_huber_loss_jvp},
+    });
+
 // _kl_div(Tensor self, Tensor target) -> Tensor
 namespace meta {
 void structured__kl_div::meta(const Tensor& self, const Tensor& target) {
@@ -709,6 +860,7 @@ constinit OperatorTable<_ops::_kl_div::schema> _ops::_kl_div::table(
     kernels_of<_ops::_kl_div>,
     {
         {DispatchKey::CPU, &_kl_div_CPU},
+        {DispatchKey::CUDA, &_kl_div_CPU},
         {DispatchKey::Meta, &_kl_div_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_kl_div},
     });
@@ -735,6 +887,7 @@ constinit OperatorTable<_ops::_kl_div_::schema> _ops::_kl_div_::table(
     kernels_of<_ops::_kl_div_>,
     {
         {DispatchKey::CPU, &_kl_div__CPU},
+        {DispatchKey::CUDA, &_kl_div__CPU},
         {DispatchKey::Meta, &_kl_div__Meta},
         {DispatchKey::Autograd, &autograd::kernels::_kl_div_},
     });
@@ -761,6 +914,7 @@ constinit OperatorTable<_ops::_kl_div_out::schema> _ops::_kl_div_out::table(
     kernels_of<_ops::_kl_div_out>,
     {
         {DispatchKey::CPU, &_kl_div_out_CPU},
+        {DispatchKey::CUDA, &_kl_div_out_CPU},
         {DispatchKey::Meta, &_kl_div_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_kl_div_out},
     });
@@ -807,6 +961,33 @@ constinit OperatorTable<_ops::_kl_div_backward::schema> _ops::_kl_div_backward::
         {DispatchKey::Autograd, &autograd::kernels::_kl_div_backward},
     });
 
+// _kl_div_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor
+namespace native {
+Tensor _kl_div_jvp(const Tensor& self_tangent, const Tensor& target_tangent, const Tensor& self,
+                   const Tensor& target) {
+  Tensor result;
+  compute_expression(
+      "_kl_div_jvp",
+      self_tangent.is_meta() ? nullptr : _kl_div_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &target_tangent, &self, &target}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _kl_div_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                             const Tensor& target_tangent, const Tensor& self,
+                             const Tensor& target) {
+  return native::_kl_div_jvp(self_tangent, target_tangent, self, target);
+}
+}  // namespace
+constinit OperatorTable<_ops::_kl_div_jvp::schema> _ops::_kl_div_jvp::table(
+    kernels_of<_ops::_kl_div_jvp>,
+    every_backend(&_kl_div_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_kl_div_jvp},
+    });
+
 // _kl_div_log_target(Tensor self, Tensor target) -> Tensor
 namespace meta {
 void structured__kl_div_log_target::meta(const Tensor& self, const Tensor& target) {
@@ -841,6 +1022,7 @@ constinit OperatorTable<_ops::_kl_div_log_target::schema> _ops::_kl_div_log_targ
     kernels_of<_ops::_kl_div_log_target>,
     {
         {DispatchKey::CPU, &_kl_div_log_target_CPU},
+        {DispatchKey::CUDA, &_kl_div_log_target_CPU},
         {DispatchKey::Meta, &_kl_div_log_target_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_kl_div_log_target},
     });
@@ -867,6 +1049,7 @@ constinit OperatorTable<_ops::_kl_div_log_target_::schema> _ops::_kl_div_log_tar
     kernels_of<_ops::_kl_div_log_target_>,
     {
         {DispatchKey::CPU, &_kl_div_log_target__CPU},
+        {DispatchKey::CUDA, &_kl_div_log_target__CPU},
         {DispatchKey::Meta, &_kl_div_log_target__Meta},
         {DispatchKey::Autograd, &autograd::kernels::_kl_div_log_target_},
     });
@@ -895,6 +1078,7 @@ constinit OperatorTable<_ops::_kl_div_log_target_out::schema> _ops::_kl_div_log_
     kernels_of<_ops::_kl_div_log_target_out>,
     {
         {DispatchKey::CPU, &_kl_div_log_target_out_CPU},
+        {DispatchKey::CUDA, &_kl_div_log_target_out_CPU},
         {DispatchKey::Meta, &_kl_div_log_target_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_kl_div_log_target_out},
     });
@@ -936,6 +1120,31 @@ constinit OperatorTable<_ops::_kl_div_log_target_backward::schema>
         {DispatchKey::Autograd, &autograd::kernels::_kl_div_log_target_backward},
     });
 
+// _kl_div_log_target_jvp(Tensor self_tangent, Tensor target_tangent, Tensor target, Tensor output)
+//     -> Tensor
+namespace native {
+Tensor _kl_div_log_target_jvp(const Tensor& self_tangent, const Tensor& target_tangent,
+                              const Tensor& target, const Tensor& output) {
+  Tensor result;
+  compute_expression(
+      "_kl_div_log_target_jvp", self_tangent.is_meta() ? nullptr : _kl_div_log_target_jvp_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &target, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _kl_div_log_target_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                                        const Tensor& target_tangent, const Tensor& target,
+                                        const Tensor& output) {
+  return native::_kl_div_log_target_jvp(self_tangent, target_tangent, target, output);
+}
+}  // namespace
+constinit OperatorTable<_ops::_kl_div_log_target_jvp::schema> _ops::_kl_div_log_target_jvp::table(
+    kernels_of<_ops::_kl_div_log_target_jvp>,
+    every_backend(&_kl_div_log_target_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_kl_div_log_target_jvp},
+    });
+
 // _l1_loss(Tensor self, Tensor target) -> Tensor
 namespace meta {
 void structured__l1_loss::meta(const Tensor& self, const Tensor& target) {
@@ -969,6 +1178,7 @@ constinit OperatorTable<_ops::_l1_loss::schema> _ops::_l1_loss::table(
     kernels_of<_ops::_l1_loss>,
     {
         {DispatchKey::CPU, &_l1_loss_CPU},
+        {DispatchKey::CUDA, &_l1_loss_CPU},
         {DispatchKey::Meta, &_l1_loss_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_l1_loss},
     });
@@ -995,6 +1205,7 @@ constinit OperatorTable<_ops::_l1_loss_::schema> _ops::_l1_loss_::table(
     kernels_of<_ops::_l1_loss_>,
     {
         {DispatchKey::CPU, &_l1_loss__CPU},
+        {DispatchKey::CUDA, &_l1_loss__CPU},
         {DispatchKey::Meta, &_l1_loss__Meta},
         {DispatchKey::Autograd, &autograd::kernels::_l1_loss_},
     });
@@ -1021,6 +1232,7 @@ constinit OperatorTable<_ops::_l1_loss_out::schema> _ops::_l1_loss_out::table(
     kernels_of<_ops::_l1_loss_out>,
     {
         {DispatchKey::CPU, &_l1_loss_out_CPU},
+        {DispatchKey::CUDA, &_l1_loss_out_CPU},
         {DispatchKey::Meta, &_l1_loss_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_l1_loss_out},
     });
@@ -1068,6 +1280,33 @@ constinit OperatorTable<_ops::_l1_loss_backward::schema> _ops::_l1_loss_backward
         {DispatchKey::Autograd, &autograd::kernels::_l1_loss_backward},
     });
 
+// _l1_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor
+namespace native {
+Tensor _l1_loss_jvp(const Tensor& self_tangent, const Tensor& target_tangent, const Tensor& self,
+                    const Tensor& target) {
+  Tensor result;
+  compute_expression(
+      "_l1_loss_jvp",
+      self_tangent.is_meta() ? nullptr : _l1_loss_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &target_tangent, &self, &target}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _l1_loss_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                              const Tensor& target_tangent, const Tensor& self,
+                              const Tensor& target) {
+  return native::_l1_loss_jvp(self_tangent, target_tangent, self, target);
+}
+}  // namespace
+constinit OperatorTable<_ops::_l1_loss_jvp::schema> _ops::_l1_loss_jvp::table(
+    kernels_of<_ops::_l1_loss_jvp>,
+    every_backend(&_l1_loss_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_l1_loss_jvp},
+    });
+
 // _smooth_l1_loss(Tensor self, Tensor target, float beta) -> Tensor
 namespace meta {
 void structured__smooth_l1_loss::meta(const Tensor& self, const Tensor& target, double beta) {
@@ -1103,6 +1342,7 @@ constinit OperatorTable<_ops::_smooth_l1_loss::schema> _ops::_smooth_l1_loss::ta
     kernels_of<_ops::_smooth_l1_loss>,
     {
         {DispatchKey::CPU, &_smooth_l1_loss_CPU},
+        {DispatchKey::CUDA, &_smooth_l1_loss_CPU},
         {DispatchKey::Meta, &_smooth_l1_loss_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_smooth_l1_loss},
     });
@@ -1129,6 +1369,7 @@ constinit OperatorTable<_ops::_smooth_l1_loss_::schema> _ops::_smooth_l1_loss_::
     kernels_of<_ops::_smooth_l1_loss_>,
     {
         {DispatchKey::CPU, &_smooth_l1_loss__CPU},
+        {DispatchKey::CUDA, &_smooth_l1_loss__CPU},
         {DispatchKey::Meta, &_smooth_l1_loss__Meta},
         {DispatchKey::Autograd, &autograd::kernels::_smooth_l1_loss_},
     });
@@ -1157,6 +1398,7 @@ constinit OperatorTable<_ops::_smooth_l1_loss_out::schema> _ops::_smooth_l1_loss
     kernels_of<_ops::_smooth_l1_loss_out>,
     {
         {DispatchKey::CPU, &_smooth_l1_loss_out_CPU},
+        {DispatchKey::CUDA, &_smooth_l1_loss_out_CPU},
         {DispatchKey::Meta, &_smooth_l1_loss_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_smooth_l1_loss_out},
     });
@@ -1197,6 +1439,35 @@ constinit OperatorTable<_ops::_smooth_l1_loss_backward::schema>
     every_backend(&_smooth_l1_loss_backward_composite),
     {
         {DispatchKey::Autograd, &autograd::kernels::_smooth_l1_loss_backward},
+    });
+
+// _smooth_l1_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target, float
+//     beta) -> Tensor
+namespace native {
+Tensor _smooth_l1_loss_jvp(const Tensor& self_tangent, const Tensor& target_tangent,
+                           const Tensor& self, const Tensor& target, double beta) {
+  const Scalar numbers[] = {Scalar(beta)};
+  Tensor result;
+  compute_expression(
+      "_smooth_l1_loss_jvp",
+      self_tangent.is_meta() ? nullptr : _smooth_l1_loss_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &target_tangent, &self, &target}, numbers,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _smooth_l1_loss_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                                     const Tensor& target_tangent, const Tensor& self,
+                                     const Tensor& target, double beta) {
+  return native::_smooth_l1_loss_jvp(self_tangent, target_tangent, self, target, beta);
+}
+}  // namespace
+constinit OperatorTable<_ops::_smooth_l1_loss_jvp::schema> _ops::_smooth_l1_loss_jvp::table(
+    kernels_of<_ops::_smooth_l1_loss_jvp>,
+    every_backend(&_smooth_l1_loss_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_smooth_l1_loss_jvp},
     });
 
 // binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) ->
@@ -1349,6 +1620,7 @@ ArrayRef<OperatorTableBase*> operators_of_PointwiseLoss() {
       &_ops::_binary_cross_entropy_backward::table,
       &_ops::_binary_cross_entropy_backward_out::table,
       &_ops::_binary_cross_entropy_backward_backward::table,
+      &_ops::_binary_cross_entropy_backward_jvp::table,
       &_ops::_binary_cross_entropy_with_logits::table,
       &_ops::_binary_cross_entropy_with_logits_pos_weight::table,
       &_ops::_binary_cross_entropy_with_logits_::table,
@@ -1357,26 +1629,33 @@ ArrayRef<OperatorTableBase*> operators_of_PointwiseLoss() {
       &_ops::_binary_cross_entropy_with_logits_pos_weight_out::table,
       &_ops::_binary_cross_entropy_with_logits_backward::table,
       &_ops::_binary_cross_entropy_with_logits_backward_pos_weight::table,
+      &_ops::_binary_cross_entropy_with_logits_jvp::table,
+      &_ops::_binary_cross_entropy_with_logits_jvp_pos_weight::table,
       &_ops::_huber_loss::table,
       &_ops::_huber_loss_::table,
       &_ops::_huber_loss_out::table,
       &_ops::_huber_loss_backward::table,
+      &_ops::_huber_loss_jvp::table,
       &_ops::_kl_div::table,
       &_ops::_kl_div_::table,
       &_ops::_kl_div_out::table,
       &_ops::_kl_div_backward::table,
+      &_ops::_kl_div_jvp::table,
       &_ops::_kl_div_log_target::table,
       &_ops::_kl_div_log_target_::table,
       &_ops::_kl_div_log_target_out::table,
       &_ops::_kl_div_log_target_backward::table,
+      &_ops::_kl_div_log_target_jvp::table,
       &_ops::_l1_loss::table,
       &_ops::_l1_loss_::table,
       &_ops::_l1_loss_out::table,
       &_ops::_l1_loss_backward::table,
+      &_ops::_l1_loss_jvp::table,
       &_ops::_smooth_l1_loss::table,
       &_ops::_smooth_l1_loss_::table,
       &_ops::_smooth_l1_loss_out::table,
       &_ops::_smooth_l1_loss_backward::table,
+      &_ops::_smooth_l1_loss_jvp::table,
       &_ops::binary_cross_entropy::table,
       &_ops::binary_cross_entropy_out::table,
       &_ops::binary_cross_entropy_with_logits::table,

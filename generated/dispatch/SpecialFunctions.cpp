@@ -121,6 +121,7 @@ constinit OperatorTable<_ops::_logit::schema> _ops::_logit::table(
     kernels_of<_ops::_logit>,
     {
         {DispatchKey::CPU, &_logit_CPU},
+        {DispatchKey::CUDA, &_logit_CPU},
         {DispatchKey::Meta, &_logit_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_logit},
     });
@@ -147,6 +148,7 @@ constinit OperatorTable<_ops::_logit_::schema> _ops::_logit_::table(
     kernels_of<_ops::_logit_>,
     {
         {DispatchKey::CPU, &_logit__CPU},
+        {DispatchKey::CUDA, &_logit__CPU},
         {DispatchKey::Meta, &_logit__Meta},
         {DispatchKey::Autograd, &autograd::kernels::_logit_},
     });
@@ -173,6 +175,7 @@ constinit OperatorTable<_ops::_logit_out::schema> _ops::_logit_out::table(
     kernels_of<_ops::_logit_out>,
     {
         {DispatchKey::CPU, &_logit_out_CPU},
+        {DispatchKey::CUDA, &_logit_out_CPU},
         {DispatchKey::Meta, &_logit_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::_logit_out},
     });
@@ -236,6 +239,7 @@ constinit OperatorTable<_ops::digamma::schema> _ops::digamma::table(
     kernels_of<_ops::digamma>,
     {
         {DispatchKey::CPU, &digamma_CPU},
+        {DispatchKey::CUDA, &digamma_CPU},
         {DispatchKey::Meta, &digamma_Meta},
         {DispatchKey::Autograd, &autograd::kernels::digamma},
     });
@@ -262,6 +266,7 @@ constinit OperatorTable<_ops::digamma_::schema> _ops::digamma_::table(
     kernels_of<_ops::digamma_>,
     {
         {DispatchKey::CPU, &digamma__CPU},
+        {DispatchKey::CUDA, &digamma__CPU},
         {DispatchKey::Meta, &digamma__Meta},
         {DispatchKey::Autograd, &autograd::kernels::digamma_},
     });
@@ -288,6 +293,7 @@ constinit OperatorTable<_ops::digamma_out::schema> _ops::digamma_out::table(
     kernels_of<_ops::digamma_out>,
     {
         {DispatchKey::CPU, &digamma_out_CPU},
+        {DispatchKey::CUDA, &digamma_out_CPU},
         {DispatchKey::Meta, &digamma_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::digamma_out},
     });
@@ -349,6 +355,7 @@ constinit OperatorTable<_ops::erfc::schema> _ops::erfc::table(
     kernels_of<_ops::erfc>,
     {
         {DispatchKey::CPU, &erfc_CPU},
+        {DispatchKey::CUDA, &erfc_CPU},
         {DispatchKey::Meta, &erfc_Meta},
         {DispatchKey::Autograd, &autograd::kernels::erfc},
     });
@@ -375,6 +382,7 @@ constinit OperatorTable<_ops::erfc_::schema> _ops::erfc_::table(
     kernels_of<_ops::erfc_>,
     {
         {DispatchKey::CPU, &erfc__CPU},
+        {DispatchKey::CUDA, &erfc__CPU},
         {DispatchKey::Meta, &erfc__Meta},
         {DispatchKey::Autograd, &autograd::kernels::erfc_},
     });
@@ -401,6 +409,7 @@ constinit OperatorTable<_ops::erfc_out::schema> _ops::erfc_out::table(
     kernels_of<_ops::erfc_out>,
     {
         {DispatchKey::CPU, &erfc_out_CPU},
+        {DispatchKey::CUDA, &erfc_out_CPU},
         {DispatchKey::Meta, &erfc_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::erfc_out},
     });
@@ -462,6 +471,7 @@ constinit OperatorTable<_ops::erfinv::schema> _ops::erfinv::table(
     kernels_of<_ops::erfinv>,
     {
         {DispatchKey::CPU, &erfinv_CPU},
+        {DispatchKey::CUDA, &erfinv_CPU},
         {DispatchKey::Meta, &erfinv_Meta},
         {DispatchKey::Autograd, &autograd::kernels::erfinv},
     });
@@ -488,6 +498,7 @@ constinit OperatorTable<_ops::erfinv_::schema> _ops::erfinv_::table(
     kernels_of<_ops::erfinv_>,
     {
         {DispatchKey::CPU, &erfinv__CPU},
+        {DispatchKey::CUDA, &erfinv__CPU},
         {DispatchKey::Meta, &erfinv__Meta},
         {DispatchKey::Autograd, &autograd::kernels::erfinv_},
     });
@@ -514,6 +525,7 @@ constinit OperatorTable<_ops::erfinv_out::schema> _ops::erfinv_out::table(
     kernels_of<_ops::erfinv_out>,
     {
         {DispatchKey::CPU, &erfinv_out_CPU},
+        {DispatchKey::CUDA, &erfinv_out_CPU},
         {DispatchKey::Meta, &erfinv_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::erfinv_out},
     });
@@ -575,6 +587,7 @@ constinit OperatorTable<_ops::i0::schema> _ops::i0::table(
     kernels_of<_ops::i0>,
     {
         {DispatchKey::CPU, &i0_CPU},
+        {DispatchKey::CUDA, &i0_CPU},
         {DispatchKey::Meta, &i0_Meta},
         {DispatchKey::Autograd, &autograd::kernels::i0},
     });
@@ -601,6 +614,7 @@ constinit OperatorTable<_ops::i0_::schema> _ops::i0_::table(
     kernels_of<_ops::i0_>,
     {
         {DispatchKey::CPU, &i0__CPU},
+        {DispatchKey::CUDA, &i0__CPU},
         {DispatchKey::Meta, &i0__Meta},
         {DispatchKey::Autograd, &autograd::kernels::i0_},
     });
@@ -627,6 +641,7 @@ constinit OperatorTable<_ops::i0_out::schema> _ops::i0_out::table(
     kernels_of<_ops::i0_out>,
     {
         {DispatchKey::CPU, &i0_out_CPU},
+        {DispatchKey::CUDA, &i0_out_CPU},
         {DispatchKey::Meta, &i0_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::i0_out},
     });
@@ -688,6 +703,7 @@ constinit OperatorTable<_ops::lgamma::schema> _ops::lgamma::table(
     kernels_of<_ops::lgamma>,
     {
         {DispatchKey::CPU, &lgamma_CPU},
+        {DispatchKey::CUDA, &lgamma_CPU},
         {DispatchKey::Meta, &lgamma_Meta},
         {DispatchKey::Autograd, &autograd::kernels::lgamma},
     });
@@ -714,6 +730,7 @@ constinit OperatorTable<_ops::lgamma_::schema> _ops::lgamma_::table(
     kernels_of<_ops::lgamma_>,
     {
         {DispatchKey::CPU, &lgamma__CPU},
+        {DispatchKey::CUDA, &lgamma__CPU},
         {DispatchKey::Meta, &lgamma__Meta},
         {DispatchKey::Autograd, &autograd::kernels::lgamma_},
     });
@@ -740,6 +757,7 @@ constinit OperatorTable<_ops::lgamma_out::schema> _ops::lgamma_out::table(
     kernels_of<_ops::lgamma_out>,
     {
         {DispatchKey::CPU, &lgamma_out_CPU},
+        {DispatchKey::CUDA, &lgamma_out_CPU},
         {DispatchKey::Meta, &lgamma_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::lgamma_out},
     });
@@ -844,6 +862,7 @@ constinit OperatorTable<_ops::polygamma::schema> _ops::polygamma::table(
     kernels_of<_ops::polygamma>,
     {
         {DispatchKey::CPU, &polygamma_CPU},
+        {DispatchKey::CUDA, &polygamma_CPU},
         {DispatchKey::Meta, &polygamma_Meta},
         {DispatchKey::Autograd, &autograd::kernels::polygamma},
     });
@@ -883,6 +902,7 @@ constinit OperatorTable<_ops::polygamma_out::schema> _ops::polygamma_out::table(
     kernels_of<_ops::polygamma_out>,
     {
         {DispatchKey::CPU, &polygamma_out_CPU},
+        {DispatchKey::CUDA, &polygamma_out_CPU},
         {DispatchKey::Meta, &polygamma_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::polygamma_out},
     });
@@ -946,6 +966,7 @@ constinit OperatorTable<_ops::sinc::schema> _ops::sinc::table(
     kernels_of<_ops::sinc>,
     {
         {DispatchKey::CPU, &sinc_CPU},
+        {DispatchKey::CUDA, &sinc_CPU},
         {DispatchKey::Meta, &sinc_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sinc},
     });
@@ -972,6 +993,7 @@ constinit OperatorTable<_ops::sinc_::schema> _ops::sinc_::table(
     kernels_of<_ops::sinc_>,
     {
         {DispatchKey::CPU, &sinc__CPU},
+        {DispatchKey::CUDA, &sinc__CPU},
         {DispatchKey::Meta, &sinc__Meta},
         {DispatchKey::Autograd, &autograd::kernels::sinc_},
     });
@@ -998,6 +1020,7 @@ constinit OperatorTable<_ops::sinc_out::schema> _ops::sinc_out::table(
     kernels_of<_ops::sinc_out>,
     {
         {DispatchKey::CPU, &sinc_out_CPU},
+        {DispatchKey::CUDA, &sinc_out_CPU},
         {DispatchKey::Meta, &sinc_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sinc_out},
     });
@@ -1085,6 +1108,7 @@ constinit OperatorTable<_ops::special_entr::schema> _ops::special_entr::table(
     kernels_of<_ops::special_entr>,
     {
         {DispatchKey::CPU, &special_entr_CPU},
+        {DispatchKey::CUDA, &special_entr_CPU},
         {DispatchKey::Meta, &special_entr_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_entr},
     });
@@ -1111,6 +1135,7 @@ constinit OperatorTable<_ops::special_entr_::schema> _ops::special_entr_::table(
     kernels_of<_ops::special_entr_>,
     {
         {DispatchKey::CPU, &special_entr__CPU},
+        {DispatchKey::CUDA, &special_entr__CPU},
         {DispatchKey::Meta, &special_entr__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_entr_},
     });
@@ -1137,6 +1162,7 @@ constinit OperatorTable<_ops::special_entr_out::schema> _ops::special_entr_out::
     kernels_of<_ops::special_entr_out>,
     {
         {DispatchKey::CPU, &special_entr_out_CPU},
+        {DispatchKey::CUDA, &special_entr_out_CPU},
         {DispatchKey::Meta, &special_entr_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_entr_out},
     });
@@ -1223,6 +1249,7 @@ constinit OperatorTable<_ops::special_erfcx::schema> _ops::special_erfcx::table(
     kernels_of<_ops::special_erfcx>,
     {
         {DispatchKey::CPU, &special_erfcx_CPU},
+        {DispatchKey::CUDA, &special_erfcx_CPU},
         {DispatchKey::Meta, &special_erfcx_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_erfcx},
     });
@@ -1249,6 +1276,7 @@ constinit OperatorTable<_ops::special_erfcx_::schema> _ops::special_erfcx_::tabl
     kernels_of<_ops::special_erfcx_>,
     {
         {DispatchKey::CPU, &special_erfcx__CPU},
+        {DispatchKey::CUDA, &special_erfcx__CPU},
         {DispatchKey::Meta, &special_erfcx__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_erfcx_},
     });
@@ -1275,6 +1303,7 @@ constinit OperatorTable<_ops::special_erfcx_out::schema> _ops::special_erfcx_out
     kernels_of<_ops::special_erfcx_out>,
     {
         {DispatchKey::CPU, &special_erfcx_out_CPU},
+        {DispatchKey::CUDA, &special_erfcx_out_CPU},
         {DispatchKey::Meta, &special_erfcx_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_erfcx_out},
     });
@@ -1410,6 +1439,7 @@ constinit OperatorTable<_ops::special_i0e::schema> _ops::special_i0e::table(
     kernels_of<_ops::special_i0e>,
     {
         {DispatchKey::CPU, &special_i0e_CPU},
+        {DispatchKey::CUDA, &special_i0e_CPU},
         {DispatchKey::Meta, &special_i0e_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_i0e},
     });
@@ -1436,6 +1466,7 @@ constinit OperatorTable<_ops::special_i0e_::schema> _ops::special_i0e_::table(
     kernels_of<_ops::special_i0e_>,
     {
         {DispatchKey::CPU, &special_i0e__CPU},
+        {DispatchKey::CUDA, &special_i0e__CPU},
         {DispatchKey::Meta, &special_i0e__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_i0e_},
     });
@@ -1462,6 +1493,7 @@ constinit OperatorTable<_ops::special_i0e_out::schema> _ops::special_i0e_out::ta
     kernels_of<_ops::special_i0e_out>,
     {
         {DispatchKey::CPU, &special_i0e_out_CPU},
+        {DispatchKey::CUDA, &special_i0e_out_CPU},
         {DispatchKey::Meta, &special_i0e_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_i0e_out},
     });
@@ -1524,6 +1556,7 @@ constinit OperatorTable<_ops::special_i1::schema> _ops::special_i1::table(
     kernels_of<_ops::special_i1>,
     {
         {DispatchKey::CPU, &special_i1_CPU},
+        {DispatchKey::CUDA, &special_i1_CPU},
         {DispatchKey::Meta, &special_i1_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_i1},
     });
@@ -1550,6 +1583,7 @@ constinit OperatorTable<_ops::special_i1_::schema> _ops::special_i1_::table(
     kernels_of<_ops::special_i1_>,
     {
         {DispatchKey::CPU, &special_i1__CPU},
+        {DispatchKey::CUDA, &special_i1__CPU},
         {DispatchKey::Meta, &special_i1__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_i1_},
     });
@@ -1576,6 +1610,7 @@ constinit OperatorTable<_ops::special_i1_out::schema> _ops::special_i1_out::tabl
     kernels_of<_ops::special_i1_out>,
     {
         {DispatchKey::CPU, &special_i1_out_CPU},
+        {DispatchKey::CUDA, &special_i1_out_CPU},
         {DispatchKey::Meta, &special_i1_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_i1_out},
     });
@@ -1638,6 +1673,7 @@ constinit OperatorTable<_ops::special_i1e::schema> _ops::special_i1e::table(
     kernels_of<_ops::special_i1e>,
     {
         {DispatchKey::CPU, &special_i1e_CPU},
+        {DispatchKey::CUDA, &special_i1e_CPU},
         {DispatchKey::Meta, &special_i1e_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_i1e},
     });
@@ -1664,6 +1700,7 @@ constinit OperatorTable<_ops::special_i1e_::schema> _ops::special_i1e_::table(
     kernels_of<_ops::special_i1e_>,
     {
         {DispatchKey::CPU, &special_i1e__CPU},
+        {DispatchKey::CUDA, &special_i1e__CPU},
         {DispatchKey::Meta, &special_i1e__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_i1e_},
     });
@@ -1690,6 +1727,7 @@ constinit OperatorTable<_ops::special_i1e_out::schema> _ops::special_i1e_out::ta
     kernels_of<_ops::special_i1e_out>,
     {
         {DispatchKey::CPU, &special_i1e_out_CPU},
+        {DispatchKey::CUDA, &special_i1e_out_CPU},
         {DispatchKey::Meta, &special_i1e_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_i1e_out},
     });
@@ -1752,6 +1790,7 @@ constinit OperatorTable<_ops::special_log_ndtr::schema> _ops::special_log_ndtr::
     kernels_of<_ops::special_log_ndtr>,
     {
         {DispatchKey::CPU, &special_log_ndtr_CPU},
+        {DispatchKey::CUDA, &special_log_ndtr_CPU},
         {DispatchKey::Meta, &special_log_ndtr_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_log_ndtr},
     });
@@ -1778,6 +1817,7 @@ constinit OperatorTable<_ops::special_log_ndtr_::schema> _ops::special_log_ndtr_
     kernels_of<_ops::special_log_ndtr_>,
     {
         {DispatchKey::CPU, &special_log_ndtr__CPU},
+        {DispatchKey::CUDA, &special_log_ndtr__CPU},
         {DispatchKey::Meta, &special_log_ndtr__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_log_ndtr_},
     });
@@ -1804,6 +1844,7 @@ constinit OperatorTable<_ops::special_log_ndtr_out::schema> _ops::special_log_nd
     kernels_of<_ops::special_log_ndtr_out>,
     {
         {DispatchKey::CPU, &special_log_ndtr_out_CPU},
+        {DispatchKey::CUDA, &special_log_ndtr_out_CPU},
         {DispatchKey::Meta, &special_log_ndtr_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_log_ndtr_out},
     });
@@ -1891,6 +1932,7 @@ constinit OperatorTable<_ops::special_ndtr::schema> _ops::special_ndtr::table(
     kernels_of<_ops::special_ndtr>,
     {
         {DispatchKey::CPU, &special_ndtr_CPU},
+        {DispatchKey::CUDA, &special_ndtr_CPU},
         {DispatchKey::Meta, &special_ndtr_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_ndtr},
     });
@@ -1917,6 +1959,7 @@ constinit OperatorTable<_ops::special_ndtr_::schema> _ops::special_ndtr_::table(
     kernels_of<_ops::special_ndtr_>,
     {
         {DispatchKey::CPU, &special_ndtr__CPU},
+        {DispatchKey::CUDA, &special_ndtr__CPU},
         {DispatchKey::Meta, &special_ndtr__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_ndtr_},
     });
@@ -1943,6 +1986,7 @@ constinit OperatorTable<_ops::special_ndtr_out::schema> _ops::special_ndtr_out::
     kernels_of<_ops::special_ndtr_out>,
     {
         {DispatchKey::CPU, &special_ndtr_out_CPU},
+        {DispatchKey::CUDA, &special_ndtr_out_CPU},
         {DispatchKey::Meta, &special_ndtr_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_ndtr_out},
     });
@@ -2005,6 +2049,7 @@ constinit OperatorTable<_ops::special_ndtri::schema> _ops::special_ndtri::table(
     kernels_of<_ops::special_ndtri>,
     {
         {DispatchKey::CPU, &special_ndtri_CPU},
+        {DispatchKey::CUDA, &special_ndtri_CPU},
         {DispatchKey::Meta, &special_ndtri_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_ndtri},
     });
@@ -2031,6 +2076,7 @@ constinit OperatorTable<_ops::special_ndtri_::schema> _ops::special_ndtri_::tabl
     kernels_of<_ops::special_ndtri_>,
     {
         {DispatchKey::CPU, &special_ndtri__CPU},
+        {DispatchKey::CUDA, &special_ndtri__CPU},
         {DispatchKey::Meta, &special_ndtri__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_ndtri_},
     });
@@ -2057,6 +2103,7 @@ constinit OperatorTable<_ops::special_ndtri_out::schema> _ops::special_ndtri_out
     kernels_of<_ops::special_ndtri_out>,
     {
         {DispatchKey::CPU, &special_ndtri_out_CPU},
+        {DispatchKey::CUDA, &special_ndtri_out_CPU},
         {DispatchKey::Meta, &special_ndtri_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_ndtri_out},
     });

@@ -310,14 +310,15 @@ constinit OperatorTable<_ops::flatten_using_ints::schema> _ops::flatten_using_in
 
 // flip(Tensor self, int[] dims) -> Tensor
 namespace {
-Tensor flip_composite(DispatchKeySet, const Tensor& self, IntArrayRef dims) {
+Tensor flip_CPU(DispatchKeySet, const Tensor& self, IntArrayRef dims) {
   return native::flip(self, dims);
 }
 }  // namespace
 constinit OperatorTable<_ops::flip::schema> _ops::flip::table(
     kernels_of<_ops::flip>,
-    every_backend(&flip_composite),
     {
+        {DispatchKey::CPU, &flip_CPU},
+        {DispatchKey::Meta, &flip_CPU},
         {DispatchKey::Autograd, &autograd::kernels::flip},
     });
 

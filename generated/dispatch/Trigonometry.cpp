@@ -89,6 +89,7 @@ constinit OperatorTable<_ops::acos::schema> _ops::acos::table(
     kernels_of<_ops::acos>,
     {
         {DispatchKey::CPU, &acos_CPU},
+        {DispatchKey::CUDA, &acos_CPU},
         {DispatchKey::Meta, &acos_Meta},
         {DispatchKey::Autograd, &autograd::kernels::acos},
     });
@@ -115,6 +116,7 @@ constinit OperatorTable<_ops::acos_::schema> _ops::acos_::table(
     kernels_of<_ops::acos_>,
     {
         {DispatchKey::CPU, &acos__CPU},
+        {DispatchKey::CUDA, &acos__CPU},
         {DispatchKey::Meta, &acos__Meta},
         {DispatchKey::Autograd, &autograd::kernels::acos_},
     });
@@ -141,6 +143,7 @@ constinit OperatorTable<_ops::acos_out::schema> _ops::acos_out::table(
     kernels_of<_ops::acos_out>,
     {
         {DispatchKey::CPU, &acos_out_CPU},
+        {DispatchKey::CUDA, &acos_out_CPU},
         {DispatchKey::Meta, &acos_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::acos_out},
     });
@@ -202,6 +205,7 @@ constinit OperatorTable<_ops::acosh::schema> _ops::acosh::table(
     kernels_of<_ops::acosh>,
     {
         {DispatchKey::CPU, &acosh_CPU},
+        {DispatchKey::CUDA, &acosh_CPU},
         {DispatchKey::Meta, &acosh_Meta},
         {DispatchKey::Autograd, &autograd::kernels::acosh},
     });
@@ -228,6 +232,7 @@ constinit OperatorTable<_ops::acosh_::schema> _ops::acosh_::table(
     kernels_of<_ops::acosh_>,
     {
         {DispatchKey::CPU, &acosh__CPU},
+        {DispatchKey::CUDA, &acosh__CPU},
         {DispatchKey::Meta, &acosh__Meta},
         {DispatchKey::Autograd, &autograd::kernels::acosh_},
     });
@@ -254,6 +259,7 @@ constinit OperatorTable<_ops::acosh_out::schema> _ops::acosh_out::table(
     kernels_of<_ops::acosh_out>,
     {
         {DispatchKey::CPU, &acosh_out_CPU},
+        {DispatchKey::CUDA, &acosh_out_CPU},
         {DispatchKey::Meta, &acosh_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::acosh_out},
     });
@@ -525,6 +531,7 @@ constinit OperatorTable<_ops::asin::schema> _ops::asin::table(
     kernels_of<_ops::asin>,
     {
         {DispatchKey::CPU, &asin_CPU},
+        {DispatchKey::CUDA, &asin_CPU},
         {DispatchKey::Meta, &asin_Meta},
         {DispatchKey::Autograd, &autograd::kernels::asin},
     });
@@ -551,6 +558,7 @@ constinit OperatorTable<_ops::asin_::schema> _ops::asin_::table(
     kernels_of<_ops::asin_>,
     {
         {DispatchKey::CPU, &asin__CPU},
+        {DispatchKey::CUDA, &asin__CPU},
         {DispatchKey::Meta, &asin__Meta},
         {DispatchKey::Autograd, &autograd::kernels::asin_},
     });
@@ -577,6 +585,7 @@ constinit OperatorTable<_ops::asin_out::schema> _ops::asin_out::table(
     kernels_of<_ops::asin_out>,
     {
         {DispatchKey::CPU, &asin_out_CPU},
+        {DispatchKey::CUDA, &asin_out_CPU},
         {DispatchKey::Meta, &asin_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::asin_out},
     });
@@ -638,6 +647,7 @@ constinit OperatorTable<_ops::asinh::schema> _ops::asinh::table(
     kernels_of<_ops::asinh>,
     {
         {DispatchKey::CPU, &asinh_CPU},
+        {DispatchKey::CUDA, &asinh_CPU},
         {DispatchKey::Meta, &asinh_Meta},
         {DispatchKey::Autograd, &autograd::kernels::asinh},
     });
@@ -664,6 +674,7 @@ constinit OperatorTable<_ops::asinh_::schema> _ops::asinh_::table(
     kernels_of<_ops::asinh_>,
     {
         {DispatchKey::CPU, &asinh__CPU},
+        {DispatchKey::CUDA, &asinh__CPU},
         {DispatchKey::Meta, &asinh__Meta},
         {DispatchKey::Autograd, &autograd::kernels::asinh_},
     });
@@ -690,6 +701,7 @@ constinit OperatorTable<_ops::asinh_out::schema> _ops::asinh_out::table(
     kernels_of<_ops::asinh_out>,
     {
         {DispatchKey::CPU, &asinh_out_CPU},
+        {DispatchKey::CUDA, &asinh_out_CPU},
         {DispatchKey::Meta, &asinh_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::asinh_out},
     });
@@ -751,6 +763,7 @@ constinit OperatorTable<_ops::atan::schema> _ops::atan::table(
     kernels_of<_ops::atan>,
     {
         {DispatchKey::CPU, &atan_CPU},
+        {DispatchKey::CUDA, &atan_CPU},
         {DispatchKey::Meta, &atan_Meta},
         {DispatchKey::Autograd, &autograd::kernels::atan},
     });
@@ -777,6 +790,7 @@ constinit OperatorTable<_ops::atan_::schema> _ops::atan_::table(
     kernels_of<_ops::atan_>,
     {
         {DispatchKey::CPU, &atan__CPU},
+        {DispatchKey::CUDA, &atan__CPU},
         {DispatchKey::Meta, &atan__Meta},
         {DispatchKey::Autograd, &autograd::kernels::atan_},
     });
@@ -803,6 +817,7 @@ constinit OperatorTable<_ops::atan_out::schema> _ops::atan_out::table(
     kernels_of<_ops::atan_out>,
     {
         {DispatchKey::CPU, &atan_out_CPU},
+        {DispatchKey::CUDA, &atan_out_CPU},
         {DispatchKey::Meta, &atan_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::atan_out},
     });
@@ -864,6 +879,7 @@ constinit OperatorTable<_ops::atanh::schema> _ops::atanh::table(
     kernels_of<_ops::atanh>,
     {
         {DispatchKey::CPU, &atanh_CPU},
+        {DispatchKey::CUDA, &atanh_CPU},
         {DispatchKey::Meta, &atanh_Meta},
         {DispatchKey::Autograd, &autograd::kernels::atanh},
     });
@@ -890,6 +906,7 @@ constinit OperatorTable<_ops::atanh_::schema> _ops::atanh_::table(
     kernels_of<_ops::atanh_>,
     {
         {DispatchKey::CPU, &atanh__CPU},
+        {DispatchKey::CUDA, &atanh__CPU},
         {DispatchKey::Meta, &atanh__Meta},
         {DispatchKey::Autograd, &autograd::kernels::atanh_},
     });
@@ -916,6 +933,7 @@ constinit OperatorTable<_ops::atanh_out::schema> _ops::atanh_out::table(
     kernels_of<_ops::atanh_out>,
     {
         {DispatchKey::CPU, &atanh_out_CPU},
+        {DispatchKey::CUDA, &atanh_out_CPU},
         {DispatchKey::Meta, &atanh_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::atanh_out},
     });
@@ -977,6 +995,7 @@ constinit OperatorTable<_ops::cosh::schema> _ops::cosh::table(
     kernels_of<_ops::cosh>,
     {
         {DispatchKey::CPU, &cosh_CPU},
+        {DispatchKey::CUDA, &cosh_CPU},
         {DispatchKey::Meta, &cosh_Meta},
         {DispatchKey::Autograd, &autograd::kernels::cosh},
     });
@@ -1003,6 +1022,7 @@ constinit OperatorTable<_ops::cosh_::schema> _ops::cosh_::table(
     kernels_of<_ops::cosh_>,
     {
         {DispatchKey::CPU, &cosh__CPU},
+        {DispatchKey::CUDA, &cosh__CPU},
         {DispatchKey::Meta, &cosh__Meta},
         {DispatchKey::Autograd, &autograd::kernels::cosh_},
     });
@@ -1029,6 +1049,7 @@ constinit OperatorTable<_ops::cosh_out::schema> _ops::cosh_out::table(
     kernels_of<_ops::cosh_out>,
     {
         {DispatchKey::CPU, &cosh_out_CPU},
+        {DispatchKey::CUDA, &cosh_out_CPU},
         {DispatchKey::Meta, &cosh_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::cosh_out},
     });
@@ -1090,6 +1111,7 @@ constinit OperatorTable<_ops::deg2rad::schema> _ops::deg2rad::table(
     kernels_of<_ops::deg2rad>,
     {
         {DispatchKey::CPU, &deg2rad_CPU},
+        {DispatchKey::CUDA, &deg2rad_CPU},
         {DispatchKey::Meta, &deg2rad_Meta},
         {DispatchKey::Autograd, &autograd::kernels::deg2rad},
     });
@@ -1116,6 +1138,7 @@ constinit OperatorTable<_ops::deg2rad_::schema> _ops::deg2rad_::table(
     kernels_of<_ops::deg2rad_>,
     {
         {DispatchKey::CPU, &deg2rad__CPU},
+        {DispatchKey::CUDA, &deg2rad__CPU},
         {DispatchKey::Meta, &deg2rad__Meta},
         {DispatchKey::Autograd, &autograd::kernels::deg2rad_},
     });
@@ -1142,6 +1165,7 @@ constinit OperatorTable<_ops::deg2rad_out::schema> _ops::deg2rad_out::table(
     kernels_of<_ops::deg2rad_out>,
     {
         {DispatchKey::CPU, &deg2rad_out_CPU},
+        {DispatchKey::CUDA, &deg2rad_out_CPU},
         {DispatchKey::Meta, &deg2rad_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::deg2rad_out},
     });
@@ -1203,6 +1227,7 @@ constinit OperatorTable<_ops::rad2deg::schema> _ops::rad2deg::table(
     kernels_of<_ops::rad2deg>,
     {
         {DispatchKey::CPU, &rad2deg_CPU},
+        {DispatchKey::CUDA, &rad2deg_CPU},
         {DispatchKey::Meta, &rad2deg_Meta},
         {DispatchKey::Autograd, &autograd::kernels::rad2deg},
     });
@@ -1229,6 +1254,7 @@ constinit OperatorTable<_ops::rad2deg_::schema> _ops::rad2deg_::table(
     kernels_of<_ops::rad2deg_>,
     {
         {DispatchKey::CPU, &rad2deg__CPU},
+        {DispatchKey::CUDA, &rad2deg__CPU},
         {DispatchKey::Meta, &rad2deg__Meta},
         {DispatchKey::Autograd, &autograd::kernels::rad2deg_},
     });
@@ -1255,6 +1281,7 @@ constinit OperatorTable<_ops::rad2deg_out::schema> _ops::rad2deg_out::table(
     kernels_of<_ops::rad2deg_out>,
     {
         {DispatchKey::CPU, &rad2deg_out_CPU},
+        {DispatchKey::CUDA, &rad2deg_out_CPU},
         {DispatchKey::Meta, &rad2deg_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::rad2deg_out},
     });
@@ -1316,6 +1343,7 @@ constinit OperatorTable<_ops::sinh::schema> _ops::sinh::table(
     kernels_of<_ops::sinh>,
     {
         {DispatchKey::CPU, &sinh_CPU},
+        {DispatchKey::CUDA, &sinh_CPU},
         {DispatchKey::Meta, &sinh_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sinh},
     });
@@ -1342,6 +1370,7 @@ constinit OperatorTable<_ops::sinh_::schema> _ops::sinh_::table(
     kernels_of<_ops::sinh_>,
     {
         {DispatchKey::CPU, &sinh__CPU},
+        {DispatchKey::CUDA, &sinh__CPU},
         {DispatchKey::Meta, &sinh__Meta},
         {DispatchKey::Autograd, &autograd::kernels::sinh_},
     });
@@ -1368,6 +1397,7 @@ constinit OperatorTable<_ops::sinh_out::schema> _ops::sinh_out::table(
     kernels_of<_ops::sinh_out>,
     {
         {DispatchKey::CPU, &sinh_out_CPU},
+        {DispatchKey::CUDA, &sinh_out_CPU},
         {DispatchKey::Meta, &sinh_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sinh_out},
     });

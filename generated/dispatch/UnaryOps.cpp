@@ -360,6 +360,7 @@ constinit OperatorTable<_ops::ceil::schema> _ops::ceil::table(
     kernels_of<_ops::ceil>,
     {
         {DispatchKey::CPU, &ceil_CPU},
+        {DispatchKey::CUDA, &ceil_CPU},
         {DispatchKey::Meta, &ceil_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ceil},
     });
@@ -386,6 +387,7 @@ constinit OperatorTable<_ops::ceil_::schema> _ops::ceil_::table(
     kernels_of<_ops::ceil_>,
     {
         {DispatchKey::CPU, &ceil__CPU},
+        {DispatchKey::CUDA, &ceil__CPU},
         {DispatchKey::Meta, &ceil__Meta},
         {DispatchKey::Autograd, &autograd::kernels::ceil_},
     });
@@ -412,6 +414,7 @@ constinit OperatorTable<_ops::ceil_out::schema> _ops::ceil_out::table(
     kernels_of<_ops::ceil_out>,
     {
         {DispatchKey::CPU, &ceil_out_CPU},
+        {DispatchKey::CUDA, &ceil_out_CPU},
         {DispatchKey::Meta, &ceil_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ceil_out},
     });
@@ -536,6 +539,7 @@ constinit OperatorTable<_ops::cos::schema> _ops::cos::table(
     kernels_of<_ops::cos>,
     {
         {DispatchKey::CPU, &cos_CPU},
+        {DispatchKey::CUDA, &cos_CPU},
         {DispatchKey::Meta, &cos_Meta},
         {DispatchKey::Autograd, &autograd::kernels::cos},
     });
@@ -562,6 +566,7 @@ constinit OperatorTable<_ops::cos_::schema> _ops::cos_::table(
     kernels_of<_ops::cos_>,
     {
         {DispatchKey::CPU, &cos__CPU},
+        {DispatchKey::CUDA, &cos__CPU},
         {DispatchKey::Meta, &cos__Meta},
         {DispatchKey::Autograd, &autograd::kernels::cos_},
     });
@@ -588,6 +593,7 @@ constinit OperatorTable<_ops::cos_out::schema> _ops::cos_out::table(
     kernels_of<_ops::cos_out>,
     {
         {DispatchKey::CPU, &cos_out_CPU},
+        {DispatchKey::CUDA, &cos_out_CPU},
         {DispatchKey::Meta, &cos_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::cos_out},
     });
@@ -649,6 +655,7 @@ constinit OperatorTable<_ops::erf::schema> _ops::erf::table(
     kernels_of<_ops::erf>,
     {
         {DispatchKey::CPU, &erf_CPU},
+        {DispatchKey::CUDA, &erf_CPU},
         {DispatchKey::Meta, &erf_Meta},
         {DispatchKey::Autograd, &autograd::kernels::erf},
     });
@@ -675,6 +682,7 @@ constinit OperatorTable<_ops::erf_::schema> _ops::erf_::table(
     kernels_of<_ops::erf_>,
     {
         {DispatchKey::CPU, &erf__CPU},
+        {DispatchKey::CUDA, &erf__CPU},
         {DispatchKey::Meta, &erf__Meta},
         {DispatchKey::Autograd, &autograd::kernels::erf_},
     });
@@ -701,6 +709,7 @@ constinit OperatorTable<_ops::erf_out::schema> _ops::erf_out::table(
     kernels_of<_ops::erf_out>,
     {
         {DispatchKey::CPU, &erf_out_CPU},
+        {DispatchKey::CUDA, &erf_out_CPU},
         {DispatchKey::Meta, &erf_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::erf_out},
     });
@@ -762,6 +771,7 @@ constinit OperatorTable<_ops::exp::schema> _ops::exp::table(
     kernels_of<_ops::exp>,
     {
         {DispatchKey::CPU, &exp_CPU},
+        {DispatchKey::CUDA, &exp_CPU},
         {DispatchKey::Meta, &exp_Meta},
         {DispatchKey::Autograd, &autograd::kernels::exp},
     });
@@ -788,6 +798,7 @@ constinit OperatorTable<_ops::exp_::schema> _ops::exp_::table(
     kernels_of<_ops::exp_>,
     {
         {DispatchKey::CPU, &exp__CPU},
+        {DispatchKey::CUDA, &exp__CPU},
         {DispatchKey::Meta, &exp__Meta},
         {DispatchKey::Autograd, &autograd::kernels::exp_},
     });
@@ -814,6 +825,7 @@ constinit OperatorTable<_ops::exp_out::schema> _ops::exp_out::table(
     kernels_of<_ops::exp_out>,
     {
         {DispatchKey::CPU, &exp_out_CPU},
+        {DispatchKey::CUDA, &exp_out_CPU},
         {DispatchKey::Meta, &exp_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::exp_out},
     });
@@ -851,6 +863,7 @@ constinit OperatorTable<_ops::exp2::schema> _ops::exp2::table(
     kernels_of<_ops::exp2>,
     {
         {DispatchKey::CPU, &exp2_CPU},
+        {DispatchKey::CUDA, &exp2_CPU},
         {DispatchKey::Meta, &exp2_Meta},
         {DispatchKey::Autograd, &autograd::kernels::exp2},
     });
@@ -877,6 +890,7 @@ constinit OperatorTable<_ops::exp2_::schema> _ops::exp2_::table(
     kernels_of<_ops::exp2_>,
     {
         {DispatchKey::CPU, &exp2__CPU},
+        {DispatchKey::CUDA, &exp2__CPU},
         {DispatchKey::Meta, &exp2__Meta},
         {DispatchKey::Autograd, &autograd::kernels::exp2_},
     });
@@ -903,6 +917,7 @@ constinit OperatorTable<_ops::exp2_out::schema> _ops::exp2_out::table(
     kernels_of<_ops::exp2_out>,
     {
         {DispatchKey::CPU, &exp2_out_CPU},
+        {DispatchKey::CUDA, &exp2_out_CPU},
         {DispatchKey::Meta, &exp2_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::exp2_out},
     });
@@ -988,6 +1003,7 @@ constinit OperatorTable<_ops::expm1::schema> _ops::expm1::table(
     kernels_of<_ops::expm1>,
     {
         {DispatchKey::CPU, &expm1_CPU},
+        {DispatchKey::CUDA, &expm1_CPU},
         {DispatchKey::Meta, &expm1_Meta},
         {DispatchKey::Autograd, &autograd::kernels::expm1},
     });
@@ -1014,6 +1030,7 @@ constinit OperatorTable<_ops::expm1_::schema> _ops::expm1_::table(
     kernels_of<_ops::expm1_>,
     {
         {DispatchKey::CPU, &expm1__CPU},
+        {DispatchKey::CUDA, &expm1__CPU},
         {DispatchKey::Meta, &expm1__Meta},
         {DispatchKey::Autograd, &autograd::kernels::expm1_},
     });
@@ -1040,6 +1057,7 @@ constinit OperatorTable<_ops::expm1_out::schema> _ops::expm1_out::table(
     kernels_of<_ops::expm1_out>,
     {
         {DispatchKey::CPU, &expm1_out_CPU},
+        {DispatchKey::CUDA, &expm1_out_CPU},
         {DispatchKey::Meta, &expm1_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::expm1_out},
     });
@@ -1136,6 +1154,7 @@ constinit OperatorTable<_ops::floor::schema> _ops::floor::table(
     kernels_of<_ops::floor>,
     {
         {DispatchKey::CPU, &floor_CPU},
+        {DispatchKey::CUDA, &floor_CPU},
         {DispatchKey::Meta, &floor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::floor},
     });
@@ -1162,6 +1181,7 @@ constinit OperatorTable<_ops::floor_::schema> _ops::floor_::table(
     kernels_of<_ops::floor_>,
     {
         {DispatchKey::CPU, &floor__CPU},
+        {DispatchKey::CUDA, &floor__CPU},
         {DispatchKey::Meta, &floor__Meta},
         {DispatchKey::Autograd, &autograd::kernels::floor_},
     });
@@ -1188,6 +1208,7 @@ constinit OperatorTable<_ops::floor_out::schema> _ops::floor_out::table(
     kernels_of<_ops::floor_out>,
     {
         {DispatchKey::CPU, &floor_out_CPU},
+        {DispatchKey::CUDA, &floor_out_CPU},
         {DispatchKey::Meta, &floor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::floor_out},
     });
@@ -1225,6 +1246,7 @@ constinit OperatorTable<_ops::frac::schema> _ops::frac::table(
     kernels_of<_ops::frac>,
     {
         {DispatchKey::CPU, &frac_CPU},
+        {DispatchKey::CUDA, &frac_CPU},
         {DispatchKey::Meta, &frac_Meta},
         {DispatchKey::Autograd, &autograd::kernels::frac},
     });
@@ -1251,6 +1273,7 @@ constinit OperatorTable<_ops::frac_::schema> _ops::frac_::table(
     kernels_of<_ops::frac_>,
     {
         {DispatchKey::CPU, &frac__CPU},
+        {DispatchKey::CUDA, &frac__CPU},
         {DispatchKey::Meta, &frac__Meta},
         {DispatchKey::Autograd, &autograd::kernels::frac_},
     });
@@ -1277,6 +1300,7 @@ constinit OperatorTable<_ops::frac_out::schema> _ops::frac_out::table(
     kernels_of<_ops::frac_out>,
     {
         {DispatchKey::CPU, &frac_out_CPU},
+        {DispatchKey::CUDA, &frac_out_CPU},
         {DispatchKey::Meta, &frac_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::frac_out},
     });
@@ -1566,6 +1590,7 @@ constinit OperatorTable<_ops::isneginf::schema> _ops::isneginf::table(
     kernels_of<_ops::isneginf>,
     {
         {DispatchKey::CPU, &isneginf_CPU},
+        {DispatchKey::CUDA, &isneginf_CPU},
         {DispatchKey::Meta, &isneginf_Meta},
         {DispatchKey::Autograd, &autograd::kernels::isneginf},
     });
@@ -1592,6 +1617,7 @@ constinit OperatorTable<_ops::isneginf_out::schema> _ops::isneginf_out::table(
     kernels_of<_ops::isneginf_out>,
     {
         {DispatchKey::CPU, &isneginf_out_CPU},
+        {DispatchKey::CUDA, &isneginf_out_CPU},
         {DispatchKey::Meta, &isneginf_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::isneginf_out},
     });
@@ -1629,6 +1655,7 @@ constinit OperatorTable<_ops::isposinf::schema> _ops::isposinf::table(
     kernels_of<_ops::isposinf>,
     {
         {DispatchKey::CPU, &isposinf_CPU},
+        {DispatchKey::CUDA, &isposinf_CPU},
         {DispatchKey::Meta, &isposinf_Meta},
         {DispatchKey::Autograd, &autograd::kernels::isposinf},
     });
@@ -1655,6 +1682,7 @@ constinit OperatorTable<_ops::isposinf_out::schema> _ops::isposinf_out::table(
     kernels_of<_ops::isposinf_out>,
     {
         {DispatchKey::CPU, &isposinf_out_CPU},
+        {DispatchKey::CUDA, &isposinf_out_CPU},
         {DispatchKey::Meta, &isposinf_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::isposinf_out},
     });
@@ -1692,6 +1720,7 @@ constinit OperatorTable<_ops::log::schema> _ops::log::table(
     kernels_of<_ops::log>,
     {
         {DispatchKey::CPU, &log_CPU},
+        {DispatchKey::CUDA, &log_CPU},
         {DispatchKey::Meta, &log_Meta},
         {DispatchKey::Autograd, &autograd::kernels::log},
     });
@@ -1718,6 +1747,7 @@ constinit OperatorTable<_ops::log_::schema> _ops::log_::table(
     kernels_of<_ops::log_>,
     {
         {DispatchKey::CPU, &log__CPU},
+        {DispatchKey::CUDA, &log__CPU},
         {DispatchKey::Meta, &log__Meta},
         {DispatchKey::Autograd, &autograd::kernels::log_},
     });
@@ -1744,6 +1774,7 @@ constinit OperatorTable<_ops::log_out::schema> _ops::log_out::table(
     kernels_of<_ops::log_out>,
     {
         {DispatchKey::CPU, &log_out_CPU},
+        {DispatchKey::CUDA, &log_out_CPU},
         {DispatchKey::Meta, &log_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::log_out},
     });
@@ -1781,6 +1812,7 @@ constinit OperatorTable<_ops::log10::schema> _ops::log10::table(
     kernels_of<_ops::log10>,
     {
         {DispatchKey::CPU, &log10_CPU},
+        {DispatchKey::CUDA, &log10_CPU},
         {DispatchKey::Meta, &log10_Meta},
         {DispatchKey::Autograd, &autograd::kernels::log10},
     });
@@ -1807,6 +1839,7 @@ constinit OperatorTable<_ops::log10_::schema> _ops::log10_::table(
     kernels_of<_ops::log10_>,
     {
         {DispatchKey::CPU, &log10__CPU},
+        {DispatchKey::CUDA, &log10__CPU},
         {DispatchKey::Meta, &log10__Meta},
         {DispatchKey::Autograd, &autograd::kernels::log10_},
     });
@@ -1833,6 +1866,7 @@ constinit OperatorTable<_ops::log10_out::schema> _ops::log10_out::table(
     kernels_of<_ops::log10_out>,
     {
         {DispatchKey::CPU, &log10_out_CPU},
+        {DispatchKey::CUDA, &log10_out_CPU},
         {DispatchKey::Meta, &log10_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::log10_out},
     });
@@ -1894,6 +1928,7 @@ constinit OperatorTable<_ops::log1p::schema> _ops::log1p::table(
     kernels_of<_ops::log1p>,
     {
         {DispatchKey::CPU, &log1p_CPU},
+        {DispatchKey::CUDA, &log1p_CPU},
         {DispatchKey::Meta, &log1p_Meta},
         {DispatchKey::Autograd, &autograd::kernels::log1p},
     });
@@ -1920,6 +1955,7 @@ constinit OperatorTable<_ops::log1p_::schema> _ops::log1p_::table(
     kernels_of<_ops::log1p_>,
     {
         {DispatchKey::CPU, &log1p__CPU},
+        {DispatchKey::CUDA, &log1p__CPU},
         {DispatchKey::Meta, &log1p__Meta},
         {DispatchKey::Autograd, &autograd::kernels::log1p_},
     });
@@ -1946,6 +1982,7 @@ constinit OperatorTable<_ops::log1p_out::schema> _ops::log1p_out::table(
     kernels_of<_ops::log1p_out>,
     {
         {DispatchKey::CPU, &log1p_out_CPU},
+        {DispatchKey::CUDA, &log1p_out_CPU},
         {DispatchKey::Meta, &log1p_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::log1p_out},
     });
@@ -2007,6 +2044,7 @@ constinit OperatorTable<_ops::log2::schema> _ops::log2::table(
     kernels_of<_ops::log2>,
     {
         {DispatchKey::CPU, &log2_CPU},
+        {DispatchKey::CUDA, &log2_CPU},
         {DispatchKey::Meta, &log2_Meta},
         {DispatchKey::Autograd, &autograd::kernels::log2},
     });
@@ -2033,6 +2071,7 @@ constinit OperatorTable<_ops::log2_::schema> _ops::log2_::table(
     kernels_of<_ops::log2_>,
     {
         {DispatchKey::CPU, &log2__CPU},
+        {DispatchKey::CUDA, &log2__CPU},
         {DispatchKey::Meta, &log2__Meta},
         {DispatchKey::Autograd, &autograd::kernels::log2_},
     });
@@ -2059,6 +2098,7 @@ constinit OperatorTable<_ops::log2_out::schema> _ops::log2_out::table(
     kernels_of<_ops::log2_out>,
     {
         {DispatchKey::CPU, &log2_out_CPU},
+        {DispatchKey::CUDA, &log2_out_CPU},
         {DispatchKey::Meta, &log2_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::log2_out},
     });
@@ -2220,6 +2260,7 @@ constinit OperatorTable<_ops::neg::schema> _ops::neg::table(
     kernels_of<_ops::neg>,
     {
         {DispatchKey::CPU, &neg_CPU},
+        {DispatchKey::CUDA, &neg_CPU},
         {DispatchKey::Meta, &neg_Meta},
         {DispatchKey::Autograd, &autograd::kernels::neg},
     });
@@ -2246,6 +2287,7 @@ constinit OperatorTable<_ops::neg_::schema> _ops::neg_::table(
     kernels_of<_ops::neg_>,
     {
         {DispatchKey::CPU, &neg__CPU},
+        {DispatchKey::CUDA, &neg__CPU},
         {DispatchKey::Meta, &neg__Meta},
         {DispatchKey::Autograd, &autograd::kernels::neg_},
     });
@@ -2272,6 +2314,7 @@ constinit OperatorTable<_ops::neg_out::schema> _ops::neg_out::table(
     kernels_of<_ops::neg_out>,
     {
         {DispatchKey::CPU, &neg_out_CPU},
+        {DispatchKey::CUDA, &neg_out_CPU},
         {DispatchKey::Meta, &neg_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::neg_out},
     });
@@ -2379,6 +2422,7 @@ constinit OperatorTable<_ops::reciprocal::schema> _ops::reciprocal::table(
     kernels_of<_ops::reciprocal>,
     {
         {DispatchKey::CPU, &reciprocal_CPU},
+        {DispatchKey::CUDA, &reciprocal_CPU},
         {DispatchKey::Meta, &reciprocal_Meta},
         {DispatchKey::Autograd, &autograd::kernels::reciprocal},
     });
@@ -2405,6 +2449,7 @@ constinit OperatorTable<_ops::reciprocal_::schema> _ops::reciprocal_::table(
     kernels_of<_ops::reciprocal_>,
     {
         {DispatchKey::CPU, &reciprocal__CPU},
+        {DispatchKey::CUDA, &reciprocal__CPU},
         {DispatchKey::Meta, &reciprocal__Meta},
         {DispatchKey::Autograd, &autograd::kernels::reciprocal_},
     });
@@ -2431,6 +2476,7 @@ constinit OperatorTable<_ops::reciprocal_out::schema> _ops::reciprocal_out::tabl
     kernels_of<_ops::reciprocal_out>,
     {
         {DispatchKey::CPU, &reciprocal_out_CPU},
+        {DispatchKey::CUDA, &reciprocal_out_CPU},
         {DispatchKey::Meta, &reciprocal_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::reciprocal_out},
     });
@@ -2493,6 +2539,7 @@ constinit OperatorTable<_ops::relu::schema> _ops::relu::table(
     kernels_of<_ops::relu>,
     {
         {DispatchKey::CPU, &relu_CPU},
+        {DispatchKey::CUDA, &relu_CPU},
         {DispatchKey::Meta, &relu_Meta},
         {DispatchKey::Autograd, &autograd::kernels::relu},
     });
@@ -2519,6 +2566,7 @@ constinit OperatorTable<_ops::relu_::schema> _ops::relu_::table(
     kernels_of<_ops::relu_>,
     {
         {DispatchKey::CPU, &relu__CPU},
+        {DispatchKey::CUDA, &relu__CPU},
         {DispatchKey::Meta, &relu__Meta},
         {DispatchKey::Autograd, &autograd::kernels::relu_},
     });
@@ -2545,6 +2593,7 @@ constinit OperatorTable<_ops::relu_out::schema> _ops::relu_out::table(
     kernels_of<_ops::relu_out>,
     {
         {DispatchKey::CPU, &relu_out_CPU},
+        {DispatchKey::CUDA, &relu_out_CPU},
         {DispatchKey::Meta, &relu_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::relu_out},
     });
@@ -2606,6 +2655,7 @@ constinit OperatorTable<_ops::round::schema> _ops::round::table(
     kernels_of<_ops::round>,
     {
         {DispatchKey::CPU, &round_CPU},
+        {DispatchKey::CUDA, &round_CPU},
         {DispatchKey::Meta, &round_Meta},
         {DispatchKey::Autograd, &autograd::kernels::round},
     });
@@ -2644,6 +2694,7 @@ constinit OperatorTable<_ops::round_decimals::schema> _ops::round_decimals::tabl
     kernels_of<_ops::round_decimals>,
     {
         {DispatchKey::CPU, &round_decimals_CPU},
+        {DispatchKey::CUDA, &round_decimals_CPU},
         {DispatchKey::Meta, &round_decimals_Meta},
         {DispatchKey::Autograd, &autograd::kernels::round_decimals},
     });
@@ -2670,6 +2721,7 @@ constinit OperatorTable<_ops::round_::schema> _ops::round_::table(
     kernels_of<_ops::round_>,
     {
         {DispatchKey::CPU, &round__CPU},
+        {DispatchKey::CUDA, &round__CPU},
         {DispatchKey::Meta, &round__Meta},
         {DispatchKey::Autograd, &autograd::kernels::round_},
     });
@@ -2696,6 +2748,7 @@ constinit OperatorTable<_ops::round__decimals::schema> _ops::round__decimals::ta
     kernels_of<_ops::round__decimals>,
     {
         {DispatchKey::CPU, &round__decimals_CPU},
+        {DispatchKey::CUDA, &round__decimals_CPU},
         {DispatchKey::Meta, &round__decimals_Meta},
         {DispatchKey::Autograd, &autograd::kernels::round__decimals},
     });
@@ -2722,6 +2775,7 @@ constinit OperatorTable<_ops::round_decimals_out::schema> _ops::round_decimals_o
     kernels_of<_ops::round_decimals_out>,
     {
         {DispatchKey::CPU, &round_decimals_out_CPU},
+        {DispatchKey::CUDA, &round_decimals_out_CPU},
         {DispatchKey::Meta, &round_decimals_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::round_decimals_out},
     });
@@ -2748,6 +2802,7 @@ constinit OperatorTable<_ops::round_out::schema> _ops::round_out::table(
     kernels_of<_ops::round_out>,
     {
         {DispatchKey::CPU, &round_out_CPU},
+        {DispatchKey::CUDA, &round_out_CPU},
         {DispatchKey::Meta, &round_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::round_out},
     });
@@ -2785,6 +2840,7 @@ constinit OperatorTable<_ops::rsqrt::schema> _ops::rsqrt::table(
     kernels_of<_ops::rsqrt>,
     {
         {DispatchKey::CPU, &rsqrt_CPU},
+        {DispatchKey::CUDA, &rsqrt_CPU},
         {DispatchKey::Meta, &rsqrt_Meta},
         {DispatchKey::Autograd, &autograd::kernels::rsqrt},
     });
@@ -2811,6 +2867,7 @@ constinit OperatorTable<_ops::rsqrt_::schema> _ops::rsqrt_::table(
     kernels_of<_ops::rsqrt_>,
     {
         {DispatchKey::CPU, &rsqrt__CPU},
+        {DispatchKey::CUDA, &rsqrt__CPU},
         {DispatchKey::Meta, &rsqrt__Meta},
         {DispatchKey::Autograd, &autograd::kernels::rsqrt_},
     });
@@ -2837,6 +2894,7 @@ constinit OperatorTable<_ops::rsqrt_out::schema> _ops::rsqrt_out::table(
     kernels_of<_ops::rsqrt_out>,
     {
         {DispatchKey::CPU, &rsqrt_out_CPU},
+        {DispatchKey::CUDA, &rsqrt_out_CPU},
         {DispatchKey::Meta, &rsqrt_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::rsqrt_out},
     });
@@ -2974,6 +3032,7 @@ constinit OperatorTable<_ops::sigmoid::schema> _ops::sigmoid::table(
     kernels_of<_ops::sigmoid>,
     {
         {DispatchKey::CPU, &sigmoid_CPU},
+        {DispatchKey::CUDA, &sigmoid_CPU},
         {DispatchKey::Meta, &sigmoid_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sigmoid},
     });
@@ -3000,6 +3059,7 @@ constinit OperatorTable<_ops::sigmoid_::schema> _ops::sigmoid_::table(
     kernels_of<_ops::sigmoid_>,
     {
         {DispatchKey::CPU, &sigmoid__CPU},
+        {DispatchKey::CUDA, &sigmoid__CPU},
         {DispatchKey::Meta, &sigmoid__Meta},
         {DispatchKey::Autograd, &autograd::kernels::sigmoid_},
     });
@@ -3026,6 +3086,7 @@ constinit OperatorTable<_ops::sigmoid_out::schema> _ops::sigmoid_out::table(
     kernels_of<_ops::sigmoid_out>,
     {
         {DispatchKey::CPU, &sigmoid_out_CPU},
+        {DispatchKey::CUDA, &sigmoid_out_CPU},
         {DispatchKey::Meta, &sigmoid_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sigmoid_out},
     });
@@ -3163,6 +3224,7 @@ constinit OperatorTable<_ops::signbit::schema> _ops::signbit::table(
     kernels_of<_ops::signbit>,
     {
         {DispatchKey::CPU, &signbit_CPU},
+        {DispatchKey::CUDA, &signbit_CPU},
         {DispatchKey::Meta, &signbit_Meta},
         {DispatchKey::Autograd, &autograd::kernels::signbit},
     });
@@ -3189,6 +3251,7 @@ constinit OperatorTable<_ops::signbit_out::schema> _ops::signbit_out::table(
     kernels_of<_ops::signbit_out>,
     {
         {DispatchKey::CPU, &signbit_out_CPU},
+        {DispatchKey::CUDA, &signbit_out_CPU},
         {DispatchKey::Meta, &signbit_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::signbit_out},
     });
@@ -3226,6 +3289,7 @@ constinit OperatorTable<_ops::silu::schema> _ops::silu::table(
     kernels_of<_ops::silu>,
     {
         {DispatchKey::CPU, &silu_CPU},
+        {DispatchKey::CUDA, &silu_CPU},
         {DispatchKey::Meta, &silu_Meta},
         {DispatchKey::Autograd, &autograd::kernels::silu},
     });
@@ -3252,6 +3316,7 @@ constinit OperatorTable<_ops::silu_::schema> _ops::silu_::table(
     kernels_of<_ops::silu_>,
     {
         {DispatchKey::CPU, &silu__CPU},
+        {DispatchKey::CUDA, &silu__CPU},
         {DispatchKey::Meta, &silu__Meta},
         {DispatchKey::Autograd, &autograd::kernels::silu_},
     });
@@ -3278,6 +3343,7 @@ constinit OperatorTable<_ops::silu_out::schema> _ops::silu_out::table(
     kernels_of<_ops::silu_out>,
     {
         {DispatchKey::CPU, &silu_out_CPU},
+        {DispatchKey::CUDA, &silu_out_CPU},
         {DispatchKey::Meta, &silu_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::silu_out},
     });
@@ -3339,6 +3405,7 @@ constinit OperatorTable<_ops::sin::schema> _ops::sin::table(
     kernels_of<_ops::sin>,
     {
         {DispatchKey::CPU, &sin_CPU},
+        {DispatchKey::CUDA, &sin_CPU},
         {DispatchKey::Meta, &sin_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sin},
     });
@@ -3365,6 +3432,7 @@ constinit OperatorTable<_ops::sin_::schema> _ops::sin_::table(
     kernels_of<_ops::sin_>,
     {
         {DispatchKey::CPU, &sin__CPU},
+        {DispatchKey::CUDA, &sin__CPU},
         {DispatchKey::Meta, &sin__Meta},
         {DispatchKey::Autograd, &autograd::kernels::sin_},
     });
@@ -3391,6 +3459,7 @@ constinit OperatorTable<_ops::sin_out::schema> _ops::sin_out::table(
     kernels_of<_ops::sin_out>,
     {
         {DispatchKey::CPU, &sin_out_CPU},
+        {DispatchKey::CUDA, &sin_out_CPU},
         {DispatchKey::Meta, &sin_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sin_out},
     });
@@ -3578,6 +3647,7 @@ constinit OperatorTable<_ops::sqrt::schema> _ops::sqrt::table(
     kernels_of<_ops::sqrt>,
     {
         {DispatchKey::CPU, &sqrt_CPU},
+        {DispatchKey::CUDA, &sqrt_CPU},
         {DispatchKey::Meta, &sqrt_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sqrt},
     });
@@ -3604,6 +3674,7 @@ constinit OperatorTable<_ops::sqrt_::schema> _ops::sqrt_::table(
     kernels_of<_ops::sqrt_>,
     {
         {DispatchKey::CPU, &sqrt__CPU},
+        {DispatchKey::CUDA, &sqrt__CPU},
         {DispatchKey::Meta, &sqrt__Meta},
         {DispatchKey::Autograd, &autograd::kernels::sqrt_},
     });
@@ -3630,6 +3701,7 @@ constinit OperatorTable<_ops::sqrt_out::schema> _ops::sqrt_out::table(
     kernels_of<_ops::sqrt_out>,
     {
         {DispatchKey::CPU, &sqrt_out_CPU},
+        {DispatchKey::CUDA, &sqrt_out_CPU},
         {DispatchKey::Meta, &sqrt_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sqrt_out},
     });
@@ -3691,6 +3763,7 @@ constinit OperatorTable<_ops::square::schema> _ops::square::table(
     kernels_of<_ops::square>,
     {
         {DispatchKey::CPU, &square_CPU},
+        {DispatchKey::CUDA, &square_CPU},
         {DispatchKey::Meta, &square_Meta},
         {DispatchKey::Autograd, &autograd::kernels::square},
     });
@@ -3717,6 +3790,7 @@ constinit OperatorTable<_ops::square_::schema> _ops::square_::table(
     kernels_of<_ops::square_>,
     {
         {DispatchKey::CPU, &square__CPU},
+        {DispatchKey::CUDA, &square__CPU},
         {DispatchKey::Meta, &square__Meta},
         {DispatchKey::Autograd, &autograd::kernels::square_},
     });
@@ -3743,6 +3817,7 @@ constinit OperatorTable<_ops::square_out::schema> _ops::square_out::table(
     kernels_of<_ops::square_out>,
     {
         {DispatchKey::CPU, &square_out_CPU},
+        {DispatchKey::CUDA, &square_out_CPU},
         {DispatchKey::Meta, &square_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::square_out},
     });
@@ -3804,6 +3879,7 @@ constinit OperatorTable<_ops::tan::schema> _ops::tan::table(
     kernels_of<_ops::tan>,
     {
         {DispatchKey::CPU, &tan_CPU},
+        {DispatchKey::CUDA, &tan_CPU},
         {DispatchKey::Meta, &tan_Meta},
         {DispatchKey::Autograd, &autograd::kernels::tan},
     });
@@ -3830,6 +3906,7 @@ constinit OperatorTable<_ops::tan_::schema> _ops::tan_::table(
     kernels_of<_ops::tan_>,
     {
         {DispatchKey::CPU, &tan__CPU},
+        {DispatchKey::CUDA, &tan__CPU},
         {DispatchKey::Meta, &tan__Meta},
         {DispatchKey::Autograd, &autograd::kernels::tan_},
     });
@@ -3856,6 +3933,7 @@ constinit OperatorTable<_ops::tan_out::schema> _ops::tan_out::table(
     kernels_of<_ops::tan_out>,
     {
         {DispatchKey::CPU, &tan_out_CPU},
+        {DispatchKey::CUDA, &tan_out_CPU},
         {DispatchKey::Meta, &tan_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::tan_out},
     });
@@ -3917,6 +3995,7 @@ constinit OperatorTable<_ops::tanh::schema> _ops::tanh::table(
     kernels_of<_ops::tanh>,
     {
         {DispatchKey::CPU, &tanh_CPU},
+        {DispatchKey::CUDA, &tanh_CPU},
         {DispatchKey::Meta, &tanh_Meta},
         {DispatchKey::Autograd, &autograd::kernels::tanh},
     });
@@ -3943,6 +4022,7 @@ constinit OperatorTable<_ops::tanh_::schema> _ops::tanh_::table(
     kernels_of<_ops::tanh_>,
     {
         {DispatchKey::CPU, &tanh__CPU},
+        {DispatchKey::CUDA, &tanh__CPU},
         {DispatchKey::Meta, &tanh__Meta},
         {DispatchKey::Autograd, &autograd::kernels::tanh_},
     });
@@ -3969,6 +4049,7 @@ constinit OperatorTable<_ops::tanh_out::schema> _ops::tanh_out::table(
     kernels_of<_ops::tanh_out>,
     {
         {DispatchKey::CPU, &tanh_out_CPU},
+        {DispatchKey::CUDA, &tanh_out_CPU},
         {DispatchKey::Meta, &tanh_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::tanh_out},
     });
@@ -4030,6 +4111,7 @@ constinit OperatorTable<_ops::trunc::schema> _ops::trunc::table(
     kernels_of<_ops::trunc>,
     {
         {DispatchKey::CPU, &trunc_CPU},
+        {DispatchKey::CUDA, &trunc_CPU},
         {DispatchKey::Meta, &trunc_Meta},
         {DispatchKey::Autograd, &autograd::kernels::trunc},
     });
@@ -4056,6 +4138,7 @@ constinit OperatorTable<_ops::trunc_::schema> _ops::trunc_::table(
     kernels_of<_ops::trunc_>,
     {
         {DispatchKey::CPU, &trunc__CPU},
+        {DispatchKey::CUDA, &trunc__CPU},
         {DispatchKey::Meta, &trunc__Meta},
         {DispatchKey::Autograd, &autograd::kernels::trunc_},
     });
@@ -4082,6 +4165,7 @@ constinit OperatorTable<_ops::trunc_out::schema> _ops::trunc_out::table(
     kernels_of<_ops::trunc_out>,
     {
         {DispatchKey::CPU, &trunc_out_CPU},
+        {DispatchKey::CUDA, &trunc_out_CPU},
         {DispatchKey::Meta, &trunc_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::trunc_out},
     });

@@ -11,5 +11,6 @@ OPLOOM_DECLARE_DISPATCH(expression_kernel, atan2_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, atan2_backward_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, atan2_backward_0_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, atan2_backward_1_stub);
+OPLOOM_DECLARE_DISPATCH(expression_kernel, atan2_jvp_stub);
 
 }  // namespace at::inline oploom_v1::native

@@ -23,6 +23,7 @@ class TestBitwiseLeftShiftScalarTensor(OperatorTests):
         differentiable=('other',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -55,6 +56,9 @@ class TestBitwiseLeftShiftTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_shape = None
 
 # bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
@@ -91,6 +95,7 @@ class TestBitwiseRightShiftScalarTensor(OperatorTests):
         differentiable=('other',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -122,6 +127,9 @@ class TestBitwiseRightShiftTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_shape = None
 
 # bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
@@ -186,6 +194,7 @@ class TestFloatPowerScalar(OperatorTests):
         differentiable=('exponent',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -206,6 +215,7 @@ class TestFloatPowerTensorScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -226,6 +236,7 @@ class TestFloatPowerTensorTensor(OperatorTests):
         differentiable=('self', 'exponent'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -310,6 +321,9 @@ class TestGcd(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_shape = None
 
 # heaviside(Tensor self, Tensor values) -> Tensor
@@ -387,6 +401,9 @@ class TestLcm(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_shape = None
 
 # ldexp.Tensor(Tensor self, Tensor other) -> Tensor
@@ -493,6 +510,9 @@ class TestNextafter(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_shape = None
 
 # special_xlog1py(Tensor self, Tensor other) -> Tensor
@@ -539,6 +559,7 @@ class TestSpecialXlog1pyOtherScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -559,6 +580,7 @@ class TestSpecialXlog1pySelfScalar(OperatorTests):
         differentiable=('other',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -579,6 +601,7 @@ class TestSpecialXlogy(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -599,6 +622,7 @@ class TestSpecialXlogyOtherScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -619,6 +643,7 @@ class TestSpecialXlogySelfScalar(OperatorTests):
         differentiable=('other',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -659,6 +684,7 @@ class TestXlogyScalarSelf(OperatorTests):
         differentiable=('other',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None

@@ -92,6 +92,9 @@ class TestBitwiseAndTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_shape = None
 
 # bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
@@ -120,6 +123,9 @@ class TestBitwiseOrTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_shape = None
 
 # bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
@@ -148,6 +154,9 @@ class TestBitwiseXorTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_shape = None
 
 # div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
@@ -170,6 +179,9 @@ class TestDivScalarMode(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_shape = None
     test_errors = None
@@ -260,6 +272,9 @@ class TestEqTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_shape = None
 
 # floor_divide(Tensor self, Tensor other) -> Tensor
@@ -287,6 +302,9 @@ class TestFloorDivide(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_shape = None
 
 # fmod.Tensor(Tensor self, Tensor other) -> Tensor
@@ -347,6 +365,9 @@ class TestGeTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_shape = None
 
 # gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor
@@ -367,6 +388,7 @@ class TestGeluBackward(OperatorTests):
         differentiable=('grad_output', 'self'),
     )
     defaults = {'approximate': 'none'}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -397,6 +419,9 @@ class TestGtTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_shape = None
 
 # le.Tensor(Tensor self, Tensor other) -> Tensor
@@ -425,6 +450,9 @@ class TestLeTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_shape = None
 
 # logical_and(Tensor self, Tensor other) -> Tensor
@@ -450,6 +478,9 @@ class TestLogicalAnd(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_shape = None
 
 # logical_or(Tensor self, Tensor other) -> Tensor
@@ -475,6 +506,9 @@ class TestLogicalOr(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_shape = None
 
 # logical_xor(Tensor self, Tensor other) -> Tensor
@@ -500,6 +534,9 @@ class TestLogicalXor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_shape = None
 
 # lt.Tensor(Tensor self, Tensor other) -> Tensor
@@ -528,6 +565,9 @@ class TestLtTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_shape = None
 
 # maximum(Tensor self, Tensor other) -> Tensor
@@ -554,6 +594,7 @@ class TestMaximum(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 
@@ -581,6 +622,7 @@ class TestMinimum(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 
@@ -631,6 +673,9 @@ class TestNeTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_shape = None
 
 # pow.Scalar(Scalar self, Tensor exponent) -> Tensor
@@ -649,6 +694,7 @@ class TestPowScalar(OperatorTests):
         differentiable=('exponent',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -757,6 +803,7 @@ class TestRsubTensor(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {'alpha': 1}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -782,7 +829,9 @@ class TestSubTensor(OperatorTests):
          'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'},
                     {'args': {'self': {'shape': [3], 'dtype': 'bool'},
                               'other': {'shape': [3], 'dtype': 'bool'}},
-                     'message': 'logical_xor'}]},
+                     'message': 'logical_xor'},
+                    {'args': {'self': {'shape': [3], 'dtype': 'bool'}, 'other': [3]},
+                     'message': 'logical_not'}]},
         pointwise=True,
         inplace=True,
         differentiable=('self', 'other'),
@@ -807,6 +856,9 @@ class TestDivScalarMode(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -831,6 +883,9 @@ class TestFloorDivideScalar(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -855,6 +910,9 @@ class TestFloorDivideTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -878,6 +936,9 @@ class TestFloorDivideOut(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None

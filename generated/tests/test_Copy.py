@@ -21,6 +21,9 @@ class TestLocalScalarDense(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -51,6 +54,9 @@ class TestToCopy(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'non_blocking': False, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -72,6 +78,7 @@ class TestAlias(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -92,6 +99,7 @@ class TestClone(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'memory_format': None}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -111,6 +119,7 @@ class TestContiguous(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'memory_format': None}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -153,6 +162,9 @@ class TestDetach(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -217,6 +229,9 @@ class TestItem(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_meta = None
@@ -244,6 +259,9 @@ class TestToDevice(OperatorTests):
     defaults = {'non_blocking': False, 'copy': False, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -278,6 +296,7 @@ class TestToDtype(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'non_blocking': False, 'copy': False, 'memory_format': None}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -307,6 +326,9 @@ class TestToDtypeLayout(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'non_blocking': False, 'copy': False, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -336,6 +358,7 @@ class TestToOther(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {'non_blocking': False, 'copy': False, 'memory_format': None}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -357,6 +380,7 @@ class TestTypeAs(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -396,6 +420,9 @@ class TestResize(OperatorTests):
     defaults = {'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None

@@ -36,6 +36,7 @@ class TestEmbedding(OperatorTests):
         differentiable=('weight',),
     )
     defaults = {'padding_idx': -1, 'scale_grad_by_freq': False, 'sparse': False}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 
@@ -59,6 +60,9 @@ class TestEmbeddingBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -86,6 +90,9 @@ class TestEmbeddingDenseBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None

@@ -25,6 +25,9 @@ class TestArgwhere(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -76,6 +79,7 @@ class TestGather(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'sparse_grad': False}
+    test_forward_inplace = None
     test_inplace = None
 
 # index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
@@ -106,6 +110,7 @@ class TestIndexTensor(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 
@@ -148,6 +153,9 @@ class TestIndexAdd(OperatorTests):
     defaults = {'alpha': 1}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -183,6 +191,9 @@ class TestIndexPut(OperatorTests):
     defaults = {'accumulate': False}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -227,6 +238,7 @@ class TestIndexSelect(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 
@@ -252,6 +264,7 @@ class TestMaskedSelect(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 
@@ -271,6 +284,9 @@ class TestNonzero(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -299,6 +315,9 @@ class TestScatterSrc(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -330,6 +349,9 @@ class TestScatterValue(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -370,6 +392,9 @@ class TestScatterAdd(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -399,6 +424,7 @@ class TestTakeAlongDim(OperatorTests):
         differentiable=('self', 'indices'),
     )
     defaults = {'dim': None}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None

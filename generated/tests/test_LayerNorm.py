@@ -36,6 +36,7 @@ class TestLayerNorm(OperatorTests):
         differentiable=('input', 'weight', 'bias'),
     )
     defaults = {'weight': None, 'bias': None, 'eps': 1e-05, 'cudnn_enable': True}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -58,6 +59,9 @@ class TestNativeLayerNorm(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -88,6 +92,9 @@ class TestNativeLayerNormBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None

@@ -114,6 +114,7 @@ class TestBmm(OperatorTests):
         differentiable=('self', 'mat2'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # dot(Tensor self, Tensor tensor) -> Tensor
@@ -136,6 +137,7 @@ class TestDot(OperatorTests):
         differentiable=('self', 'tensor'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor
@@ -163,6 +165,7 @@ class TestEinsum(OperatorTests):
         differentiable=('tensors',),
     )
     defaults = {'path': None}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -186,6 +189,7 @@ class TestLinear(OperatorTests):
         differentiable=('input', 'weight', 'bias'),
     )
     defaults = {'bias': None}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -214,6 +218,7 @@ class TestMatmul(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 
@@ -241,6 +246,7 @@ class TestMm(OperatorTests):
         differentiable=('self', 'mat2'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # mv(Tensor self, Tensor vec) -> Tensor
@@ -263,6 +269,7 @@ class TestMv(OperatorTests):
         differentiable=('self', 'vec'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # outer(Tensor self, Tensor vec2) -> Tensor
@@ -282,4 +289,5 @@ class TestOuter(OperatorTests):
         differentiable=('self', 'vec2'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None

@@ -41,6 +41,7 @@ class TestCrossEntropyLoss(OperatorTests):
         differentiable=('self', 'target', 'weight'),
     )
     defaults = {'weight': None, 'reduction': 1, 'ignore_index': -100, 'label_smoothing': 0.0}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -64,6 +65,7 @@ class TestMseLoss(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {'reduction': 1}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 
@@ -85,6 +87,7 @@ class TestMseLossBackward(OperatorTests):
         differentiable=('grad_output', 'self', 'target'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -122,6 +125,7 @@ class TestNllLoss(OperatorTests):
         differentiable=('self', 'target', 'weight'),
     )
     defaults = {'weight': None, 'reduction': 1, 'ignore_index': -100}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 
@@ -149,6 +153,7 @@ class TestNllLoss2d(OperatorTests):
         differentiable=('self', 'target', 'weight'),
     )
     defaults = {'weight': None, 'reduction': 1, 'ignore_index': -100}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -174,6 +179,9 @@ class TestNllLoss2dBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -201,6 +209,9 @@ class TestNllLoss2dForward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -230,6 +241,9 @@ class TestNllLossBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -257,6 +271,9 @@ class TestNllLossForward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -294,6 +311,7 @@ class TestNllLossNd(OperatorTests):
         differentiable=('self', 'target', 'weight'),
     )
     defaults = {'weight': None, 'reduction': 1, 'ignore_index': -100}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None

@@ -47,6 +47,7 @@ class TestBinaryCrossEntropyBackward(OperatorTests):
         differentiable=('grad_output', 'self', 'target'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -230,6 +231,7 @@ class TestBinaryCrossEntropy(OperatorTests):
         differentiable=('self', 'target', 'weight'),
     )
     defaults = {'weight': None, 'reduction': 1}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 
@@ -267,6 +269,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
         differentiable=('self', 'target', 'weight', 'pos_weight'),
     )
     defaults = {'weight': None, 'pos_weight': None, 'reduction': 1}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -297,6 +300,7 @@ class TestHuberLoss(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {'reduction': 1, 'delta': 1.0}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 
@@ -325,6 +329,7 @@ class TestKlDiv(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {'reduction': 1, 'log_target': False}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -350,6 +355,7 @@ class TestL1Loss(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {'reduction': 1}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -380,5 +386,6 @@ class TestSmoothL1Loss(OperatorTests):
         differentiable=('self', 'target'),
     )
     defaults = {'reduction': 1, 'beta': 1.0}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None

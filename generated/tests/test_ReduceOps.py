@@ -24,6 +24,9 @@ class TestAll(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -47,6 +50,9 @@ class TestAllDim(OperatorTests):
     defaults = {'keepdim': False}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -71,6 +77,7 @@ class TestAmax(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': [], 'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
 
 # amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
@@ -94,6 +101,7 @@ class TestAmin(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': [], 'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
 
 # any(Tensor self) -> Tensor
@@ -112,6 +120,9 @@ class TestAny(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -135,6 +146,9 @@ class TestAnyDim(OperatorTests):
     defaults = {'keepdim': False}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -160,6 +174,9 @@ class TestArgmax(OperatorTests):
     defaults = {'dim': None, 'keepdim': False}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
 
 # argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
@@ -183,6 +200,9 @@ class TestArgmin(OperatorTests):
     defaults = {'dim': None, 'keepdim': False}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
 
 # cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
@@ -228,6 +248,9 @@ class TestCumprodBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -280,6 +303,7 @@ class TestLogsumexp(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
 
 # max(Tensor self) -> Tensor
@@ -298,6 +322,7 @@ class TestMax(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -325,6 +350,7 @@ class TestMaxDim(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
 
 # max.other(Tensor self, Tensor other) -> Tensor
@@ -342,6 +368,7 @@ class TestMaxOther(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -364,6 +391,7 @@ class TestMean(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dtype': None}
+    test_forward_inplace = None
     test_inplace = None
 
 # mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
@@ -389,6 +417,7 @@ class TestMeanDim(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'keepdim': False, 'dtype': None}
+    test_forward_inplace = None
     test_inplace = None
 
 # min(Tensor self) -> Tensor
@@ -407,6 +436,7 @@ class TestMin(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -433,6 +463,7 @@ class TestMinDim(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
 
 # min.other(Tensor self, Tensor other) -> Tensor
@@ -450,6 +481,7 @@ class TestMinOther(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -474,6 +506,7 @@ class TestNormScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'p': 2}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -500,6 +533,7 @@ class TestNormScalarOptDim(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
 
 # norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) ->
@@ -522,6 +556,9 @@ class TestNormScalarOptDimDtype(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -547,6 +584,9 @@ class TestNormScalarOptDtype(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -572,6 +612,7 @@ class TestProd(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dtype': None}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -598,6 +639,7 @@ class TestProdDimInt(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'keepdim': False, 'dtype': None}
+    test_forward_inplace = None
     test_inplace = None
 
 # std(Tensor self, bool unbiased=True) -> Tensor
@@ -616,6 +658,7 @@ class TestStd(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'unbiased': True}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -642,6 +685,7 @@ class TestStdCorrection(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': None, 'correction': None, 'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -665,6 +709,7 @@ class TestStdDim(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'unbiased': True, 'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -684,6 +729,7 @@ class TestSum(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dtype': None}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -716,6 +762,7 @@ class TestSumDimIntList(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'keepdim': False, 'dtype': None}
+    test_forward_inplace = None
     test_inplace = None
 
 # value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, SymInt[] sizes, bool
@@ -738,6 +785,9 @@ class TestValueSelectingReductionBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -762,6 +812,7 @@ class TestVar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'unbiased': True}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -792,6 +843,7 @@ class TestVarCorrection(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': None, 'correction': None, 'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
 
 # var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor
@@ -814,5 +866,6 @@ class TestVarDim(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'unbiased': True, 'keepdim': False}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None

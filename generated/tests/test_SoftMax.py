@@ -25,6 +25,9 @@ class TestLogSoftmax(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -59,6 +62,7 @@ class TestLogSoftmaxBackwardData(OperatorTests):
         differentiable=('grad_output', 'output'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -79,6 +83,9 @@ class TestSoftmax(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -113,6 +120,7 @@ class TestSoftmaxBackwardData(OperatorTests):
         differentiable=('grad_output', 'output'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -131,13 +139,15 @@ class TestLogSoftmaxInt(OperatorTests):
          'samples': [{'self': [3, 4], 'dim': 1},
                      {'self': [3, 4], 'dim': 0},
                      {'self': [2, 9, 3], 'dim': 1},
-                     {'self': [0, 4], 'dim': 1}],
+                     {'self': [0, 4], 'dim': 1},
+                     {'self': [], 'dim': 0}],
          'errors': [{'args': {'self': [3, 4], 'dim': 5},
                      'message': 'expected dim in \\[-2, 1\\]'}]},
         shape=Shape((), (Like('self'),)),
         differentiable=('self',),
     )
     defaults = {'dtype': None}
+    test_forward_inplace = None
     test_inplace = None
 
 # softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
@@ -155,11 +165,13 @@ class TestSoftmaxInt(OperatorTests):
          'samples': [{'self': [3, 4], 'dim': 1},
                      {'self': [3, 4], 'dim': 0},
                      {'self': [2, 9, 3], 'dim': 1},
-                     {'self': [0, 4], 'dim': 1}],
+                     {'self': [0, 4], 'dim': 1},
+                     {'self': [], 'dim': 0}],
          'errors': [{'args': {'self': [3, 4], 'dim': 5},
                      'message': 'expected dim in \\[-2, 1\\]'}]},
         shape=Shape((), (Like('self'),)),
         differentiable=('self',),
     )
     defaults = {'dtype': None}
+    test_forward_inplace = None
     test_inplace = None

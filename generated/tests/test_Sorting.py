@@ -27,6 +27,9 @@ class TestArgsort(OperatorTests):
     defaults = {'dim': -1, 'descending': False}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -51,6 +54,9 @@ class TestArgsortStable(OperatorTests):
     defaults = {'dim': -1, 'descending': False}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -84,6 +90,7 @@ class TestSort(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': -1, 'descending': False}
+    test_forward_inplace = None
     test_inplace = None
 
 # sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values,
@@ -107,6 +114,7 @@ class TestSortStable(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': -1, 'descending': False}
+    test_forward_inplace = None
     test_inplace = None
     test_errors = None
 
@@ -133,5 +141,6 @@ class TestTopk(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': -1, 'largest': True, 'sorted': True}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None

@@ -170,6 +170,7 @@ class TestPolygamma(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 
@@ -359,6 +360,9 @@ class TestSpecialRound(OperatorTests):
     defaults = {'decimals': 0}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -380,6 +384,9 @@ class TestPolygamma(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None

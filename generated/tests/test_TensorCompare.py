@@ -29,6 +29,9 @@ class TestAllclose(OperatorTests):
     defaults = {'rtol': 1e-05, 'atol': 1e-08, 'equal_nan': False}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_meta = None
@@ -184,6 +187,9 @@ class TestEqual(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_meta = None
@@ -213,6 +219,9 @@ class TestIsclose(OperatorTests):
     defaults = {'rtol': 1e-05, 'atol': 1e-08, 'equal_nan': False}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -283,6 +292,7 @@ class TestWhereScalar(OperatorTests):
         differentiable=('condition',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -306,6 +316,7 @@ class TestWhereScalarOther(OperatorTests):
         differentiable=('condition', 'self'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -329,6 +340,7 @@ class TestWhereScalarSelf(OperatorTests):
         differentiable=('condition', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -362,6 +374,7 @@ class TestWhereSelf(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 
@@ -383,6 +396,9 @@ class TestMaskedFillScalar(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -409,6 +425,9 @@ class TestMaskedFillTensor(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None

@@ -28,6 +28,9 @@ class TestArange(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_inplace = None
     test_meta = None
@@ -53,6 +56,9 @@ class TestArangeStart(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -85,6 +91,9 @@ class TestArangeStartStep(OperatorTests):
     defaults = {'step': 1, 'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_inplace = None
     test_meta = None
@@ -106,6 +115,9 @@ class TestBernoulli(OperatorTests):
     defaults = {'generator': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -132,6 +144,9 @@ class TestBernoulliP(OperatorTests):
     defaults = {'generator': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -160,6 +175,9 @@ class TestEmptyMemoryFormat(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -188,6 +206,9 @@ class TestEmptyLike(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -216,6 +237,9 @@ class TestEmptyStrided(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -244,6 +268,9 @@ class TestEye(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_inplace = None
     test_meta = None
@@ -268,6 +295,9 @@ class TestEyeM(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_inplace = None
     test_meta = None
@@ -297,6 +327,9 @@ class TestFull(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_inplace = None
     test_meta = None
@@ -325,6 +358,9 @@ class TestFullLike(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -354,6 +390,9 @@ class TestLinspace(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_inplace = None
     test_meta = None
@@ -380,6 +419,9 @@ class TestNewEmpty(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -410,6 +452,9 @@ class TestNewEmptyStrided(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -443,6 +488,9 @@ class TestNewFull(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -470,6 +518,9 @@ class TestNewOnes(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -497,6 +548,9 @@ class TestNewZeros(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -521,6 +575,9 @@ class TestOnes(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_inplace = None
     test_meta = None
@@ -548,6 +605,9 @@ class TestOnesLike(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -571,6 +631,9 @@ class TestRand(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -598,6 +661,9 @@ class TestRandGenerator(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -626,6 +692,9 @@ class TestRandLike(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -654,6 +723,9 @@ class TestRandint(OperatorTests):
     defaults = {'dtype': "int64", 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -682,6 +754,9 @@ class TestRandintGenerator(OperatorTests):
     defaults = {'dtype': "int64", 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -710,6 +785,9 @@ class TestRandintLow(OperatorTests):
     defaults = {'dtype': "int64", 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -739,6 +817,9 @@ class TestRandintLowGenerator(OperatorTests):
     defaults = {'dtype': "int64", 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -768,6 +849,9 @@ class TestRandintLike(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -799,6 +883,9 @@ class TestRandintLikeLowDtype(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -826,6 +913,9 @@ class TestRandn(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -853,6 +943,9 @@ class TestRandnGenerator(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -881,6 +974,9 @@ class TestRandnLike(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -907,6 +1003,9 @@ class TestRandperm(OperatorTests):
     defaults = {'dtype': "int64", 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -934,6 +1033,9 @@ class TestRandpermGenerator(OperatorTests):
     defaults = {'dtype': "int64", 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -961,6 +1063,9 @@ class TestScalarTensor(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -1032,6 +1137,9 @@ class TestZeros(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_inplace = None
     test_meta = None
@@ -1058,6 +1166,9 @@ class TestZerosLike(OperatorTests):
     defaults = {'dtype': None, 'layout': None, 'device': None, 'pin_memory': None, 'memory_format': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -1079,6 +1190,9 @@ class TestBernoulliTensor(OperatorTests):
     defaults = {'generator': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -1104,6 +1218,9 @@ class TestBernoulliFloat(OperatorTests):
     defaults = {'p': 0.5, 'generator': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -1130,6 +1247,9 @@ class TestNormal(OperatorTests):
     defaults = {'mean': 0, 'std': 1, 'generator': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -1154,6 +1274,9 @@ class TestRandom(OperatorTests):
     defaults = {'generator': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -1180,6 +1303,9 @@ class TestRandomFrom(OperatorTests):
     defaults = {'generator': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -1205,6 +1331,9 @@ class TestRandomTo(OperatorTests):
     defaults = {'generator': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -1231,6 +1360,9 @@ class TestUniform(OperatorTests):
     defaults = {'from': 0, 'to': 1, 'generator': None}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None

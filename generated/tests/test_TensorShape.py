@@ -25,6 +25,7 @@ class TestUnsafeView(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -78,6 +79,7 @@ class TestBroadcastTo(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -106,6 +108,7 @@ class TestCat(OperatorTests):
         differentiable=('tensors',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 
@@ -129,6 +132,7 @@ class TestChunk(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -148,6 +152,7 @@ class TestConcat(OperatorTests):
         differentiable=('tensors',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
     test_errors = None
@@ -174,6 +179,7 @@ class TestDiagonal(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'offset': 0, 'dim1': 0, 'dim2': 1}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -198,6 +204,9 @@ class TestDiagonalBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -231,6 +240,7 @@ class TestExpand(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'implicit': False}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -251,6 +261,7 @@ class TestExpandAs(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -277,6 +288,7 @@ class TestFlattenUsingInts(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'start_dim': 0, 'end_dim': -1}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -294,12 +306,14 @@ class TestFlip(OperatorTests):
          'dtypes': 'all',
          'samples': [{'self': [3, 4], 'dims': [0]},
                      {'self': [3, 4], 'dims': [0, -1]},
-                     {'self': [0, 4], 'dims': [0]}],
+                     {'self': [0, 4], 'dims': [0]},
+                     {'self': [3, 0], 'dims': [0]}],
          'errors': [{'args': {'self': [3, 4], 'dims': [0, 0]}, 'message': 'more than once'}]},
         shape=Shape((), (Like('self'),)),
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_inplace = None
 
 # imag(Tensor(a) self) -> Tensor(a)
@@ -317,6 +331,7 @@ class TestImag(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -337,6 +352,7 @@ class TestMT(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -357,6 +373,7 @@ class TestMovedimInt(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -380,6 +397,7 @@ class TestMovedimIntlist(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -406,6 +424,7 @@ class TestNarrow(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -429,6 +448,7 @@ class TestPermute(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -447,6 +467,7 @@ class TestRavel(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -465,6 +486,7 @@ class TestReal(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -484,11 +506,14 @@ class TestRepeat(OperatorTests):
                      {'self': [3], 'repeats': [2, 1]},
                      {'self': [], 'repeats': [2]},
                      {'self': [2, 3], 'repeats': [0, 1]}],
-         'errors': [{'args': {'self': [2, 3], 'repeats': [2]}, 'message': 'repeats'}]},
+         'errors': [{'args': {'self': [2, 3], 'repeats': [2]}, 'message': 'repeats'},
+                    {'args': {'self': [3], 'repeats': [4611686018427387904]},
+                     'message': 'more elements than 64 bits'}]},
         method_only=True,
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -513,6 +538,7 @@ class TestReshape(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -533,6 +559,7 @@ class TestReshapeAs(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -559,6 +586,7 @@ class TestRoll(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dims': []}
+    test_forward_inplace = None
     test_inplace = None
 
 # select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)
@@ -581,6 +609,7 @@ class TestSelectInt(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -603,6 +632,9 @@ class TestSelectBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -636,6 +668,7 @@ class TestSliceTensor(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': 0, 'start': None, 'end': None, 'step': 1}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -661,6 +694,9 @@ class TestSliceBackward(OperatorTests):
     defaults = {}
     test_gradcheck = None
     test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
     test_layouts = None
     test_out = None
     test_inplace = None
@@ -689,6 +725,7 @@ class TestSplitTensor(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -709,6 +746,7 @@ class TestSplitSizes(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -732,6 +770,7 @@ class TestSplitWithSizes(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -814,6 +853,7 @@ class TestStack(OperatorTests):
         differentiable=('tensors',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 
@@ -875,6 +915,7 @@ class TestUnbindInt(OperatorTests):
         differentiable=('self',),
     )
     defaults = {'dim': 0}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -899,6 +940,7 @@ class TestUnflattenInt(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -951,6 +993,7 @@ class TestView(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
 
@@ -973,6 +1016,7 @@ class TestViewAs(OperatorTests):
         differentiable=('self', 'other'),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_errors = None
@@ -995,6 +1039,7 @@ class TestViewAsComplex(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None
@@ -1013,6 +1058,7 @@ class TestViewAsReal(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
+    test_forward_inplace = None
     test_out = None
     test_inplace = None
     test_shape = None

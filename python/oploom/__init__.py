@@ -9,7 +9,7 @@ from oploom._printing import set_printoptions
 from oploom.autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
 from oploom.functional import einsum, norm  # type: ignore[no-redef, assignment]
 
-from oploom import autograd, nn, ops, optim, special  # isort: skip
+from oploom import autograd, cuda, func, nn, ops, optim, special  # isort: skip
 
 e = 2.718281828459045
 pi = 3.141592653589793

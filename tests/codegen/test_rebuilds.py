@@ -49,9 +49,10 @@ def sources_of():
     for entry in log.stdout.strip().split("\n\n"):
         head, *files = entry.splitlines()
         objects[head.split(":")[0]] = {resolved(file.strip()) for file in files}
-    commands = json.loads((BUILD / "compile_commands.json").read_text())
-    compiled = {re.search(r" -o (\S+)", c["command"]).group(1) for c in commands}
-    missing = sorted(compiled - objects.keys())
+    command = [ninja, "-C", BUILD, "-t", "inputs", "all"]
+    inputs = subprocess.run(command, capture_output=True, text=True, check=True)
+    compiled = [name for name in inputs.stdout.split() if name.endswith(".o")]
+    missing = sorted(set(compiled) - objects.keys())
     assert not missing, f"the build is not complete: {missing[:3]} and {len(missing)} in all"
     return {name: objects[name] for name in compiled}
 

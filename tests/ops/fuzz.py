@@ -2,13 +2,14 @@
 
     python -m tests.ops.fuzz SEED    prints what no call may do, one line each
 
-A call may succeed or be refused. It may not crash, say something of the library's inside, or change
-its operands where it is refused. The same seed makes the same calls.
+A call may succeed or be refused. It may not crash, say something of the library's inside, change its
+operands where it is refused, or keep memory. The same seed makes the same calls.
 """
 
 from __future__ import annotations
 
 import faulthandler
+import gc
 import math
 import random
 import re
@@ -136,13 +137,24 @@ def call(op, rng, given_out):
     return None
 
 
+def blocks():
+    """How many blocks of memory are in use, once there is no garbage."""
+    gc.collect()
+    return oploom.memory_stats()["allocated_blocks"]
+
+
 def main(seed):
     faulthandler.enable()
     oploom.set_memory_limit(MEMORY)
     for op in capability.operators(TREE / "generated" / "tests"):
+        # The first call may make what stays, such as a constant.
+        call(op, random.Random(f"{seed} {op.name} 0"), True)
+        before = blocks()
         for i in range(CALLS_PER_OPERATOR):
             if wrong := call(op, random.Random(f"{seed} {op.name} {i}"), i % 3 == 0):
                 print(wrong)
+        if blocks() != before:
+            print(f"{op.name}: {blocks() - before} blocks of memory are still in use")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@ import sys
 
 import numpy as np
 import pytest
-from codegen.backend.__main__ import TREE
-
 from oploom.testing import benchmark
+
+from codegen.backend.__main__ import TREE
 
 RECORDS = TREE / "generated" / "tests"
 

@@ -1,5 +1,7 @@
 """Indexing against NumPy: reading and writing with every kind of index."""
 
+import sys
+
 import numpy as np
 import oploom
 import pytest
@@ -131,6 +133,22 @@ def test_refused_others():
         del x[0]
     with pytest.raises((RuntimeError, ValueError)):
         x[0] = oploom.ones(7)
+
+
+def test_indices_are_let_go_of():
+    class Index(int):
+        pass
+
+    x = oploom.tensor(A)
+    bounds = [Index(1), Index(2), Index(1)]  # not among the small numbers that Python shares
+    large = 10**6
+    before = [sys.getrefcount(b) for b in (*bounds, large)]
+    for _ in range(10):
+        x[slice(*bounds)], x[bounds[0]], x[0, large:]
+        x[bounds[0], slice(*bounds)] = 1
+        with pytest.raises(IndexError):
+            x[large]
+    assert [sys.getrefcount(b) for b in (*bounds, large)] == before
 
 
 def test_gradients_flow_through_indexing():

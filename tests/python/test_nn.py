@@ -219,6 +219,17 @@ def test_init():
         nn.init.kaiming_uniform_(oploom.empty(3))
 
 
+@pytest.mark.parametrize("bias", [False, True])
+def test_a_linear_layer_begins_within_the_root_of_its_inputs(bias):
+    oploom.manual_seed(1)
+    layer = nn.Linear(100, 300, bias)
+    for parameter in layer.parameters():
+        assert abs(parameter).max().item() <= 1 / math.sqrt(100)
+        # The deviation of a uniform distribution.
+        assert parameter.std().item() == pytest.approx(0.1 / math.sqrt(3), rel=0.1)
+        assert parameter.mean().item() == pytest.approx(0, abs=0.01)
+
+
 def test_gains():
     gain = nn.init.calculate_gain
     assert [gain(n) for n in ("linear", "sigmoid", "tanh")] == [1, 1, 5 / 3]
@@ -227,6 +238,21 @@ def test_gains():
     assert gain("leaky_relu") == pytest.approx(math.sqrt(2 / 1.0001))
     with pytest.raises(ValueError, match="unknown nonlinearity 'cubic'"):
         gain("cubic")
+
+
+def test_normalize():
+    x = oploom.tensor([[3.0, 4.0], [0.0, 0.0]], requires_grad=True)
+    y = F.normalize(x)
+    np.testing.assert_allclose(y.detach().numpy(), [[0.6, 0.8], [0, 0]], rtol=1e-6)
+    np.testing.assert_allclose(F.normalize(x, p=1, dim=0).detach().numpy(), [[1, 1], [0, 0]])
+
+
+def test_a_padding_row_counts_from_either_end():
+    weight = oploom.ones(4, 2, requires_grad=True)
+    for padding, row in ((1, 1), (-1, 3)):
+        weight.grad = None
+        F.embedding(oploom.tensor([0, 1, 2, 3]), weight, padding_idx=padding).sum().backward()
+        assert weight.grad.tolist() == [[0, 0] if i == row else [1, 1] for i in range(4)]
 
 
 def test_a_name_that_is_taken_is_refused():

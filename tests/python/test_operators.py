@@ -23,6 +23,17 @@ def test_binary_against_numpy(function):
     np.testing.assert_allclose(function(x, np.float64(1.5)).numpy(), function(a, 1.5))
 
 
+@pytest.mark.parametrize("function", [operator.floordiv, operator.mod])
+def test_division_of_negative_numbers(function):
+    a = np.array([7, -7, 7, -7, 6, -6])
+    b = np.array([2, 2, -2, -2, 3, 3])
+    for dtype in (np.int64, np.float32):
+        c, d = a.astype(dtype), b.astype(dtype)
+        result = function(oploom.tensor(c), oploom.tensor(d))
+        np.testing.assert_array_equal(result.numpy(), function(c, d))
+        assert function(oploom.tensor(c), -2).tolist() == function(c, -2).tolist()
+
+
 @pytest.mark.parametrize("function", [operator.and_, operator.or_, operator.xor])
 def test_bits_against_numpy(function):
     a, b = np.array([6, 5, 12]), np.array([3, 1, 2])

@@ -21,17 +21,18 @@ def run(make, steps=5):
     return x.detach().numpy()
 
 
-@pytest.mark.parametrize("momentum, nesterov, decay", [
-    (0, False, 0), (0.9, False, 0), (0.9, True, 0), (0.5, False, 0.1),
+@pytest.mark.parametrize("momentum, nesterov, decay, dampening", [
+    (0, False, 0, 0), (0.9, False, 0, 0), (0.9, True, 0, 0), (0.5, False, 0.1, 0),
+    (0.5, False, 0, 0.25),
 ])
-def test_sgd(momentum, nesterov, decay):
+def test_sgd(momentum, nesterov, decay, dampening):
     x, v = START.copy(), None
     for _ in range(5):
         g = 2 * (x - TARGET) + decay * x
-        v = g if v is None else momentum * v + g
+        v = g if v is None else momentum * v + (1 - dampening) * g
         x -= 0.1 * (g + momentum * v if nesterov else (v if momentum else g))
     result = run(lambda p: optim.SGD(p, lr=0.1, momentum=momentum, nesterov=nesterov,
-                                     weight_decay=decay))
+                                     weight_decay=decay, dampening=dampening))
     np.testing.assert_allclose(result, x)
 
 
@@ -51,8 +52,23 @@ def test_adam(cls, decay):
     np.testing.assert_allclose(run(lambda p: cls(p, lr=0.1, weight_decay=decay)), x, rtol=1e-6)
 
 
-def test_amsgrad_and_maximize_run():
-    run(lambda p: optim.Adam(p, lr=0.1, amsgrad=True))
+def test_amsgrad():
+    """Gradients that become small: the steps stay as short as the largest ones made them."""
+    gradients = [np.array([4.0, -1.0]), np.array([0.1, 0.1]), np.array([0.1, -0.1])]
+    x, m, s, largest = np.zeros(2), 0.0, 0.0, 0.0
+    parameter = oploom.zeros(2, dtype=oploom.float64, requires_grad=True)
+    optimizer = optim.Adam([parameter], lr=0.1, betas=(0.9, 0.5), amsgrad=True)
+    for step, g in enumerate(gradients, 1):
+        m = 0.9 * m + 0.1 * g
+        s = 0.5 * s + 0.5 * g * g
+        largest = np.maximum(largest, s)
+        x = x - 0.1 * m / (1 - 0.9**step) / (np.sqrt(largest) / np.sqrt(1 - 0.5**step) + 1e-8)
+        parameter.grad = oploom.tensor(g)
+        optimizer.step()
+    np.testing.assert_allclose(parameter.detach().numpy(), x)
+
+
+def test_maximize():
     assert abs(run(lambda p: optim.SGD(p, lr=0.1, maximize=True))).max() > 3
 
 

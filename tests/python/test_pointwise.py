@@ -74,6 +74,56 @@ def test_edges_against_references(name, dtype):
                                atol=1e-6 if dtype == "float32" else 1e-13)
 
 
+# The samples of these operators stay on one side of their steps, where there is a derivative.
+SIDES = [-3.75, -2.5, -1.5, -1.25, -0.75, -0.5, -0.25, 0.25, 0.5, 0.75, 1.25, 1.5, 2.5, 3.75]
+STEPS = {
+    "abs": np.abs, "sgn": np.sign, "sign": np.sign, "relu": lambda x: np.maximum(x, 0),
+    "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "round": np.round,
+    "frac": lambda x: x - np.trunc(x), "atan": np.arctan, "sinc": np.sinc,
+    "special.i0e": scipy.special.i0e, "special.i1": scipy.special.i1,
+    "special.i1e": scipy.special.i1e, "nn.functional.softsign": lambda x: x / (1 + abs(x)),
+}
+QUADRANTS = {
+    "atan2": np.arctan2, "hypot": np.hypot, "copysign": np.copysign, "fmod": np.fmod,
+    "remainder": np.remainder, "floor_divide": np.floor_divide, "heaviside": np.heaviside,
+    "div": np.divide, "maximum": np.maximum, "minimum": np.minimum,
+}
+SIDES_TOLERANCE = {"float16": 2e-3, "float32": 1e-6, "float64": 1e-14}
+
+
+def find(name):
+    place = oploom
+    for part in name.split("."):
+        place = getattr(place, part)
+    return place
+
+
+@pytest.mark.parametrize("dtype", SIDES_TOLERANCE)
+@pytest.mark.parametrize("name", STEPS)
+def test_both_sides_of_a_step(name, dtype):
+    x = np.tile(SIDES, 5).astype(dtype)  # several vectors, and some elements more
+    tolerance = SIDES_TOLERANCE[dtype]
+    np.testing.assert_allclose(find(name)(oploom.tensor(x)).numpy(),
+                               STEPS[name](x.astype(np.float64)), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", SIDES_TOLERANCE)
+@pytest.mark.parametrize("name", QUADRANTS)
+def test_all_quadrants(name, dtype):
+    x, y = (a.ravel().astype(dtype) for a in np.meshgrid(SIDES, SIDES))
+    expected = QUADRANTS[name](x.astype(np.float64), y.astype(np.float64))
+    actual = find(name)(oploom.tensor(x), oploom.tensor(y)).numpy()
+    tolerance = SIDES_TOLERANCE[dtype]
+    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("mode, reference", [("floor", np.floor), ("trunc", np.trunc)])
+def test_rounded_quotients_of_all_quadrants(mode, reference):
+    x, y = (a.ravel() for a in np.meshgrid(SIDES, SIDES))
+    actual = oploom.div(oploom.tensor(x), oploom.tensor(y), rounding_mode=mode)
+    np.testing.assert_array_equal(actual.numpy(), reference(x / y))
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
 def test_shifts_of_any_count(dtype):
     bits = np.dtype(dtype).itemsize * 8

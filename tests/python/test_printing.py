@@ -13,6 +13,8 @@ import pytest
     (lambda: oploom.tensor(7), "tensor(7)"),
     (lambda: oploom.tensor([1e-5, 1.0]), "tensor([1.0000e-05, 1.0000e+00])"),
     (lambda: oploom.tensor([1.0, 1e9]), "tensor([1.0000e+00, 1.0000e+09])"),
+    (lambda: oploom.tensor([0.5, 500.0]), "tensor([  0.5000, 500.0000])"),
+    (lambda: oploom.tensor([0.5, 600.0]), "tensor([5.0000e-01, 6.0000e+02])"),
     (lambda: oploom.tensor([1.0, float("nan"), float("inf")]), "tensor([ 1., nan, inf])"),
     (lambda: oploom.tensor([1.5, float("-inf")]), "tensor([1.5000,   -inf])"),
     (lambda: oploom.tensor([1 + 2j, 3 - 0.5j]), "tensor([1.+2.0000j, 3.-0.5000j])"),

@@ -10,7 +10,13 @@
 
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 
-// ---- Vec's own ----
+// Whether there are instructions for the bits of floating-point lanes.
+template <typename T>
+inline constexpr bool kHasBits = std::is_floating_point_v<T>&& requires(Vec<T> v) {
+  all(v == v);
+};
+
+  // ---- Vec's own ----
 
 #define OPLOOM_METHOD(name)                           \
   template <typename T>                               \
@@ -166,23 +172,66 @@ Vec<T> nextafter(const Vec<T>& x, const Vec<T>& y) {
 template <typename T>
 OPLOOM_ALWAYS_INLINE typename Vec<T>::Mask signbit(const Vec<T>& x) {
   const Vec<T> zero(T(0));
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (kHasBits<T>) {
+    return (Vec<T>(T(1)) | (x & Vec<T>(T(-0.0)))) < zero;
+  } else if constexpr (std::is_floating_point_v<T>) {
     return x.map([](T value) { return std::signbit(value) ? T(1) : T(0); }) != zero;
   } else {
     return x < zero;
   }
 }
 template <typename T>
-Vec<T> copysign(const Vec<T>& x, const Vec<T>& y) {
-  return map_two(x, y, [](T a, T b) { return std::copysign(a, b); });
+OPLOOM_ALWAYS_INLINE Vec<T> copysign(const Vec<T>& x, const Vec<T>& y) {
+  if constexpr (kHasBits<T>) {
+    return x.abs() | (y & Vec<T>(T(-0.0)));
+  } else {
+    return map_two(x, y, [](T a, T b) { return std::copysign(a, b); });
+  }
 }
+
+// Exact, as std::fmod is. With the quotient q, rounded and cut to a whole number, x - q * y is a
+// number of the type, which one fused operation gives without an error; where the quotient was
+// rounded up to the next whole number, it is one y too small. Larger quotients are not whole.
+template <typename T>
+requires kHasBits<T> OPLOOM_ALWAYS_INLINE Vec<T> fmod(const Vec<T>& x, const Vec<T>& y) {
+  const Vec<T> whole_below(static_cast<T>(int64_t(1) << std::numeric_limits<T>::digits));
+  const Vec<T> quotient = (x / y).trunc();
+  const Vec<T> infinity(std::numeric_limits<T>::infinity());
+  if (!all((quotient.abs() < whole_below) & (y.abs() < infinity))) {
+    return map_two(x, y, [](T a, T b) { return std::fmod(a, b); });
+  }
+  const Vec<T> sign = x & Vec<T>(T(-0.0));
+  const Vec<T> rest = fmadd(quotient.neg(), y, x);
+  return blendv(rest, rest + (y.abs() | sign), (rest ^ sign) < Vec<T>(T(0))) | sign;
+}
+
+// Where the rest of a division and the divisor have different signs, rounding down and cutting off
+// differ.
+template <typename T>
+OPLOOM_ALWAYS_INLINE typename Vec<T>::Mask rounds_down(const Vec<T>& rest, const Vec<T>& divisor) {
+  const Vec<T> zero(T(0));
+  return ((rest < zero) & (divisor > zero)) | ((rest > zero) & (divisor < zero));
+}
+
 // The remainder has the sign of the divisor.
 template <typename T>
-Vec<T> remainder(const Vec<T>& x, const Vec<T>& y) {
-  const Vec<T> zero(T(0));
+OPLOOM_ALWAYS_INLINE Vec<T> remainder(const Vec<T>& x, const Vec<T>& y) {
   const Vec<T> rest = fmod(x, y);
-  return select((rest != zero) & ((rest < zero) & (y > zero) | (rest > zero) & (y < zero)),
-                rest + y, rest);
+  return blendv(rest, rest + y, rounds_down(rest, y));
+}
+
+// The floor of x / y, computed from fmod so that it is exact where x / y would round up to the next
+// whole number.
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> floor_divide(const Vec<T>& x, const Vec<T>& y) {
+  const Vec<T> zero(T(0)), one(T(1));
+  const Vec<T> rest = fmod(x, y);
+  const Vec<T> cut = (x - rest) / y;
+  const Vec<T> quotient = blendv(cut, cut - one, rounds_down(rest, y));
+  const Vec<T> floor = quotient.floor();
+  const Vec<T> whole = blendv(floor, floor + one, quotient - floor > Vec<T>(T(0.5)));
+  const Vec<T> result = blendv(whole, copysign(zero, x / y), quotient == zero);
+  return blendv(result, x / y, y == zero);
 }
 
 // ---- SLEEF's, beside Vec's own ----

@@ -87,6 +87,7 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE Mask isnan() const {
     return Mask{_mm256_cmp_ps(lanes_, lanes_, _CMP_UNORD_Q)};
   }
+  OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return _mm256_movemask_ps(mask.bits) == 0xff; }
   OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
     return _mm256_blendv_ps(a, b, mask.bits);
   }
@@ -133,15 +134,6 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE Vec tanh() const { return Sleef_tanhf8_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE friend Vec atan2(Vec a, Vec b) { return Sleef_atan2f8_u10(a, b); }
   OPLOOM_ALWAYS_INLINE friend Vec pow(Vec a, Vec b) { return Sleef_powf8_u10(a, b); }
-  // SLEEF's is inexact for large quotients.
-  friend Vec fmod(Vec a, Vec b) {
-    alignas(kVecBytes) float x[size()];
-    alignas(kVecBytes) float y[size()];
-    a.storeu(x);
-    b.storeu(y);
-    for (int i = 0; i < size(); ++i) x[i] = std::fmod(x[i], y[i]);
-    return loadu(x);
-  }
 
   // In the order of the array form.
   float reduce_add() const {
@@ -242,6 +234,7 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE Mask isnan() const {
     return Mask{_mm256_cmp_pd(lanes_, lanes_, _CMP_UNORD_Q)};
   }
+  OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return _mm256_movemask_pd(mask.bits) == 0xf; }
   OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
     return _mm256_blendv_pd(a, b, mask.bits);
   }
@@ -288,15 +281,6 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE Vec tanh() const { return Sleef_tanhd4_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE friend Vec atan2(Vec a, Vec b) { return Sleef_atan2d4_u10(a, b); }
   OPLOOM_ALWAYS_INLINE friend Vec pow(Vec a, Vec b) { return Sleef_powd4_u10(a, b); }
-  // SLEEF's is inexact for large quotients.
-  friend Vec fmod(Vec a, Vec b) {
-    alignas(kVecBytes) double x[size()];
-    alignas(kVecBytes) double y[size()];
-    a.storeu(x);
-    b.storeu(y);
-    for (int i = 0; i < size(); ++i) x[i] = std::fmod(x[i], y[i]);
-    return loadu(x);
-  }
 
   // In the order of the array form.
   double reduce_add() const {

@@ -87,6 +87,7 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE Mask isnan() const {
     return Mask{_mm512_cmp_ps_mask(lanes_, lanes_, _CMP_UNORD_Q)};
   }
+  OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return mask.bits == 0xffff; }
   OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
     return _mm512_mask_blend_ps(mask.bits, a, b);
   }
@@ -133,15 +134,6 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE Vec tanh() const { return Sleef_tanhf16_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE friend Vec atan2(Vec a, Vec b) { return Sleef_atan2f16_u10(a, b); }
   OPLOOM_ALWAYS_INLINE friend Vec pow(Vec a, Vec b) { return Sleef_powf16_u10(a, b); }
-  // SLEEF's is inexact for large quotients.
-  friend Vec fmod(Vec a, Vec b) {
-    alignas(kVecBytes) float x[size()];
-    alignas(kVecBytes) float y[size()];
-    a.storeu(x);
-    b.storeu(y);
-    for (int i = 0; i < size(); ++i) x[i] = std::fmod(x[i], y[i]);
-    return loadu(x);
-  }
 
   // In the order of the array form.
   float reduce_add() const {
@@ -238,6 +230,7 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE Mask isnan() const {
     return Mask{_mm512_cmp_pd_mask(lanes_, lanes_, _CMP_UNORD_Q)};
   }
+  OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return mask.bits == 0xff; }
   OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
     return _mm512_mask_blend_pd(mask.bits, a, b);
   }
@@ -284,15 +277,6 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE Vec tanh() const { return Sleef_tanhd8_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE friend Vec atan2(Vec a, Vec b) { return Sleef_atan2d8_u10(a, b); }
   OPLOOM_ALWAYS_INLINE friend Vec pow(Vec a, Vec b) { return Sleef_powd8_u10(a, b); }
-  // SLEEF's is inexact for large quotients.
-  friend Vec fmod(Vec a, Vec b) {
-    alignas(kVecBytes) double x[size()];
-    alignas(kVecBytes) double y[size()];
-    a.storeu(x);
-    b.storeu(y);
-    for (int i = 0; i < size(); ++i) x[i] = std::fmod(x[i], y[i]);
-    return loadu(x);
-  }
 
   // In the order of the array form.
   double reduce_add() const {

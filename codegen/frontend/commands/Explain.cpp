@@ -13,7 +13,8 @@ namespace oploom::frontend {
 namespace {
 
 // A generated file, for the search of an operator's blocks. Generated code opens each block with
-// the schema in a comment, broken over several lines where it is long.
+// the schema in a comment, broken over several lines where it is long; kernels add a colon and the
+// expression.
 struct GeneratedFile {
   std::string path;  // below the folder of generated code
   std::vector<std::string> lines;
@@ -71,6 +72,7 @@ std::size_t after_schema(const GeneratedFile& file, std::size_t line, const std:
     const auto part = comment(file.lines[line]);
     if (!part) return 0;
     text += (text.empty() ? "" : " ") + *part;
+    if (text.starts_with(schema + ":")) return line + 1;
     if (!schema.starts_with(text)) return 0;
   }
   return text == schema ? line : 0;
@@ -242,9 +244,13 @@ class Explanation {
     }
     out_ << "  " << derivative.node << ", " << place(derivative.entry->where) << "\n";
     for (const auto& formula : derivative.inputs) row(names(formula), formula.text);
-    for (const auto& formula : derivative.entry->forward) {
-      row(names(formula), formula.text + "  (forward mode)");
+    for (const auto& formula : derivative.forward) {
+      std::string text;
+      for (const auto& term : formula.terms) text += (text.empty() ? "" : " + ") + term.text;
+      if (!formula.together.empty()) text = formula.together;
+      row("tangent of " + names(formula), text);
     }
+    if (derivative.forward.empty()) out_ << "  no forward formula\n";
     for (const auto& name : derivative.non_differentiable) row(name, "not differentiable");
     if (derivative.saved.empty()) out_ << "  saves nothing\n";
     for (const auto& value : derivative.saved) {

@@ -16,15 +16,12 @@ namespace {
 
 // Where the functions and methods of formulas come from in this tree; the first one must be there
 // for the check to be made.
-constexpr std::array<const char*, 9> kDefaultHelpers = {"aten/autograd/FunctionsManual.h",
-                                                        "aten/autograd/ShapeFormulas.h",
-                                                        "aten/autograd/TensorGeometry.h",
-                                                        "aten/core/TensorBase.h",
-                                                        "c10/core/Scalar.h",
-                                                        "c10/core/TensorOptions.h",
-                                                        "c10/util/ArrayRef.h",
-                                                        "c10/util/OptionalArrayRef.h",
-                                                        "c10/core/ScalarType.h"};
+constexpr std::array<const char*, 10> kDefaultHelpers = {
+    "aten/autograd/FunctionsManual.h", "aten/autograd/ForwardFormulas.h",
+    "aten/autograd/ShapeFormulas.h",   "aten/autograd/TensorGeometry.h",
+    "aten/core/TensorBase.h",          "c10/core/Scalar.h",
+    "c10/core/TensorOptions.h",        "c10/util/ArrayRef.h",
+    "c10/util/OptionalArrayRef.h",     "c10/core/ScalarType.h"};
 
 }  // namespace
 
@@ -43,7 +40,8 @@ const std::vector<OptionHelp>& file_options() {
       {"--schemas", "FILE", "one more file of operators; may be given several times"},
       {"--derivatives", "FILE", "likewise, of derivatives"},
       {"--oploom", "DIR",
-       "for packages: where oploom itself is, an installation or a source tree, whose operators and "
+       "for packages: where oploom itself is, an installation or a source tree, whose operators "
+       "and "
        "helpers formulas may use (default: what this program is installed in)"},
   };
   return options;
@@ -121,10 +119,11 @@ int Session::read_package() {
     mistake = "--namespace: '" + model_.name_space +
               "' belongs to another library; choose a name of your own";
   } else if (!is_cpp_identifier(model_.name_space)) {
-    mistake = "--namespace: expected a C++ identifier such as 'mathx', got '" + model_.name_space +
-              "'";
+    mistake =
+        "--namespace: expected a C++ identifier such as 'mathx', got '" + model_.name_space + "'";
   } else if (!is_cpp_identifier(model_.python_module)) {
-    mistake = "--python-module: expected a name such as 'mathx', got '" + model_.python_module + "'";
+    mistake =
+        "--python-module: expected a name such as 'mathx', got '" + model_.python_module + "'";
   }
   if (!mistake.empty()) {
     err_ << "oploom: " << mistake << "\n";
@@ -133,8 +132,9 @@ int Session::read_package() {
   if (!is_package() || arguments_.has("--syntax")) return kOk;
   oploom_ = find_oploom(arguments_);
   if (oploom_) return kOk;
-  err_ << "oploom: cannot find oploom's own operators, which a package's formulas may use: name the "
-          "prefix that oploom is installed in, or its source tree, with --oploom\n";
+  err_
+      << "oploom: cannot find oploom's own operators, which a package's formulas may use: name the "
+         "prefix that oploom is installed in, or its source tree, with --oploom\n";
   return kFailure;
 }
 

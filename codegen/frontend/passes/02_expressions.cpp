@@ -8,6 +8,12 @@
 // argument `output`, if this saves tensors or work. f_backward gets a derivative, too: a program of
 // operators on tensors, each with a derivative of its own. So f has derivatives of every order,
 // of which the first runs as one loop.
+//
+// Note [Tangents of expressions]
+// The tangent of y is the sum over i of df/dx_i times the tangent of x_i. A term of it is the
+// conjugate of the gradient of x_i for the conjugate tangent, so f_backward computes that; where
+// several inputs have a tangent, f_jvp(tangents..., x..., output, numbers...) computes the sum in
+// one loop. Both have gradients and tangents themselves, as programs of operators on tensors.
 #include <c10/core/SchemaParser.h>
 #include <codegen/frontend/expression/Build.h>
 #include <codegen/frontend/expression/Functions.h>
@@ -150,7 +156,7 @@ class Expander {
     op.structured_where = where;
     op.structured_inherits = {"TensorIteratorBase", where};
     const std::string kernel = op.schema.identifier() + "_out";
-    op.dispatch = {{"CPU", where, {kernel, where}}};
+    op.dispatch = {{"CPU", where, {kernel, where}}, {"CUDA", where, {kernel, where}}};
     op.dispatch_given = true;
     const auto has_tag = [](const Spelled& tag) { return tag.text == "pointwise"; };
     if (std::none_of(op.tags.begin(), op.tags.end(), has_tag)) {
@@ -227,6 +233,12 @@ class Expander {
       for (const auto& name : names) {
         entry.gradients.push_back(formula({name}, "zeros_like(grad)", *op.expr));
       }
+      ForwardFormula forward;
+      forward.names = {{"result", op.expr->where}};
+      forward.node = op.expr;
+      forward.text = "zeros_like(result)";
+      forward.terms.push_back({names, forward.text, "", std::nullopt});
+      entry.forward.push_back(std::move(forward));
       return;
     }
     add_backward(graph, op, root, names, partials);
@@ -266,16 +278,76 @@ class Expander {
     const auto factors = with_output(graph, root, output, partials);
     std::vector<const Node*> gradients;
     for (const Node* factor : factors) gradients.push_back(graph.mul(grad, conj(factor)));
+    const std::size_t count = names.size();
 
-    // The arguments: what the gradients depend on, in the order of the operator's schema.
+    const Internal backward = add_internal(op, "_backward", "gradient", {grad_name}, names,
+                                           output_name, gradients, complex);
+    if (!backward.op) return;
+    auto& entry = new_entry(op.schema, node);
+    const std::string mask = count > 1 ? ", grad_input_mask" : "";
+    entry.gradients.push_back(
+        formula(names, backward.call + "(grad" + backward.rest + mask + ")", node));
+    add_second(graph, node, *backward.op, grad, factors, conj);
+
+    ForwardFormula forward;
+    forward.names = {{"result", node.where}};
+    forward.node = &node;
+    for (std::size_t i = 0; i < count; ++i) {
+      ForwardTerm term;
+      term.tangents = {names[i]};
+      const std::string tangent = names[i] + (complex ? "_t.conj()" : "_t");
+      term.text = backward.call + "(" + tangent + backward.rest;
+      if (count > 1) {
+        std::string flags;
+        for (std::size_t k = 0; k < count; ++k) {
+          flags += (k > 0 ? ", " : "") + std::string(k == i ? "true" : "false");
+        }
+        term.text = "std::get<" + std::to_string(i) + ">(" + term.text + ", {" + flags + "})";
+      }
+      term.text += ")";
+      if (complex) term.text += ".conj()";
+      forward.text += (i > 0 ? " + " : "") + term.text;
+      forward.terms.push_back(std::move(term));
+    }
+    if (count > 1) {
+      std::vector<std::string> tangents;
+      const Node* sum = graph.constant(0);
+      std::string given;
+      for (std::size_t i = 0; i < count; ++i) {
+        tangents.push_back(names[i] + "_tangent");
+        given += (i > 0 ? ", " : "") + names[i] + "_t";
+        sum = graph.add(sum, graph.mul(graph.input(tangents.back()), factors[i]));
+      }
+      const Internal jvp =
+          add_internal(op, "_jvp", "tangent", tangents, names, output_name, {sum}, complex);
+      if (!jvp.op) return;
+      forward.text = forward.together = jvp.call + "(" + given + jvp.rest + ")";
+      add_derivative_of_jvp(graph, node, *jvp.op, sum, conj);
+    }
+    entry.forward.push_back(std::move(forward));
+  }
+
+  // An operator for generated code: an expression of `leading`, then of what `roots` use of the
+  // operator's tensors, its output and its numbers.
+  struct Internal {
+    Operator* op = nullptr;
+    std::string call;  // what calls it, and the arguments after the leading ones
+    std::string rest;
+  };
+  Internal add_internal(const Operator& op, const std::string& suffix, const std::string& what,
+                        const std::vector<std::string>& leading,
+                        const std::vector<std::string>& names, const std::string& output_name,
+                        const std::vector<const Node*>& roots, bool complex) {
+    const YamlNode& node = *op.expr;
+    Internal made;
     FunctionSchema schema;
-    schema.name = op.schema.name + "_backward";
+    schema.name = op.schema.name + suffix;
     schema.overload_name = op.schema.overload_name;
     // oploom may have an operator of the same name as a package, and then one of this.
     const bool package = model_.name_space != kTreeNamespace;
-    std::string call = (package ? model_.name_space + "::" : "") + schema.name + "(grad";
+    made.call = (package ? model_.name_space + "::" : "") + schema.name;
     const auto used = [&](const std::string& name) {
-      for (const Node* item : in_order(gradients)) {
+      for (const Node* item : in_order(roots)) {
         if (item->kind != Node::Kind::constant && item->kind != Node::Kind::call &&
             item->name == name) {
           return true;
@@ -290,15 +362,15 @@ class Expander {
       schema.arguments.push_back(argument);
       expression.inputs.push_back(name);
     };
-    take_tensor(grad_name);
+    for (const auto& name : leading) take_tensor(name);
     for (const auto& name : names) {
       if (!used(name)) continue;
       take_tensor(name);
-      call += ", " + name;
+      made.rest += ", " + name;
     }
     if (used(output_name)) {
       take_tensor(output_name);
-      call += ", result";
+      made.rest += ", result";
     }
     for (const auto& argument : op.schema.arguments) {
       if (argument.type.is_tensor_like() || !used(argument.name)) continue;
@@ -307,53 +379,97 @@ class Expander {
       copy.kwarg_only = false;
       schema.arguments.push_back(copy);
       expression.scalars.push_back(argument.name);
-      call += ", " + argument.name;
+      made.rest += ", " + argument.name;
     }
-    const std::size_t count = names.size();
-    if (count > 1) {
+    if (roots.size() > 1) {
       SchemaArgument mask;
       mask.name = "output_mask";
       mask.type.base = SchemaBaseType::Bool;
       mask.type.list = true;
-      mask.type.list_size = static_cast<int>(count);
+      mask.type.list_size = static_cast<int>(roots.size());
       schema.arguments.push_back(mask);
-      call += ", grad_input_mask";
     }
-    SchemaReturn result;
-    schema.returns.assign(count, result);
-    schema.returns_in_parentheses = count > 1;
+    schema.returns.assign(roots.size(), SchemaReturn());
+    schema.returns_in_parentheses = roots.size() > 1;
 
     if (const Operator* other = model_.find(schema.full_name())) {
       diagnostics_
-          .error(node.where, "the gradient of '" + op.name() + "' would be '" + schema.full_name() +
-                                 "', which exists")
+          .error(node.where, "the " + what + " of '" + op.name() + "' would be '" +
+                                 schema.full_name() + "', which exists")
           .note(other->schema_where, "it is here");
-      return;
+      return made;
     }
-    auto backward = std::make_unique<Operator>();
-    backward->schema = schema;
-    backward->where = op.where;
-    backward->schema_where = op.schema_where;
-    backward->family = op.family;
-    backward->variants = {"function"};
-    backward->variants_given = true;
-    backward->dispatch_given = true;
-    backward->dispatch = {{"CompositeExplicit", node.where, {schema.identifier(), node.where}}};
-    backward->tags = {{"pointwise", node.where}};
-    backward->python_module = op.python_module;
-    backward->doc = "The gradient of ``" + op.schema.name + "``.\n";
-    backward->internal = true;
-    expression.text = to_text(gradients[0]);
-    for (std::size_t i = 1; i < count; ++i) expression.text += ", " + to_text(gradients[i]);
+    auto internal = std::make_unique<Operator>();
+    internal->schema = schema;
+    internal->where = op.where;
+    internal->schema_where = op.schema_where;
+    internal->family = op.family;
+    internal->variants = {"function"};
+    internal->variants_given = true;
+    internal->dispatch_given = true;
+    internal->dispatch = {{"CompositeExplicit", node.where, {schema.identifier(), node.where}}};
+    internal->tags = {{"pointwise", node.where}};
+    internal->python_module = op.python_module;
+    internal->doc = "The " + what + " of ``" + op.schema.name + "``.\n";
+    internal->internal = true;
+    expression.text = to_text(roots[0]);
+    for (std::size_t i = 1; i < roots.size(); ++i) expression.text += ", " + to_text(roots[i]);
     expression.promotion = Expression::Promotion::same;
     expression.complex = complex;
-    expression.program = linearize(gradients);
-    backward->expression = std::move(expression);
-    model_.by_name.emplace(schema.full_name(), backward.get());
+    expression.program = linearize(roots);
+    internal->expression = std::move(expression);
+    model_.by_name.emplace(schema.full_name(), internal.get());
+    made.op = internal.get();
+    model_.operators.push_back(std::move(internal));
+    return made;
+  }
 
-    new_entry(op.schema, node).gradients.push_back(formula(names, call + ")", node));
-    add_second(graph, node, *backward, grad, factors, conj);
-    model_.operators.push_back(std::move(backward));
+  // A gradient or a term of a tangent as a program; `term` is over the names of the operator.
+  GradientFormula gradient_program(Graph& graph, const std::string& name, const Node* value,
+                                   const YamlNode& node) {
+    if (value->is_constant(0)) {
+      GradientFormula none = formula({name}, "non_differentiable", node);
+      none.non_differentiable = true;
+      return none;
+    }
+    const Node* on_tensors = graph.with_operator_names(value);
+    GradientFormula made = formula({name}, to_text(on_tensors), node);
+    made.program = linearize({on_tensors});
+    return made;
+  }
+  static void add_program(Graph& graph, ForwardFormula& forward, const std::string& name,
+                          const Node* value) {
+    if (value->is_constant(0)) return;
+    const Node* on_tensors = graph.with_operator_names(value);
+    ForwardTerm term;
+    term.tangents = {name};
+    term.text = to_text(on_tensors);
+    term.program = linearize({on_tensors});
+    forward.text += (forward.terms.empty() ? "" : " + ") + term.text;
+    forward.terms.push_back(std::move(term));
+  }
+
+  // The derivatives of f_jvp, which is `sum`: linear in the tangents, and smooth in the rest.
+  template <typename Conj>
+  void add_derivative_of_jvp(Graph& graph, const YamlNode& node, const Operator& jvp,
+                             const Node* sum, const Conj& conj) {
+    auto& entry = new_entry(jvp.schema, node);
+    ForwardFormula forward;
+    forward.names = {{"result", node.where}};
+    forward.node = &node;
+    const Node* incoming = graph.input("grad");
+    for (const auto& name : jvp.expression->inputs) {
+      std::string obstacle;
+      const Node* partial = derivative(graph, sum, graph.input(name), obstacle);
+      if (!partial) {
+        entry.gradients.clear();
+        return;
+      }
+      entry.gradients.push_back(
+          gradient_program(graph, name, graph.mul(incoming, conj(partial)), node));
+      add_program(graph, forward, name, graph.mul(graph.input(name + "_t"), partial));
+    }
+    entry.forward.push_back(std::move(forward));
   }
 
   // The derivative of f_backward: gradients_i = grad_output conj(factor_i).
@@ -384,14 +500,25 @@ class Expander {
         }
         sum = graph.add(sum, term);
       }
-      if (sum->is_constant(0)) {
-        entry.gradients.push_back(formula({name}, "non_differentiable", node));
-        entry.gradients.back().non_differentiable = true;
-        continue;
+      entry.gradients.push_back(gradient_program(graph, name, sum, node));
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      ForwardFormula forward;
+      forward.names = {{count == 1 ? "result" : "result" + std::to_string(i), node.where}};
+      forward.node = &node;
+      for (const auto& name : backward.expression->inputs) {
+        const Node* tangent = graph.input(name + "_t");
+        std::string obstacle;
+        const Node* leaf = graph.input(name);
+        // `factors` have been differentiated above, so there is no obstacle.
+        const Node* term =
+            leaf == grad
+                ? graph.mul(tangent, conj(factors[i]))
+                : graph.mul(grad, conj(graph.mul(derivative(graph, factors[i], leaf, obstacle),
+                                                 tangent)));
+        add_program(graph, forward, name, term);
       }
-      const Node* on_tensors = graph.with_operator_names(sum);
-      entry.gradients.push_back(formula({name}, to_text(on_tensors), node));
-      entry.gradients.back().program = linearize({on_tensors});
+      entry.forward.push_back(std::move(forward));
     }
   }
 

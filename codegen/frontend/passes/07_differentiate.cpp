@@ -1,6 +1,7 @@
 // Pass 07: binds derivatives to operators, checks the names in formulas, plans what is saved.
 #include <c10/util/Suggest.h>
 #include <codegen/frontend/passes/FormulaScope.h>
+#include <codegen/frontend/passes/ForwardFormulas.h>
 #include <codegen/frontend/passes/Passes.h>
 #include <codegen/frontend/passes/SavedValues.h>
 
@@ -129,6 +130,10 @@ class Differentiator {
       derivative.inputs.push_back(std::move(finished));
     }
     derivative.saved = plan.take();
+    if (!options_.syntax_only) {
+      derivative.forward = plan_forward(entry, model_, diagnostics_);
+      bind_forward(derivative.forward, entry.schema, entry.schema.kind() == SchemaKind::inplace);
+    }
     if (entry.schema.kind() == SchemaKind::inplace) keep_what_is_overwritten(derivative);
     derivative.uses_grad_input_mask = scope.uses_grad_input_mask();
     if (!derivative.inputs.empty()) {
@@ -146,6 +151,7 @@ class Differentiator {
     if (op.composite == "implicit") return;
     if (!op.functional->derivative) return;
     op.derivative = *op.functional->derivative;
+    bind_forward(op.derivative->forward, op.functional->schema, /*overwrites_self=*/true);
     keep_what_is_overwritten(*op.derivative);
   }
 

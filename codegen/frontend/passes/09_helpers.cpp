@@ -42,6 +42,9 @@ class HelperCheck {
         check(formula);
         check_result(entry->schema, formula);
       }
+      for (const auto& formula : entry->forward) {
+        if (formula.tree) check(formula);
+      }
     }
   }
 

@@ -4,12 +4,13 @@ from typing import Any, Optional, Sequence, Tuple, Union
 
 from oploom import _C
 from oploom._C import Node, Tensor
+from oploom.autograd import forward_ad
 from oploom.autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
 from oploom.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
 
 __all__ = [
-    "GradcheckError", "Node", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck",
-    "no_grad", "set_grad_enabled",
+    "GradcheckError", "Node", "backward", "enable_grad", "forward_ad", "grad", "gradcheck",
+    "gradgradcheck", "no_grad", "set_grad_enabled",
 ]
 
 Tensors = Union[Tensor, Sequence[Tensor]]

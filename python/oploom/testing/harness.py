@@ -7,14 +7,22 @@ An operator's record names the tests that it leaves out, each with the reason:
 from __future__ import annotations
 
 import builtins
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.special  # type: ignore[import-untyped]
 
 import oploom
-from oploom.autograd import gradcheck, gradgradcheck
+from oploom.autograd import forward_ad, gradcheck, gradgradcheck
 from oploom.testing import capability
+from oploom.testing.forward import (
+    check_forward,
+    check_forward_over_reverse,
+    duals,
+    random_like,
+    tangent_of,
+)
 from oploom.testing.samples import (
     TENSORS,
     Dims,
@@ -88,6 +96,10 @@ def layouts(tensor):
         yield "strided", wide.select(tensor.dim(), 1)
 
 
+def on_meta(tensor):
+    return oploom.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+
+
 def bind(dims, shape, sizes, name):
     """Gives each letter its size, and checks those that have one."""
     assert len(shape) == len(dims.sizes), f"{name}: {tuple(shape)} is not {dims}"
@@ -109,6 +121,7 @@ def is_reduced(shape, given):
 
 class OperatorTests:
     op: Operator
+    defaults: dict[str, Any]  # of arguments that samples leave out
 
     def skip_if_told(self, test):
         record = self.op.record
@@ -164,9 +177,8 @@ class OperatorTests:
 
     # ---- Gradients ----
 
-    def gradient_calls(self):
-        dtype = self.differentiable_dtype()
-        for call in self.calls(dtype):
+    def gradient_calls(self, dtype=None):
+        for call in self.calls(dtype or self.differentiable_dtype()):
             names = [n for n in call.swept if n in self.op.differentiable
                      and call.tensors[n] is not None]
             lists = [n for n in self.op.differentiable if isinstance(call.tensors.get(n), list)]
@@ -201,6 +213,69 @@ class OperatorTests:
         self.skip_if_told("gradgradcheck")
         for function, inputs in self.gradient_calls():
             assert gradgradcheck(function, inputs)
+
+    # ---- Forward mode ----
+
+    def forward_calls(self):
+        """The calls to differentiate forward, in float64 and complex128 where they are taken."""
+        dtypes = [d for d in ("float64", "complex128") if d in self.op.dtypes()]
+        if not dtypes:
+            pytest.skip(f"{self.op.name}: takes neither float64 nor complex128")
+        return [call for dtype in dtypes for call in self.gradient_calls(dtype)]
+
+    def without_formula(self, error):
+        """An operator that has no forward formula says so; it is counted."""
+        if "no forward formula" not in str(error):
+            raise error
+        pytest.skip(f"{self.op.name}: {error}")
+
+    def test_forward(self):
+        """Tangents against gradients."""
+        self.skip_if_told("forward")
+        try:
+            for function, inputs in self.forward_calls():
+                check_forward(function, inputs)
+        except NotImplementedError as error:
+            self.without_formula(error)
+
+    def test_forward_over_reverse(self):
+        """Tangents of gradients against gradients of gradients."""
+        self.skip_if_told("forward_over_reverse")
+        try:
+            for function, inputs in self.forward_calls():
+                check_forward_over_reverse(function, inputs)
+        except NotImplementedError as error:
+            self.without_formula(error)
+
+    def test_forward_inplace(self):
+        """Tangents of the in-place form against those of the operator."""
+        self.skip_if_told("forward")
+        inplace = self.op.inplace_function()
+        for call in self.calls(self.differentiable_dtype()):
+            names = [n for n in call.swept if n in self.op.differentiable
+                     and isinstance(call.tensors[n], oploom.Tensor)]
+            values = [call.tensors[n] for n in names]
+            tangents = [random_like(x, i) for i, x in enumerate(values)]
+            target = call.tensors["self"]
+            everything = list(range(len(names)))
+            for chosen in [everything] + [[i] for i in everything if len(names) > 1]:
+                try:
+                    with forward_ad.dual_level():
+                        given = dict(zip(names, duals(values, tangents, chosen)))
+                        expected = outputs(call.run(**given))[0]
+                        if expected.shape != target.shape or expected.dtype is not target.dtype:
+                            continue
+                        changed = given.get("self", target).clone()
+                        call.run(inplace, **{**given, "self": changed})
+                        actual, wanted = tangent_of(changed), tangent_of(expected)
+                        zero = oploom.zeros_like(target)
+                        np.testing.assert_allclose(
+                            to_numpy(zero if actual is None else actual),
+                            to_numpy(zero if wanted is None else wanted),
+                            rtol=1e-9, atol=1e-12, err_msg=f"{call.tensors}, tangents of {chosen}",
+                        )
+                except NotImplementedError as error:
+                    self.without_formula(error)
 
     # ---- Layouts ----
 
@@ -247,17 +322,27 @@ class OperatorTests:
             assert_close(changed, to_numpy(expected), tolerance(self.op, target.dtype, dtype),
                          str(call))
 
+    def arrangements(self, call):
+        """The tensors to change for each way to lay the arguments of a call out."""
+        yield {}
+        if not (self.op.record.get("skip") or {}).get("layouts"):
+            for name in call.tensor_names():
+                for _, tensor in layouts(call.tensors[name]):
+                    yield {name: tensor}
+
     def test_meta(self):
         """On the Meta device shapes, strides and dtypes are those of the CPU."""
         self.skip_if_told("meta")
         for call in self.calls(self.one_dtype()):
-            meta = {n: t.to("meta") for n, t in call.tensors.items() if isinstance(t, oploom.Tensor)}
-            lists = {n: [t if t is None else t.to("meta") for t in v]
-                     for n, v in call.tensors.items()
-                     if isinstance(v, list) and v and isinstance(v[0], oploom.Tensor)}
-            for m, r in zip(outputs(call.run(**meta, **lists)), outputs(call.run())):
-                assert m.device.type == "meta"
-                assert (m.shape, m.dtype, m.stride()) == (r.shape, r.dtype, r.stride())
+            for changed in self.arrangements(call):
+                tensors = {**call.tensors, **changed}
+                meta = {n: on_meta(t) for n, t in tensors.items() if isinstance(t, oploom.Tensor)}
+                lists = {n: [t if t is None else on_meta(t) for t in v]
+                         for n, v in tensors.items()
+                         if isinstance(v, list) and v and isinstance(v[0], oploom.Tensor)}
+                for m, r in zip(outputs(call.run(**meta, **lists)), outputs(call.run(**changed))):
+                    assert m.device.type == "meta"
+                    assert (m.shape, m.dtype, m.stride()) == (r.shape, r.dtype, r.stride())
 
     def test_shape(self):
         """The key `shape`, by which formulas are checked, says what is true of arguments that have

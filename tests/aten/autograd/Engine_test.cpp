@@ -244,6 +244,18 @@ TEST(Engine, AnUndefinedGradientCountsAsZero) {
   EXPECT_EQ(values_of(x.grad()), (Values{1, 1}));
 }
 
+TEST(Engine, WhereNoGradientArrivesNoneIsMade) {
+  const Tensor x = leaf({1, 2});
+  const Tensor w = leaf({3, 4});
+  const Tensor y = at::cat({(x * w).exp(), at::dot(x, w).view({1})}, 0).slice(0, 0, 2);
+  const Tensor z = NoGradientBack::apply(y).sum();
+  z.backward({}, /*retain_graph=*/true);
+  EXPECT_FALSE(x.grad().defined());
+  EXPECT_FALSE(w.grad().defined());
+  const auto grads = at::autograd::grad({z}, {x, w}, {}, false, false, /*allow_unused=*/true);
+  EXPECT_FALSE(grads[0].defined() || grads[1].defined());
+}
+
 // ---- Failures ----
 
 struct Failing : at::autograd::Function<Failing> {

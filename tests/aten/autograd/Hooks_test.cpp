@@ -104,6 +104,8 @@ TEST(RetainGrad, KeepsTheGradientOfAnInnerTensor) {
   y.register_hook([](const Tensor& grad) { return grad * 2; });
   (y * y).sum().backward({}, /*retain_graph=*/true);
   EXPECT_EQ(values_of(y.grad()), (Values{12, 24})) << "after the other hooks";
+  y.sum().backward();
+  EXPECT_EQ(values_of(y.grad()), (Values{14, 26})) << "a second pass adds to it";
 }
 
 TEST(RetainGrad, FollowsTheTensorThroughChangesInPlace) {

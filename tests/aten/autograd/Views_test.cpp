@@ -194,6 +194,8 @@ TEST(Views, OneOfManyIsNotChangedInPlace) {
   for (const std::vector<Tensor>& parts : {y.unbind(0), y.split(1, 0), y.chunk(2, 0)}) {
     Tensor part = parts[1];
     EXPECT_THROWS(part.mul_(2), c10::Error, "is one of several views that were made at once");
+    Tensor view_of_part = part.view({-1});
+    EXPECT_THROWS(view_of_part.mul_(2), c10::Error, "is one of several views that were made");
   }
 }
 

@@ -102,6 +102,8 @@ TEST(Library, AWrapperKeyIsCalledOnlyWhileIncluded) {
     Tensor b = at::mul(a, a);
     EXPECT_EQ(b[1].item<float>(), 9);
     at::add(a, a);  // has no kernel there: passes over
+    c10::ExcludeDispatchKeyGuard off(at::DispatchKey::Tracer);
+    at::mul(a, a);  // excluding wins over including
   }
   EXPECT_EQ(multiplications, 1);
 }

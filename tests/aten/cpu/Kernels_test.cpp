@@ -338,6 +338,54 @@ TEST(BinaryKernels, FloorDivisionOfFloats) {
   }
 }
 
+// Beside multiples of the divisor, for quotients that the type cannot hold, and for what is no
+// number.
+template <typename T>
+void remainders_are_exact() {
+  const T infinity = std::numeric_limits<T>::infinity();
+  std::vector<T> x, y;
+  for (const T divisor : {T(3), T(0.1), T(-7e-5), T(1e20)}) {
+    for (const T times : {T(1), T(5), T(1000), T(4097), T(1e9), T(1e18)}) {
+      const T multiple = divisor * times;
+      for (const T near : {multiple, std::nextafter(multiple, infinity),
+                           std::nextafter(multiple, -infinity), -multiple}) {
+        x.push_back(near);
+        y.push_back(divisor);
+      }
+    }
+  }
+  const T least = std::numeric_limits<T>::denorm_min();
+  const T most = std::numeric_limits<T>::max();
+  for (const T a : {T(0), T(-0.0), T(1), T(-5.5), least, most, infinity, T(NAN)}) {
+    // Four lanes alike, so that no odd one sends the others the slow way.
+    for (const T b : {T(0), T(-0.0), T(2), T(-0.75), -least, most, -infinity, T(NAN)}) {
+      x.insert(x.end(), 4, a);
+      y.insert(y.end(), 4, b);
+    }
+  }
+  const Tensor a = at::tensor(x), b = at::tensor(y);
+  const Tensor rests = at::fmod(a, b), floors = at::remainder(a, b);
+  const T* rest = rests.data_ptr<T>();
+  const T* floored = floors.data_ptr<T>();
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    SCOPED_TRACE(testing::Message() << x[i] << " and " << y[i]);
+    const T expected = std::fmod(x[i], y[i]);
+    const bool other_sign = expected != 0 && (expected < 0) != (y[i] < 0);
+    if (std::isnan(expected)) {
+      EXPECT_TRUE(std::isnan(rest[i]) && std::isnan(floored[i]));
+      continue;
+    }
+    EXPECT_EQ(rest[i], expected);
+    EXPECT_EQ(std::signbit(rest[i]), std::signbit(expected));
+    EXPECT_EQ(floored[i], other_sign ? expected + y[i] : expected);
+  }
+}
+
+TEST(BinaryKernels, RemaindersOfFloatsAreExact) {
+  remainders_are_exact<float>();
+  remainders_are_exact<double>();
+}
+
 TEST(BinaryKernels, PowersOfIntegers) {
   const Tensor base = at::tensor({2, -2, 3, 1, -1, 0}, TensorOptions().dtype(kLong));
   const Tensor exponent = at::tensor({10, 3, 0, -5, -5, 4}, TensorOptions().dtype(kLong));

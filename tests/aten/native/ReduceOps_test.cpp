@@ -327,6 +327,11 @@ TEST(Reductions, Norms) {
   EXPECT_NEAR(t.norm(3).item<double>(), std::cbrt(27 + 64), 1e-12);
   EXPECT_EQ(at::norm(t.to(at::kFloat), std::optional<at::Scalar>(2), at::kDouble).scalar_type(),
             at::kDouble);
+  // Squares that float32 cannot hold.
+  const Tensor large = f64({3e20, 4e20}).to(at::kFloat);
+  const std::optional<at::Scalar> two(2);
+  EXPECT_NEAR(at::norm(large, two, at::kDouble).item<double>(), 5e20, 1e14);
+  EXPECT_NEAR(at::norm(large, two, {0}, false, at::kDouble).item<double>(), 5e20, 1e14);
   const Tensor z = t * at::Scalar(c10::complex<double>(1, 1));
   EXPECT_NEAR(z.norm().item<double>(), std::sqrt(50.0), 1e-12);
   EXPECT_NEAR(z.norm(1).item<double>(), 7 * std::sqrt(2.0), 1e-12);

@@ -120,6 +120,8 @@ TEST(Factories, Arange) {
   EXPECT_EQ(at::arange(4.0).scalar_type(), at::kFloat);
   EXPECT_EQ(ints(at::arange(5, 0, -2)), (Ints{5, 3, 1}));
   EXPECT_EQ(doubles(at::arange(0, 1, 0.25)), (Doubles{0, 0.25, 0.5, 0.75}));
+  EXPECT_EQ(doubles(at::arange(0, 1, 0.375)), (Doubles{0, 0.375, 0.75}));
+  EXPECT_EQ(doubles(at::arange(1, 0, -0.75)), (Doubles{1, 0.25}));
   EXPECT_EQ(ints(at::arange(2, 4, at::kByte)), (Ints{2, 3}));
   EXPECT_EQ(at::arange(0).numel(), 0);
   const int64_t large = std::numeric_limits<int64_t>::max();
@@ -134,6 +136,12 @@ TEST(Factories, Linspace) {
   EXPECT_EQ(doubles(at::linspace(3, 5, 1)), (Doubles{3}));
   EXPECT_EQ(at::linspace(3, 5, 0).numel(), 0);
   EXPECT_EQ(ints(at::linspace(0, 10, 3, at::kLong)), (Ints{0, 5, 10}));
+  // Both ends are exact.
+  for (int64_t steps = 2; steps < 100; ++steps) {
+    const Tensor t = at::linspace(0.1, 0.7, steps, at::kDouble);
+    EXPECT_EQ(t[0].item<double>(), 0.1) << steps;
+    EXPECT_EQ(t[-1].item<double>(), 0.7) << steps;
+  }
   EXPECT_THAT(message_of<c10::ValueError>([] { at::linspace(0, 1, -1); }),
               HasSubstr("non-negative"));
 }

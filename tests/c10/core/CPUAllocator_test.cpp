@@ -85,6 +85,15 @@ TEST_F(CPUAllocator, ReusesFreedBlocksOfEverySize) {
   }
 }
 
+TEST_F(CPUAllocator, DoesNotGiveALargeBlockForASmallRequest) {
+  { const DataPtr large = allocate(100 * kMiB); }
+  const auto asked = system_allocs();
+  const DataPtr small = allocate(40 * kMiB);
+  EXPECT_EQ(system_allocs(), asked + 1);
+  const DataPtr large = allocate(90 * kMiB);  // for this it was kept
+  EXPECT_EQ(system_allocs(), asked + 1);
+}
+
 TEST_F(CPUAllocator, RoundsUpByAFifthAtMost) {
   for (std::size_t size = 257; size < 100 * kMiB; size = size * 9 / 8 + 1) {
     const DataPtr block = allocate(size);

@@ -126,6 +126,8 @@ TEST(TensorImpl, ContiguityFlagsMatchTheirDefinitions) {
       {{2, 1}, {1, 99}},
       {{1, 3}, {99, 1}},
       {{2, 0}, {5, 9}},
+      {{3, 1, 2}, {1, 77, 3}},
+      {{3, 1, 2}, {1, 77, 4}},
       {{2, 3, 4}, {4, 8, 1}},
       {{2, 3, 4}, {0, 4, 1}},
       {{2, 3, 4, 5}, {60, 20, 5, 1}},
@@ -181,6 +183,8 @@ TEST(TensorImpl, CopiesShareStorageAndVersionButNotMetadata) {
   EXPECT_TRUE(copy->is_contiguous());
   copy->set_sizes_contiguous({6});
   EXPECT_EQ(tensor->dim(), 2);
+  copy->set_sizes_and_strides({5}, {1}, 1);
+  EXPECT_EQ(copy->shallow_copy_and_detach()->storage_offset(), 1);
   copy->bump_version();
   EXPECT_EQ(tensor->version(), 1u);
   tensor->shallow_copy_from(*copy);
@@ -227,12 +231,18 @@ TEST(TensorImpl, AutogradsPartBelongsToOneTensor) {
   tensor->set_autograd_meta(std::make_unique<FakeMeta>(&alive));
   tensor->set_requires_grad(true);
   EXPECT_TRUE(tensor->requires_grad());
-  const auto copy = tensor->shallow_copy_and_detach();
+  TensorPtr copy = TensorPtr::reclaim(tensor->shallow_copy_and_detach().release());
   EXPECT_FALSE(copy->requires_grad());
   weak_intrusive_ptr<TensorImpl, UndefinedTensorImpl> weak(tensor);
   EXPECT_EQ(alive, 1);
+  const auto blocks = [] { return cpu_allocator::memory_stats().allocated_blocks; };
+  const auto before = blocks();
   tensor.reset();
   EXPECT_EQ(alive, 0);  // although the weak reference still holds the object
+  EXPECT_EQ(blocks(), before);  // the copy has the memory still
+  weak_intrusive_ptr<TensorImpl, UndefinedTensorImpl> weak_copy(copy);
+  copy.reset();
+  EXPECT_EQ(blocks(), before - 1);
   EXPECT_TRUE(weak.expired());
 }
 
