@@ -48,6 +48,8 @@ function(oploom_room name)
     _oploom_common(${target})
     target_compile_definitions(${target} PRIVATE OPLOOM_BUILDING_LIBRARY)
     if(NOT ARG_NOT_IN_LIBRARY)
+      # So that the linker can leave out, one by one, what nothing refers to.
+      target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
       set_property(GLOBAL APPEND PROPERTY OPLOOM_LIBRARY_ROOMS ${target})
     endif()
   else()

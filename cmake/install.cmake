@@ -45,8 +45,9 @@ foreach(folder IN ITEMS c10 aten/core aten/api aten/autograd aten/iterator aten/
     PATTERN "Reduce*.h" EXCLUDE  # these want kernels of the library, which are not exported
     ${no_cuda})
 endforeach()
-foreach(header IN ITEMS aten/ATen.h aten/native/Expression.h aten/native/Signatures.h
-    aten/native/StructuredOutputs.h aten/stubs/DispatchStub.h aten/stubs/Expression.h)
+foreach(header IN ITEMS aten/ATen.h aten/Base.h aten/native/Expression.h
+    aten/native/Signatures.h aten/native/StructuredOutputs.h aten/stubs/DispatchStub.h
+    aten/stubs/Expression.h)
   get_filename_component(parent ${header} DIRECTORY)
   install(FILES ${PROJECT_SOURCE_DIR}/${header}
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/oploom/${parent})

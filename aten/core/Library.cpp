@@ -1,5 +1,6 @@
 // Library: the registry of operators and the kernels added at run time.
 #include <aten/core/Library.h>
+#include <aten/core/Recorder.h>
 #include <aten/core/ivalue.h>
 #include <c10/util/Exception.h>
 #include <c10/util/Suggest.h>
@@ -132,6 +133,10 @@ OperatorTableBase& get_operator(std::string_view text) {
   }
   size_t scope = text.find("::");
   std::string nearest = closest_name(scope == text.npos ? text : text.substr(scope + 2), names);
+  const bool left_out = operator_list() != nullptr && split_name(text).name_space == kBuiltin;
+  OPLOOM_CHECK(!left_out, "there is no operator '", text,
+               "' in this build of oploom, which has those of ", operator_list(),
+               " only; add it to that list, or use a build with all operators");
   OPLOOM_CHECK(false, "there is no operator '", text, "'",
                nearest.empty() ? "" : c10::str(" (did you mean '", nearest, "'?)"));
   OPLOOM_INTERNAL_ASSERT(false, "unreachable");
@@ -166,10 +171,11 @@ void register_operators(std::string_view name_space, ArrayRef<OperatorTableBase*
 }
 
 void call_fallback(const OperatorTableBase& op, DispatchKeySet keys, Stack& stack) {
-  BoxedKernel kernel = __atomic_load_n(
-      &fallbacks[static_cast<size_t>(keys.highestPriorityTypeId())], __ATOMIC_ACQUIRE);
-  OPLOOM_CHECK_NOT_IMPLEMENTED(kernel != nullptr, op.qualified_name(), "(): the fallback for ",
-                               keys.highestPriorityTypeId(), " was removed");
+  const DispatchKey key = keys.highestPriorityTypeId();
+  if (detail::recording && detail::record_call(op, key)) return op.redispatch_boxed(keys, stack);
+  BoxedKernel kernel = __atomic_load_n(&fallbacks[static_cast<size_t>(key)], __ATOMIC_ACQUIRE);
+  OPLOOM_CHECK_NOT_IMPLEMENTED(kernel != nullptr, op.qualified_name(), "(): the fallback for ", key,
+                               " was removed");
   kernel(op, keys, stack);
 }
 

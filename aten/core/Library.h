@@ -35,6 +35,8 @@ OPLOOM_API void register_operators(std::string_view name_space,
 
 // The operators of this library, sorted by name; generated.
 ArrayRef<OperatorTableBase*> builtin_operators();
+// The list that this library's operators were chosen by, or null where it has all; generated.
+const char* operator_list();
 namespace detail {
 // The operators of several families as one list, sorted by name.
 OPLOOM_API std::vector<OperatorTableBase*> sorted_by_name(

@@ -5,11 +5,32 @@
 
 namespace at::inline oploom_v1::impl {
 
+// What the outputs of a structured operator become: a fresh tensor, self, the caller's tensor, a
+// tensor without memory. aten/native/StructuredOutputs.h has the kinds.
+class OPLOOM_API Outputs {
+ public:
+  explicit Outputs(const char* op_name) : op_name_(op_name) {}
+  Outputs(const Outputs&) = delete;
+  Outputs& operator=(const Outputs&) = delete;
+
+  // With `exactly`, impl() must find these strides.
+  virtual void declare(int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                       const TensorOptions& options, bool exactly) = 0;
+  // The output that was given or made, or undefined.
+  virtual const TensorBase& get(int64_t index) const = 0;
+  const char* op_name() const { return op_name_; }
+
+ protected:
+  ~Outputs() = default;
+
+ private:
+  const char* op_name_;
+};
+
 // A structured operator is written as two functions: meta(), which checks the arguments and
 // declares each output with one of the set_output functions, and impl(), which fills the outputs.
 // The functional, in-place, out= and Meta forms of the operator differ only in what a declared
-// output becomes (a fresh tensor, self, the caller's tensor, a tensor without memory); generated
-// subclasses decide that.
+// output becomes, which is an object of its own: one class of outputs serves every operator.
 class OPLOOM_API MetaBase {
  public:
   MetaBase() = default;
@@ -17,23 +38,29 @@ class OPLOOM_API MetaBase {
   MetaBase& operator=(const MetaBase&) = delete;
   virtual ~MetaBase();
 
+  // To be called before meta().
+  void set_outputs(Outputs& outputs) { outputs_ = &outputs; }
+
   // Declares output `index`, of `sizes`. Strides count elements; empty strides mean contiguous.
   // With set_output_raw_strided the strides are a wish, which a given output with the right sizes
   // need not fulfil: impl() must cope with the strides that it finds.
   virtual void set_output_raw_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                                      TensorOptions options) = 0;
+                                      TensorOptions options);
   // With set_output_strided impl() finds exactly these strides: where a given output has others,
   // it works on a temporary that is copied back.
   virtual void set_output_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                                  TensorOptions options) = 0;
+                                  TensorOptions options);
   void set_output_contiguous(int64_t index, IntArrayRef sizes, TensorOptions options);
 
   // The output as the caller gave it (in-place and out= forms) or undefined.
-  virtual const TensorBase& maybe_get_output(int64_t index) = 0;
+  virtual const TensorBase& maybe_get_output(int64_t index);
   const TensorBase& maybe_get_output() { return maybe_get_output(0); }
 
-  // The operator's name, with which error messages begin; generated subclasses give it.
-  virtual const char* op_name() const { return nullptr; }
+  // The operator's name, with which error messages begin; null for an iterator of its own.
+  const char* op_name() const { return outputs_ != nullptr ? outputs_->op_name() : nullptr; }
+
+ private:
+  Outputs* outputs_ = nullptr;
 };
 
 }  // namespace at::inline oploom_v1::impl

@@ -583,11 +583,22 @@ void TensorIteratorBase::set_data_and_casts() {
 
 // ---- Outputs ----
 
-void TensorIteratorBase::set_output_raw_strided(int64_t index, IntArrayRef, IntArrayRef,
-                                                TensorOptions) {
+void TensorIteratorBase::set_output_raw_strided(int64_t index, IntArrayRef sizes,
+                                                IntArrayRef strides, TensorOptions options) {
+  MetaBase::set_output_raw_strided(index, sizes, strides, options);
+  learn_output(index);
+}
+
+void TensorIteratorBase::set_output_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                                            TensorOptions options) {
+  MetaBase::set_output_strided(index, sizes, strides, options);
+  learn_output(index);
+}
+
+void TensorIteratorBase::learn_output(int64_t index) {
   OperandInfo& op = operands_[index];
   const TensorBase& tensor = maybe_get_output(index);
-  OPLOOM_INTERNAL_ASSERT(tensor.defined(), "the wrapper has made no output");
+  OPLOOM_INTERNAL_ASSERT(tensor.defined(), "no output was made");
   if (!op.tensor().defined()) op.tensor_holder = MaybeOwned<TensorBase>::borrowed(tensor);
   op.current_dtype = tensor.scalar_type();
   if (op.target_dtype == ScalarType::Undefined) op.target_dtype = op.current_dtype;

@@ -220,13 +220,11 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   // Dense strides in bytes, in the iterator's order of dimensions.
   StrideVector compatible_stride(int64_t element_size) const;
 
-  // MetaBase: records the output that a structured operator's wrapper has made.
+  // MetaBase: an iterator learns about each output as soon as it exists.
   void set_output_raw_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
                               TensorOptions options) override;
   void set_output_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                          TensorOptions options) override {
-    set_output_raw_strided(index, sizes, strides, options);
-  }
+                          TensorOptions options) override;
 
   // Builders in the usual configurations, called from meta functions. "borrowing" ones take no
   // references; "float" ones promote integer inputs to the default dtype.
@@ -283,6 +281,7 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   void coalesce_dimensions();
   void set_data_and_casts();
   void set_single_row(int64_t numel);
+  void learn_output(int64_t index);
   void run_range(loop2d_t loop, int64_t begin, int64_t end) const;
   void run_converting(loop2d_t loop, char** data, const int64_t* strides, int64_t size0,
                       int64_t size1) const;
@@ -343,6 +342,10 @@ class OPLOOM_API TensorIterator final : public TensorIteratorBase {
   const TensorBase& maybe_get_output(int64_t index) override;
   void set_output_raw_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
                               TensorOptions options) override;
+  void set_output_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                          TensorOptions options) override {
+    set_output_raw_strided(index, sizes, strides, options);
+  }
 };
 
 class OPLOOM_API TensorIteratorConfig final {

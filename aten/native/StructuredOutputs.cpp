@@ -118,4 +118,23 @@ Tensor& assign_out(Tensor& out, const Tensor& result, const char* name) {
   return out.copy_(result);
 }
 
+KeptOutputs::~KeptOutputs() = default;
+
+void KeptOutputs::declare(int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                          const TensorOptions& options, bool exactly) {
+  Slot& slot = slots_[index];
+  const Tensor& given = *slot.given;
+  if (OPLOOM_UNLIKELY(given.defined() && given.sizes() != sizes)) resized_.emplace_back(given);
+  const Writes writes = exactly ? Writes::InTheseStrides : Writes::InAnyStrides;
+  slot.temporary = fit_(op_name(), given, sizes, strides, options, iterator_,
+                        slot.elsewhere ? Writes::Elsewhere : writes);
+}
+
+void KeptOutputs::finish() {
+  for (size_t i = 0; i < count_; ++i) {
+    if (slots_[i].temporary.defined()) copy_back(*slots_[i].given, slots_[i].temporary);
+  }
+  for (ShapeGuard& guard : resized_) guard.dismiss();
+}
+
 }  // namespace at::inline oploom_v1::native

@@ -18,12 +18,10 @@ namespace native {
 
 // Note [Structured kernels]
 // A structured operator is a class with meta(), which declares the outputs, and impl(), which fills
-// them. A generated kernel puts one of the classes below on top of it and calls meta(), impl() and,
-// where outputs were given, finish(), which copies what impl() wrote to a temporary. The Meta
-// kernel leaves out impl().
-//
-// Where the operator's class is a TensorIterator, the iterator must learn about each output as soon
-// as it exists: its own set_output_raw_strided() does that.
+// them. A generated kernel gives it an object of one of the classes below and calls meta(), impl()
+// and, where outputs were given, finish(), which copies what impl() wrote to a temporary. The Meta
+// kernel leaves out impl(). None of the classes depends on the operator, so that there are few of
+// them in the library.
 
 // A new tensor; empty strides mean contiguous or as the memory format in the options says.
 OPLOOM_API Tensor make_output(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options);
@@ -95,94 +93,97 @@ class OPLOOM_API ShapeGuard {
   DimVector strides_;
 };
 
-template <class Kernel>
-inline constexpr bool is_iterator = std::is_base_of_v<TensorIteratorBase, Kernel>;
-
 // The functional form: each output is a new tensor.
-template <class Kernel, size_t N>
-class FreshOutputs final : public Kernel {
+template <size_t N>
+class FreshOutputs final : public impl::Outputs {
  public:
-  void set_output_raw_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                              TensorOptions options) override {
-    outputs_[index] = make_output(sizes, strides, options);
-    if constexpr (is_iterator<Kernel>) {
-      Kernel::set_output_raw_strided(index, sizes, strides, options);
-    }
+  FreshOutputs(const char* op_name, impl::MetaBase& kernel) : Outputs(op_name) {
+    kernel.set_outputs(*this);
   }
-  void set_output_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                          TensorOptions options) override {
-    FreshOutputs::set_output_raw_strided(index, sizes, strides, options);
-  }
-  const TensorBase& maybe_get_output(int64_t index) override { return outputs_[index]; }
 
-  const Tensor& output(int64_t index) const { return outputs_[index]; }
-  Tensor take(int64_t index) { return std::move(outputs_[index]); }
+  void declare(int64_t index, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options,
+               bool) override {
+    tensors_[index] = make_output(sizes, strides, options);
+  }
+  const TensorBase& get(int64_t index) const override { return tensors_[index]; }
+
+  const Tensor& operator[](int64_t index) const { return tensors_[index]; }
+  Tensor take(int64_t index) { return std::move(tensors_[index]); }
 
  private:
-  std::array<Tensor, N> outputs_;
+  std::array<Tensor, N> tensors_;
 };
 
 // The out= and in-place forms: the outputs are given.
-template <class Kernel, size_t N, auto Fit>
-class KeptOutputs : public Kernel {
+class OPLOOM_API KeptOutputs : public impl::Outputs {
  public:
-  KeptOutputs(const char* name, const std::array<Tensor*, N>& outputs)
-      : name_(name), outputs_(outputs) {}
+  void declare(int64_t index, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options,
+               bool exactly) final;
+  const TensorBase& get(int64_t index) const final { return (*this)[index]; }
 
+  const Tensor& operator[](int64_t index) const {
+    const Slot& slot = slots_[index];
+    return slot.temporary.defined() ? slot.temporary : *slot.given;
+  }
   // Names the tensors that impl() reads while it writes, other than the self of an in-place form.
   // Iterators make sure of overlaps themselves.
   template <class... Inputs>
   void reads(const Inputs&... inputs) {
-    for (size_t i = 0; i < N; ++i) {
-      ((elsewhere_[i] = is_read(*outputs_[i], inputs) || elsewhere_[i]), ...);
+    for (size_t i = 0; i < count_; ++i) {
+      ((slots_[i].elsewhere = is_read(*slots_[i].given, inputs) || slots_[i].elsewhere), ...);
     }
   }
+  void finish();
 
-  void set_output_raw_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                              TensorOptions options) override {
-    fit(index, sizes, strides, options, Writes::InAnyStrides);
-  }
-  void set_output_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                          TensorOptions options) override {
-    fit(index, sizes, strides, options, Writes::InTheseStrides);
-  }
-  const TensorBase& maybe_get_output(int64_t index) override { return output(index); }
-  const char* op_name() const override { return name_; }
+ protected:
+  struct Slot {
+    Tensor* given;
+    Tensor temporary = {};
+    bool elsewhere = false;  // always write to a temporary
+  };
+  using Fit = Tensor (*)(const char* name, const Tensor& out, IntArrayRef sizes,
+                         IntArrayRef strides, const TensorOptions& options, bool iterator,
+                         Writes writes);
 
-  const Tensor& output(int64_t index) const {
-    return temporaries_[index].defined() ? temporaries_[index] : *outputs_[index];
+  template <class Kernel>
+  KeptOutputs(const char* op_name, Kernel& kernel, Fit fit, Slot* slots, size_t count)
+      : Outputs(op_name),
+        slots_(slots),
+        count_(count),
+        fit_(fit),
+        iterator_(std::is_base_of_v<TensorIteratorBase, Kernel>) {
+    kernel.set_outputs(*this);
   }
-  void finish() {
-    for (size_t i = 0; i < N; ++i) {
-      if (temporaries_[i].defined()) copy_back(*outputs_[i], temporaries_[i]);
-    }
-    for (ShapeGuard& guard : resized_) guard.dismiss();
-  }
+  ~KeptOutputs();
 
  private:
-  void fit(int64_t index, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options,
-           Writes writes) {
-    const Tensor& given = *outputs_[index];
-    if (OPLOOM_UNLIKELY(given.defined() && given.sizes() != sizes)) resized_.emplace_back(given);
-    temporaries_[index] =
-        Fit(name_, *outputs_[index], sizes, strides, options, /*iterator=*/is_iterator<Kernel>,
-            elsewhere_[index] ? Writes::Elsewhere : writes);
-    if constexpr (is_iterator<Kernel>) {
-      Kernel::set_output_raw_strided(index, sizes, strides, options);
-    }
-  }
-
-  const char* name_;
-  std::array<Tensor*, N> outputs_;
-  std::array<Tensor, N> temporaries_;
-  std::array<bool, N> elsewhere_{};
+  Slot* slots_;
+  size_t count_;
+  Fit fit_;
+  bool iterator_;
   std::vector<ShapeGuard> resized_;
 };
 
-template <class Kernel, size_t N>
-using GivenOutputs = KeptOutputs<Kernel, N, &fit_output>;
-template <class Kernel>
-using InplaceOutput = KeptOutputs<Kernel, 1, &fit_self>;
+class InplaceOutput final : public KeptOutputs {
+ public:
+  template <class Kernel>
+  InplaceOutput(const char* op_name, Kernel& kernel, Tensor& self)
+      : KeptOutputs(op_name, kernel, &fit_self, &slot_, 1), slot_{&self} {}
+
+ private:
+  Slot slot_;
+};
+
+template <size_t N>
+class GivenOutputs final : public KeptOutputs {
+ public:
+  template <class Kernel, class... Outs>
+  GivenOutputs(const char* op_name, Kernel& kernel, Outs&... outs)
+      : KeptOutputs(op_name, kernel, &fit_output, slots_, N), slots_{Slot{&outs}...} {}
+
+ private:
+  Slot slots_[N];
+};
 
 // ---- In-place and out= forms that are made from a functional operator ----
 

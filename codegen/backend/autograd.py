@@ -374,7 +374,7 @@ def _kernel(op: Operator) -> str:
 
 def _redispatch(op: Operator, indent: int, head: str = "return ") -> str:
     names = [p.name for p in types.parameters(op)]
-    call = f"{head}_ops::{op.identifier}::redispatch("
+    call = f"{head}_ops::{op.identifier}::table("
     return wrapped(call, ["ks & c10::after_autograd_keyset", *names], ");", indent)
 
 

@@ -248,26 +248,26 @@ def _structured(model: Model, op: Operator, name: str, struct: str, has_impl: bo
     """The kernel of a structured operator: meta() declares the outputs, impl() fills them."""
     inputs = [types.cpp_name(a.name) for a in op.inputs]
     role = op.structured.role
+    name_and_kernel = [f'"{op.base}"', "kernel"]
+    lines = [f"  {struct} kernel;"]
     if role == "functional":
         count = len(op.returns)
-        lines = [f"  native::FreshOutputs<{struct}, {count}> kernel;"]
+        lines.append(wrapped(f"native::FreshOutputs<{count}> outputs(", name_and_kernel, ");", 2))
     elif role == "inplace":
         count = 1
-        lines = [wrapped(f"native::InplaceOutput<{struct}> kernel(", [f'"{op.base}"', "{&self}"], ");", 2)]
+        lines.append(wrapped("native::InplaceOutput outputs(", [*name_and_kernel, "self"], ");", 2))
     else:
         outs = [types.cpp_name(a.name) for a in op.outs]
         count = len(outs)
-        given = ", ".join(f"&{out}" for out in outs)
-        lines = [
-            wrapped(f"native::GivenOutputs<{struct}, {count}> kernel(", [f'"{op.base}"', f"{{{given}}}"], ");", 2)
-        ]
+        given = [*name_and_kernel, *outs]
+        lines.append(wrapped(f"native::GivenOutputs<{count}> outputs(", given, ");", 2))
     read = [
         types.cpp_name(a.name)
         for a in op.inputs
         if a.type.holds_tensors and not (role == "inplace" and a.name == "self")
     ]
     if has_impl and read and role != "functional" and op.structured.inherits is None:
-        lines.append(wrapped("kernel.reads(", read, ");", 2))
+        lines.append(wrapped("outputs.reads(", read, ");", 2))
     holders = [a for a in op.inputs if a.type.holds_tensors]
     several = len(holders) > 1 or any(a.type.list for a in holders)
     if not has_impl and several and op.structured.inherits is None:
@@ -280,15 +280,15 @@ def _structured(model: Model, op: Operator, name: str, struct: str, has_impl: bo
         given = {types.cpp_name(a.name) for a in op.inputs if op.structured.precomputed_for(a.name) is None}
         values = [types.cpp_name(a.name) for a in native.impl_inputs(op)]
         values = [v if v in given else f"precomputed.{v}" for v in values]
-        values += [f"kernel.output({i})" for i in range(count)]
+        values += [f"outputs[{i}]" for i in range(count)]
         lines.append(wrapped("kernel.impl(", values, ");", 2))
     if role == "functional":
         if count == 1:
-            lines.append("  return kernel.take(0);")
+            lines.append("  return outputs.take(0);")
         else:
-            lines.append(f"  return {{{', '.join(f'kernel.take({i})' for i in range(count))}}};")
+            lines.append(f"  return {{{', '.join(f'outputs.take({i})' for i in range(count))}}};")
         return _kernel(op, name, lines)
-    lines.append("  kernel.finish();")
+    lines.append("  outputs.finish();")
     if role == "inplace":
         lines.append("  return self;")
     elif count == 1:

@@ -161,7 +161,6 @@ def _metas(model: Model, operators: tuple[Operator, ...]) -> list[Declared]:
                 _struct_head(structured_meta_class(op), base),
                 *_precomputed_struct(op),
                 wrapped(f"{returns} meta(", inputs, ");", 2),
-                f'  const char* op_name() const override {{ return "{op.base}"; }}',
                 "};",
             ]
         )

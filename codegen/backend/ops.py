@@ -55,7 +55,6 @@ class Block:
     op: Operator
     signature: str
     call: str
-    redispatch: str
     functions: list[str]  # whole inline functions
     methods: list[str]
 
@@ -113,10 +112,6 @@ def _block(model: Model, op: Operator, trimmed: Trimmed) -> Block:
         call=text.function(
             wrapped(f"static {returns} call(", declared, ") {", 2),
             [wrapped("return table(", [_keys(op), *names], ");", 4)],
-        ),
-        redispatch=text.function(
-            wrapped(f"static {returns} redispatch(", ["DispatchKeySet keys", *declared], ") {", 2),
-            [wrapped("return table(", ["keys", *names], ");", 4)],
         ),
         functions=_functions(model.package, op, trimmed) if op.is_function else [],
         methods=_methods(model.package, op) if op.is_method else [],

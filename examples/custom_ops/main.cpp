@@ -1,5 +1,8 @@
 // A program that uses the operators of mathx as it does those of oploom.
-#include <aten/ATen.h>
+#include <aten/Base.h>
+#include <generated/ops/empty.h>
+#include <generated/ops/equal.h>
+#include <generated/ops/sum.h>
 #include <mathx/ops.h>
 
 #include <cmath>

@@ -1,6 +1,9 @@
 // What operators.yaml leaves to be written: shape functions (mathx::meta) and bodies
 // (mathx::native).
-#include <aten/ATen.h>
+#include <aten/Base.h>
+#include <generated/ops/mean.h>
+#include <generated/ops/rsqrt.h>
+#include <generated/ops/square.h>
 #include <mathx/native/lambert_w.h>
 #include <mathx/native/rms_norm.h>
 

@@ -2,7 +2,21 @@
 // the same losses.
 //
 //   digits [path to digits.txt]
-#include <aten/ATen.h>
+#include <aten/Base.h>
+#include <generated/ops/argmax.h>
+#include <generated/ops/clone.h>
+#include <generated/ops/cross_entropy_loss.h>
+#include <generated/ops/empty.h>
+#include <generated/ops/index_select.h>
+#include <generated/ops/linear.h>
+#include <generated/ops/mean.h>
+#include <generated/ops/narrow.h>
+#include <generated/ops/randperm.h>
+#include <generated/ops/relu.h>
+#include <generated/ops/split.h>
+#include <generated/ops/to.h>
+#include <generated/ops/uniform.h>
+#include <generated/ops/view.h>
 #include <unistd.h>
 
 #include <cstdio>

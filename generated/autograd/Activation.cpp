@@ -1216,7 +1216,7 @@ Tensor celu(DispatchKeySet ks, const Tensor& self, const Scalar& alpha) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::celu::redispatch(ks & c10::after_autograd_keyset, self, alpha);
+    return _ops::celu::table(ks & c10::after_autograd_keyset, self, alpha);
   }
   const auto grad_fn = make_node<CeluBackward0>();
   collect_edges(*grad_fn, self);
@@ -1224,7 +1224,7 @@ Tensor celu(DispatchKeySet ks, const Tensor& self, const Scalar& alpha) {
   grad_fn->alpha = alpha;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::celu::redispatch(ks & c10::after_autograd_keyset, self, alpha);
+    return _ops::celu::table(ks & c10::after_autograd_keyset, self, alpha);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1246,7 +1246,7 @@ Tensor& celu_(DispatchKeySet ks, Tensor& self, const Scalar& alpha) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::celu_::redispatch(ks & c10::after_autograd_keyset, self, alpha);
+    _ops::celu_::table(ks & c10::after_autograd_keyset, self, alpha);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1260,7 +1260,7 @@ Tensor& celu_out(DispatchKeySet ks, const Tensor& self, const Scalar& alpha, Ten
   check_out_requires_grad("celu", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::celu_out::redispatch(ks & c10::after_autograd_keyset, self, alpha, out);
+    _ops::celu_out::table(ks & c10::after_autograd_keyset, self, alpha, out);
   }
   increment_version(out);
   return out;
@@ -1274,7 +1274,7 @@ Tensor celu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::celu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, alpha);
+    return _ops::celu_backward::table(ks & c10::after_autograd_keyset, grad_output, self, alpha);
   }
   const auto grad_fn = make_node<CeluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1283,8 +1283,7 @@ Tensor celu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::celu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                           alpha);
+    return _ops::celu_backward::table(ks & c10::after_autograd_keyset, grad_output, self, alpha);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1298,7 +1297,7 @@ Tensor elu(DispatchKeySet ks, const Tensor& self, const Scalar& alpha, const Sca
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::elu::redispatch(ks & c10::after_autograd_keyset, self, alpha, scale, input_scale);
+    return _ops::elu::table(ks & c10::after_autograd_keyset, self, alpha, scale, input_scale);
   }
   const auto grad_fn = make_node<EluBackward0>();
   collect_edges(*grad_fn, self);
@@ -1308,7 +1307,7 @@ Tensor elu(DispatchKeySet ks, const Tensor& self, const Scalar& alpha, const Sca
   grad_fn->input_scale = input_scale;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::elu::redispatch(ks & c10::after_autograd_keyset, self, alpha, scale, input_scale);
+    return _ops::elu::table(ks & c10::after_autograd_keyset, self, alpha, scale, input_scale);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1333,7 +1332,7 @@ Tensor& elu_(DispatchKeySet ks, Tensor& self, const Scalar& alpha, const Scalar&
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::elu_::redispatch(ks & c10::after_autograd_keyset, self, alpha, scale, input_scale);
+    _ops::elu_::table(ks & c10::after_autograd_keyset, self, alpha, scale, input_scale);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1349,8 +1348,7 @@ Tensor& elu_out(DispatchKeySet ks, const Tensor& self, const Scalar& alpha, cons
   check_out_requires_grad("elu", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::elu_out::redispatch(ks & c10::after_autograd_keyset, self, alpha, scale, input_scale,
-                              out);
+    _ops::elu_out::table(ks & c10::after_autograd_keyset, self, alpha, scale, input_scale, out);
   }
   increment_version(out);
   return out;
@@ -1365,8 +1363,8 @@ Tensor elu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::elu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, alpha,
-                                          scale, input_scale);
+    return _ops::elu_backward::table(ks & c10::after_autograd_keyset, grad_output, self, alpha, scale,
+                                     input_scale);
   }
   const auto grad_fn = make_node<EluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1377,8 +1375,8 @@ Tensor elu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::elu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, alpha,
-                                          scale, input_scale);
+    return _ops::elu_backward::table(ks & c10::after_autograd_keyset, grad_output, self, alpha,
+                                     scale, input_scale);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1391,7 +1389,7 @@ Tensor hardshrink(DispatchKeySet ks, const Tensor& self, const Scalar& lambd) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardshrink::redispatch(ks & c10::after_autograd_keyset, self, lambd);
+    return _ops::hardshrink::table(ks & c10::after_autograd_keyset, self, lambd);
   }
   const auto grad_fn = make_node<HardshrinkBackward0>();
   collect_edges(*grad_fn, self);
@@ -1399,7 +1397,7 @@ Tensor hardshrink(DispatchKeySet ks, const Tensor& self, const Scalar& lambd) {
   grad_fn->lambd = lambd;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardshrink::redispatch(ks & c10::after_autograd_keyset, self, lambd);
+    return _ops::hardshrink::table(ks & c10::after_autograd_keyset, self, lambd);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1421,7 +1419,7 @@ Tensor& hardshrink_(DispatchKeySet ks, Tensor& self, const Scalar& lambd) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hardshrink_::redispatch(ks & c10::after_autograd_keyset, self, lambd);
+    _ops::hardshrink_::table(ks & c10::after_autograd_keyset, self, lambd);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1435,7 +1433,7 @@ Tensor& hardshrink_out(DispatchKeySet ks, const Tensor& self, const Scalar& lamb
   check_out_requires_grad("hardshrink", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hardshrink_out::redispatch(ks & c10::after_autograd_keyset, self, lambd, out);
+    _ops::hardshrink_out::table(ks & c10::after_autograd_keyset, self, lambd, out);
   }
   increment_version(out);
   return out;
@@ -1449,8 +1447,8 @@ Tensor hardshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardshrink_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 lambd);
+    return _ops::hardshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            lambd);
   }
   const auto grad_fn = make_node<HardshrinkBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -1458,8 +1456,8 @@ Tensor hardshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   grad_fn->lambd = lambd;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardshrink_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 lambd);
+    return _ops::hardshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            lambd);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1472,14 +1470,14 @@ Tensor hardsigmoid(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardsigmoid::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::hardsigmoid::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<HardsigmoidBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardsigmoid::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::hardsigmoid::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1500,7 +1498,7 @@ Tensor& hardsigmoid_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hardsigmoid_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::hardsigmoid_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1514,7 +1512,7 @@ Tensor& hardsigmoid_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("hardsigmoid", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hardsigmoid_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::hardsigmoid_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1527,15 +1525,14 @@ Tensor hardsigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const 
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardsigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::hardsigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<HardsigmoidBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardsigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                  self);
+    return _ops::hardsigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1548,14 +1545,14 @@ Tensor hardswish(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardswish::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::hardswish::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<HardswishBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardswish::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::hardswish::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1576,7 +1573,7 @@ Tensor& hardswish_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hardswish_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::hardswish_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1590,7 +1587,7 @@ Tensor& hardswish_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("hardswish", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hardswish_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::hardswish_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1603,7 +1600,7 @@ Tensor hardswish_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardswish_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::hardswish_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<HardswishBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1611,7 +1608,7 @@ Tensor hardswish_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardswish_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::hardswish_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1625,7 +1622,7 @@ Tensor hardtanh(DispatchKeySet ks, const Tensor& self, const Scalar& min_val,
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardtanh::redispatch(ks & c10::after_autograd_keyset, self, min_val, max_val);
+    return _ops::hardtanh::table(ks & c10::after_autograd_keyset, self, min_val, max_val);
   }
   const auto grad_fn = make_node<HardtanhBackward0>();
   collect_edges(*grad_fn, self);
@@ -1634,7 +1631,7 @@ Tensor hardtanh(DispatchKeySet ks, const Tensor& self, const Scalar& min_val,
   grad_fn->max_val = max_val;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardtanh::redispatch(ks & c10::after_autograd_keyset, self, min_val, max_val);
+    return _ops::hardtanh::table(ks & c10::after_autograd_keyset, self, min_val, max_val);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1657,7 +1654,7 @@ Tensor& hardtanh_(DispatchKeySet ks, Tensor& self, const Scalar& min_val, const 
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hardtanh_::redispatch(ks & c10::after_autograd_keyset, self, min_val, max_val);
+    _ops::hardtanh_::table(ks & c10::after_autograd_keyset, self, min_val, max_val);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1672,7 +1669,7 @@ Tensor& hardtanh_out(DispatchKeySet ks, const Tensor& self, const Scalar& min_va
   check_out_requires_grad("hardtanh", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hardtanh_out::redispatch(ks & c10::after_autograd_keyset, self, min_val, max_val, out);
+    _ops::hardtanh_out::table(ks & c10::after_autograd_keyset, self, min_val, max_val, out);
   }
   increment_version(out);
   return out;
@@ -1686,8 +1683,8 @@ Tensor hardtanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardtanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               min_val, max_val);
+    return _ops::hardtanh_backward::table(ks & c10::after_autograd_keyset, grad_output, self, min_val,
+                                          max_val);
   }
   const auto grad_fn = make_node<HardtanhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -1696,8 +1693,8 @@ Tensor hardtanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   grad_fn->max_val = max_val;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hardtanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               min_val, max_val);
+    return _ops::hardtanh_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                          min_val, max_val);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1710,7 +1707,7 @@ Tensor leaky_relu(DispatchKeySet ks, const Tensor& self, const Scalar& negative_
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::leaky_relu::redispatch(ks & c10::after_autograd_keyset, self, negative_slope);
+    return _ops::leaky_relu::table(ks & c10::after_autograd_keyset, self, negative_slope);
   }
   const auto grad_fn = make_node<LeakyReluBackward0>();
   collect_edges(*grad_fn, self);
@@ -1718,7 +1715,7 @@ Tensor leaky_relu(DispatchKeySet ks, const Tensor& self, const Scalar& negative_
   grad_fn->negative_slope = negative_slope;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::leaky_relu::redispatch(ks & c10::after_autograd_keyset, self, negative_slope);
+    return _ops::leaky_relu::table(ks & c10::after_autograd_keyset, self, negative_slope);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1740,7 +1737,7 @@ Tensor& leaky_relu_(DispatchKeySet ks, Tensor& self, const Scalar& negative_slop
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::leaky_relu_::redispatch(ks & c10::after_autograd_keyset, self, negative_slope);
+    _ops::leaky_relu_::table(ks & c10::after_autograd_keyset, self, negative_slope);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1755,7 +1752,7 @@ Tensor& leaky_relu_out(DispatchKeySet ks, const Tensor& self, const Scalar& nega
   check_out_requires_grad("leaky_relu", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::leaky_relu_out::redispatch(ks & c10::after_autograd_keyset, self, negative_slope, out);
+    _ops::leaky_relu_out::table(ks & c10::after_autograd_keyset, self, negative_slope, out);
   }
   increment_version(out);
   return out;
@@ -1769,8 +1766,8 @@ Tensor leaky_relu_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::leaky_relu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 negative_slope);
+    return _ops::leaky_relu_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            negative_slope);
   }
   const auto grad_fn = make_node<LeakyReluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -1778,8 +1775,8 @@ Tensor leaky_relu_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   grad_fn->negative_slope = negative_slope;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::leaky_relu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 negative_slope);
+    return _ops::leaky_relu_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            negative_slope);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1792,14 +1789,14 @@ Tensor log_sigmoid(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log_sigmoid::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log_sigmoid::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<LogSigmoidBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log_sigmoid::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log_sigmoid::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1820,7 +1817,7 @@ Tensor& log_sigmoid_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log_sigmoid_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::log_sigmoid_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1834,7 +1831,7 @@ Tensor& log_sigmoid_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("log_sigmoid", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log_sigmoid_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::log_sigmoid_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1847,7 +1844,7 @@ Tensor log_sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const 
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log_sigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::log_sigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<LogSigmoidBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1855,8 +1852,7 @@ Tensor log_sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const 
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log_sigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                  self);
+    return _ops::log_sigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1869,14 +1865,14 @@ Tensor mish(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::mish::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::mish::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<MishBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::mish::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::mish::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1897,7 +1893,7 @@ Tensor& mish_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::mish_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::mish_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1911,7 +1907,7 @@ Tensor& mish_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("mish", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::mish_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::mish_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1924,7 +1920,7 @@ Tensor mish_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::mish_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::mish_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<MishBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1932,7 +1928,7 @@ Tensor mish_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::mish_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::mish_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1945,14 +1941,14 @@ Tensor relu6(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::relu6::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::relu6::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<Relu6Backward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::relu6::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::relu6::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1973,7 +1969,7 @@ Tensor& relu6_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::relu6_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::relu6_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1987,7 +1983,7 @@ Tensor& relu6_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("relu6", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::relu6_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::relu6_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2000,14 +1996,14 @@ Tensor relu6_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::relu6_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::relu6_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<Relu6BackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::relu6_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::relu6_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2020,14 +2016,14 @@ Tensor selu(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::selu::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::selu::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SeluBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::selu::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::selu::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2048,7 +2044,7 @@ Tensor& selu_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::selu_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::selu_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2062,7 +2058,7 @@ Tensor& selu_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("selu", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::selu_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::selu_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2075,7 +2071,7 @@ Tensor selu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::selu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::selu_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SeluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -2083,7 +2079,7 @@ Tensor selu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::selu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::selu_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2097,7 +2093,7 @@ Tensor softplus(DispatchKeySet ks, const Tensor& self, const Scalar& beta,
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::softplus::redispatch(ks & c10::after_autograd_keyset, self, beta, threshold);
+    return _ops::softplus::table(ks & c10::after_autograd_keyset, self, beta, threshold);
   }
   const auto grad_fn = make_node<SoftplusBackward0>();
   collect_edges(*grad_fn, self);
@@ -2106,7 +2102,7 @@ Tensor softplus(DispatchKeySet ks, const Tensor& self, const Scalar& beta,
   grad_fn->threshold = threshold;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::softplus::redispatch(ks & c10::after_autograd_keyset, self, beta, threshold);
+    return _ops::softplus::table(ks & c10::after_autograd_keyset, self, beta, threshold);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2129,7 +2125,7 @@ Tensor& softplus_(DispatchKeySet ks, Tensor& self, const Scalar& beta, const Sca
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::softplus_::redispatch(ks & c10::after_autograd_keyset, self, beta, threshold);
+    _ops::softplus_::table(ks & c10::after_autograd_keyset, self, beta, threshold);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2144,7 +2140,7 @@ Tensor& softplus_out(DispatchKeySet ks, const Tensor& self, const Scalar& beta,
   check_out_requires_grad("softplus", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::softplus_out::redispatch(ks & c10::after_autograd_keyset, self, beta, threshold, out);
+    _ops::softplus_out::table(ks & c10::after_autograd_keyset, self, beta, threshold, out);
   }
   increment_version(out);
   return out;
@@ -2158,8 +2154,8 @@ Tensor softplus_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::softplus_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               beta, threshold);
+    return _ops::softplus_backward::table(ks & c10::after_autograd_keyset, grad_output, self, beta,
+                                          threshold);
   }
   const auto grad_fn = make_node<SoftplusBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -2169,8 +2165,8 @@ Tensor softplus_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::softplus_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               beta, threshold);
+    return _ops::softplus_backward::table(ks & c10::after_autograd_keyset, grad_output, self, beta,
+                                          threshold);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2183,7 +2179,7 @@ Tensor softshrink(DispatchKeySet ks, const Tensor& self, const Scalar& lambd) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::softshrink::redispatch(ks & c10::after_autograd_keyset, self, lambd);
+    return _ops::softshrink::table(ks & c10::after_autograd_keyset, self, lambd);
   }
   const auto grad_fn = make_node<SoftshrinkBackward0>();
   collect_edges(*grad_fn, self);
@@ -2191,7 +2187,7 @@ Tensor softshrink(DispatchKeySet ks, const Tensor& self, const Scalar& lambd) {
   grad_fn->lambd = lambd;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::softshrink::redispatch(ks & c10::after_autograd_keyset, self, lambd);
+    return _ops::softshrink::table(ks & c10::after_autograd_keyset, self, lambd);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2213,7 +2209,7 @@ Tensor& softshrink_(DispatchKeySet ks, Tensor& self, const Scalar& lambd) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::softshrink_::redispatch(ks & c10::after_autograd_keyset, self, lambd);
+    _ops::softshrink_::table(ks & c10::after_autograd_keyset, self, lambd);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2227,7 +2223,7 @@ Tensor& softshrink_out(DispatchKeySet ks, const Tensor& self, const Scalar& lamb
   check_out_requires_grad("softshrink", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::softshrink_out::redispatch(ks & c10::after_autograd_keyset, self, lambd, out);
+    _ops::softshrink_out::table(ks & c10::after_autograd_keyset, self, lambd, out);
   }
   increment_version(out);
   return out;
@@ -2241,8 +2237,8 @@ Tensor softshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::softshrink_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 lambd);
+    return _ops::softshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            lambd);
   }
   const auto grad_fn = make_node<SoftshrinkBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -2250,8 +2246,8 @@ Tensor softshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   grad_fn->lambd = lambd;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::softshrink_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 lambd);
+    return _ops::softshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            lambd);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2264,14 +2260,14 @@ Tensor softsign(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::softsign::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::softsign::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SoftsignBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::softsign::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::softsign::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2292,7 +2288,7 @@ Tensor& softsign_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::softsign_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::softsign_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2306,7 +2302,7 @@ Tensor& softsign_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("softsign", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::softsign_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::softsign_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2319,7 +2315,7 @@ Tensor softsign_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::softsign_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::softsign_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SoftsignBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -2327,7 +2323,7 @@ Tensor softsign_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::softsign_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::softsign_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2340,14 +2336,14 @@ Tensor tanhshrink(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::tanhshrink::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::tanhshrink::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<TanhshrinkBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::tanhshrink::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::tanhshrink::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2368,7 +2364,7 @@ Tensor& tanhshrink_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::tanhshrink_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::tanhshrink_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2382,7 +2378,7 @@ Tensor& tanhshrink_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("tanhshrink", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::tanhshrink_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::tanhshrink_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2395,7 +2391,7 @@ Tensor tanhshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::tanhshrink_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::tanhshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<TanhshrinkBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -2403,8 +2399,7 @@ Tensor tanhshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::tanhshrink_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                 self);
+    return _ops::tanhshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2418,7 +2413,7 @@ Tensor threshold(DispatchKeySet ks, const Tensor& self, const Scalar& threshold,
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::threshold::redispatch(ks & c10::after_autograd_keyset, self, threshold, value);
+    return _ops::threshold::table(ks & c10::after_autograd_keyset, self, threshold, value);
   }
   const auto grad_fn = make_node<ThresholdBackward0>();
   collect_edges(*grad_fn, self);
@@ -2426,7 +2421,7 @@ Tensor threshold(DispatchKeySet ks, const Tensor& self, const Scalar& threshold,
   grad_fn->threshold = threshold;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::threshold::redispatch(ks & c10::after_autograd_keyset, self, threshold, value);
+    return _ops::threshold::table(ks & c10::after_autograd_keyset, self, threshold, value);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2448,7 +2443,7 @@ Tensor& threshold_(DispatchKeySet ks, Tensor& self, const Scalar& threshold, con
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::threshold_::redispatch(ks & c10::after_autograd_keyset, self, threshold, value);
+    _ops::threshold_::table(ks & c10::after_autograd_keyset, self, threshold, value);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2463,7 +2458,7 @@ Tensor& threshold_out(DispatchKeySet ks, const Tensor& self, const Scalar& thres
   check_out_requires_grad("threshold", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::threshold_out::redispatch(ks & c10::after_autograd_keyset, self, threshold, value, out);
+    _ops::threshold_out::table(ks & c10::after_autograd_keyset, self, threshold, value, out);
   }
   increment_version(out);
   return out;
@@ -2477,8 +2472,8 @@ Tensor threshold_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::threshold_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                threshold);
+    return _ops::threshold_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                           threshold);
   }
   const auto grad_fn = make_node<ThresholdBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -2486,8 +2481,8 @@ Tensor threshold_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
   grad_fn->threshold = threshold;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::threshold_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                threshold);
+    return _ops::threshold_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                           threshold);
   }();
   set_history(result, grad_fn);
   return result;

@@ -2079,7 +2079,7 @@ namespace kernels {
 // bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor bitwise_left_shift_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::bitwise_left_shift_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::bitwise_left_shift_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -2096,7 +2096,7 @@ Tensor& bitwise_left_shift__Tensor(DispatchKeySet ks, Tensor& self, const Tensor
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_left_shift__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::bitwise_left_shift__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2111,8 +2111,8 @@ Tensor& bitwise_left_shift_Tensor_Scalar_out(DispatchKeySet ks, const Tensor& se
   check_out_requires_grad("bitwise_left_shift", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_left_shift_Tensor_Scalar_out::redispatch(ks & c10::after_autograd_keyset, self,
-                                                           other, out);
+    _ops::bitwise_left_shift_Tensor_Scalar_out::table(ks & c10::after_autograd_keyset, self, other,
+                                                      out);
   }
   increment_version(out);
   return out;
@@ -2124,8 +2124,7 @@ Tensor& bitwise_left_shift_Tensor_out(DispatchKeySet ks, const Tensor& self, con
   check_out_requires_grad("bitwise_left_shift", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_left_shift_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other,
-                                                    out);
+    _ops::bitwise_left_shift_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -2134,7 +2133,7 @@ Tensor& bitwise_left_shift_Tensor_out(DispatchKeySet ks, const Tensor& self, con
 // bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor bitwise_right_shift_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::bitwise_right_shift_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::bitwise_right_shift_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -2151,7 +2150,7 @@ Tensor& bitwise_right_shift__Tensor(DispatchKeySet ks, Tensor& self, const Tenso
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_right_shift__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::bitwise_right_shift__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2166,8 +2165,8 @@ Tensor& bitwise_right_shift_Tensor_Scalar_out(DispatchKeySet ks, const Tensor& s
   check_out_requires_grad("bitwise_right_shift", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_right_shift_Tensor_Scalar_out::redispatch(ks & c10::after_autograd_keyset, self,
-                                                            other, out);
+    _ops::bitwise_right_shift_Tensor_Scalar_out::table(ks & c10::after_autograd_keyset, self, other,
+                                                       out);
   }
   increment_version(out);
   return out;
@@ -2179,8 +2178,7 @@ Tensor& bitwise_right_shift_Tensor_out(DispatchKeySet ks, const Tensor& self, co
   check_out_requires_grad("bitwise_right_shift", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_right_shift_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other,
-                                                     out);
+    _ops::bitwise_right_shift_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -2193,14 +2191,14 @@ Tensor copysign_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& othe
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::copysign_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::copysign_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<CopysignBackward0>();
   collect_edges(*grad_fn, self, other);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::copysign_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::copysign_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2222,7 +2220,7 @@ Tensor& copysign__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::copysign__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::copysign__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2237,7 +2235,7 @@ Tensor& copysign_out(DispatchKeySet ks, const Tensor& self, const Tensor& other,
   check_out_requires_grad("copysign", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::copysign_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::copysign_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -2253,8 +2251,8 @@ std::tuple<Tensor, Tensor> copysign_backward_Tensor(DispatchKeySet ks, const Ten
   }
   if (!compute_requires_grad(grad_output, self, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::copysign_backward_Tensor::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                      self, output, output_mask);
+    return _ops::copysign_backward_Tensor::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                                 output, output_mask);
   }
   const auto grad_fn = make_node<CopysignBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
@@ -2267,8 +2265,8 @@ std::tuple<Tensor, Tensor> copysign_backward_Tensor(DispatchKeySet ks, const Ten
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::copysign_backward_Tensor::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                      self, output, output_mask);
+    return _ops::copysign_backward_Tensor::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                                 output, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -2284,8 +2282,8 @@ Tensor copysign_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent,
   }
   if (!compute_requires_grad(self_tangent, self, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::copysign_jvp_Tensor::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                                 other_tangent, self, output);
+    return _ops::copysign_jvp_Tensor::table(ks & c10::after_autograd_keyset, self_tangent,
+                                            other_tangent, self, output);
   }
   const auto grad_fn = make_node<CopysignJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, self, output);
@@ -2298,8 +2296,8 @@ Tensor copysign_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent,
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::copysign_jvp_Tensor::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                                 other_tangent, self, output);
+    return _ops::copysign_jvp_Tensor::table(ks & c10::after_autograd_keyset, self_tangent,
+                                            other_tangent, self, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2311,7 +2309,7 @@ Tensor& float_power_Scalar_out(DispatchKeySet ks, const Scalar& self, const Tens
   check_out_requires_grad("float_power", exponent, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::float_power_Scalar_out::redispatch(ks & c10::after_autograd_keyset, self, exponent, out);
+    _ops::float_power_Scalar_out::table(ks & c10::after_autograd_keyset, self, exponent, out);
   }
   increment_version(out);
   return out;
@@ -2323,8 +2321,8 @@ Tensor& float_power_Tensor_Scalar_out(DispatchKeySet ks, const Tensor& self, con
   check_out_requires_grad("float_power", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::float_power_Tensor_Scalar_out::redispatch(ks & c10::after_autograd_keyset, self, exponent,
-                                                    out);
+    _ops::float_power_Tensor_Scalar_out::table(ks & c10::after_autograd_keyset, self, exponent,
+                                               out);
   }
   increment_version(out);
   return out;
@@ -2336,8 +2334,8 @@ Tensor& float_power_Tensor_Tensor_out(DispatchKeySet ks, const Tensor& self, con
   check_out_requires_grad("float_power", self, exponent, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::float_power_Tensor_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, exponent,
-                                                    out);
+    _ops::float_power_Tensor_Tensor_out::table(ks & c10::after_autograd_keyset, self, exponent,
+                                               out);
   }
   increment_version(out);
   return out;
@@ -2350,7 +2348,7 @@ Tensor fmax(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmax::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::fmax::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<FmaxBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -2358,7 +2356,7 @@ Tensor fmax(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmax::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::fmax::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2380,7 +2378,7 @@ Tensor& fmax_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::fmax_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::fmax_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2394,7 +2392,7 @@ Tensor& fmax_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Ten
   check_out_requires_grad("fmax", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::fmax_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::fmax_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -2410,8 +2408,8 @@ std::tuple<Tensor, Tensor> fmax_backward(DispatchKeySet ks, const Tensor& grad_o
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmax_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, other,
-                                           output_mask);
+    return _ops::fmax_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                      output_mask);
   }
   const auto grad_fn = make_node<FmaxBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -2419,8 +2417,8 @@ std::tuple<Tensor, Tensor> fmax_backward(DispatchKeySet ks, const Tensor& grad_o
   grad_fn->other_ = SavedTensor(other, false);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmax_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                           other, output_mask);
+    return _ops::fmax_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                      output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -2435,8 +2433,8 @@ Tensor fmax_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& oth
   }
   if (!compute_requires_grad(self_tangent, other_tangent)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmax_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
-                                      self, other);
+    return _ops::fmax_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent, self,
+                                 other);
   }
   const auto grad_fn = make_node<FmaxJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent);
@@ -2444,8 +2442,8 @@ Tensor fmax_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& oth
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmax_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
-                                      self, other);
+    return _ops::fmax_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent, self,
+                                 other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2458,7 +2456,7 @@ Tensor fmin(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmin::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::fmin::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<FminBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -2466,7 +2464,7 @@ Tensor fmin(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmin::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::fmin::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2488,7 +2486,7 @@ Tensor& fmin_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::fmin_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::fmin_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2502,7 +2500,7 @@ Tensor& fmin_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Ten
   check_out_requires_grad("fmin", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::fmin_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::fmin_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -2518,8 +2516,8 @@ std::tuple<Tensor, Tensor> fmin_backward(DispatchKeySet ks, const Tensor& grad_o
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmin_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, other,
-                                           output_mask);
+    return _ops::fmin_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                      output_mask);
   }
   const auto grad_fn = make_node<FminBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -2527,8 +2525,8 @@ std::tuple<Tensor, Tensor> fmin_backward(DispatchKeySet ks, const Tensor& grad_o
   grad_fn->other_ = SavedTensor(other, false);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmin_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                           other, output_mask);
+    return _ops::fmin_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                      output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -2543,8 +2541,8 @@ Tensor fmin_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& oth
   }
   if (!compute_requires_grad(self_tangent, other_tangent)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmin_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
-                                      self, other);
+    return _ops::fmin_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent, self,
+                                 other);
   }
   const auto grad_fn = make_node<FminJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent);
@@ -2552,8 +2550,8 @@ Tensor fmin_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& oth
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmin_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
-                                      self, other);
+    return _ops::fmin_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent, self,
+                                 other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2562,7 +2560,7 @@ Tensor fmin_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& oth
 // gcd(Tensor self, Tensor other) -> Tensor
 Tensor gcd(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::gcd::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::gcd::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -2579,7 +2577,7 @@ Tensor& gcd_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::gcd_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::gcd_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2593,7 +2591,7 @@ Tensor& gcd_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tens
   check_out_requires_grad("gcd", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::gcd_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::gcd_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -2606,14 +2604,14 @@ Tensor heaviside(DispatchKeySet ks, const Tensor& self, const Tensor& values) {
   }
   if (!compute_requires_grad(self, values)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::heaviside::redispatch(ks & c10::after_autograd_keyset, self, values);
+    return _ops::heaviside::table(ks & c10::after_autograd_keyset, self, values);
   }
   const auto grad_fn = make_node<HeavisideBackward0>();
   collect_edges(*grad_fn, self, values);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::heaviside::redispatch(ks & c10::after_autograd_keyset, self, values);
+    return _ops::heaviside::table(ks & c10::after_autograd_keyset, self, values);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2634,7 +2632,7 @@ Tensor& heaviside_(DispatchKeySet ks, Tensor& self, const Tensor& values) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::heaviside_::redispatch(ks & c10::after_autograd_keyset, self, values);
+    _ops::heaviside_::table(ks & c10::after_autograd_keyset, self, values);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2648,7 +2646,7 @@ Tensor& heaviside_out(DispatchKeySet ks, const Tensor& self, const Tensor& value
   check_out_requires_grad("heaviside", self, values, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::heaviside_out::redispatch(ks & c10::after_autograd_keyset, self, values, out);
+    _ops::heaviside_out::table(ks & c10::after_autograd_keyset, self, values, out);
   }
   increment_version(out);
   return out;
@@ -2662,16 +2660,16 @@ std::tuple<Tensor, Tensor> heaviside_backward(DispatchKeySet ks, const Tensor& g
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::heaviside_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                output_mask);
+    return _ops::heaviside_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                           output_mask);
   }
   const auto grad_fn = make_node<HeavisideBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   grad_fn->self_ = SavedTensor(self, false);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::heaviside_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                output_mask);
+    return _ops::heaviside_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                           output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -2686,16 +2684,16 @@ Tensor heaviside_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor
   }
   if (!compute_requires_grad(values_tangent)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::heaviside_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                           values_tangent, self);
+    return _ops::heaviside_jvp::table(ks & c10::after_autograd_keyset, self_tangent, values_tangent,
+                                      self);
   }
   const auto grad_fn = make_node<HeavisideJvpBackward0>();
   collect_edges(*grad_fn, values_tangent);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::heaviside_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                           values_tangent, self);
+    return _ops::heaviside_jvp::table(ks & c10::after_autograd_keyset, self_tangent, values_tangent,
+                                      self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2708,7 +2706,7 @@ Tensor hypot(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hypot::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::hypot::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<HypotBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -2716,7 +2714,7 @@ Tensor hypot(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hypot::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::hypot::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2739,7 +2737,7 @@ Tensor& hypot_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hypot_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::hypot_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2754,7 +2752,7 @@ Tensor& hypot_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Te
   check_out_requires_grad("hypot", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::hypot_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::hypot_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -2770,8 +2768,8 @@ std::tuple<Tensor, Tensor> hypot_backward(DispatchKeySet ks, const Tensor& grad_
   }
   if (!compute_requires_grad(grad_output, self, other, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hypot_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, other,
-                                            output, output_mask);
+    return _ops::hypot_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                       output, output_mask);
   }
   const auto grad_fn = make_node<HypotBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other, output);
@@ -2787,8 +2785,8 @@ std::tuple<Tensor, Tensor> hypot_backward(DispatchKeySet ks, const Tensor& grad_
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hypot_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                            other, output, output_mask);
+    return _ops::hypot_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                       output, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -2805,8 +2803,8 @@ Tensor hypot_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& ot
   }
   if (!compute_requires_grad(self_tangent, other_tangent, self, other, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::hypot_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
-                                       self, other, output);
+    return _ops::hypot_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent, self,
+                                  other, output);
   }
   const auto grad_fn = make_node<HypotJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other, output);
@@ -2825,8 +2823,8 @@ Tensor hypot_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& ot
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::hypot_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
-                                       self, other, output);
+    return _ops::hypot_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
+                                  self, other, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2835,7 +2833,7 @@ Tensor hypot_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& ot
 // lcm(Tensor self, Tensor other) -> Tensor
 Tensor lcm(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::lcm::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::lcm::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -2852,7 +2850,7 @@ Tensor& lcm_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lcm_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::lcm_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2866,7 +2864,7 @@ Tensor& lcm_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tens
   check_out_requires_grad("lcm", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lcm_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::lcm_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -2879,7 +2877,7 @@ Tensor ldexp_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) 
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::ldexp_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::ldexp_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<LdexpBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -2887,7 +2885,7 @@ Tensor ldexp_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) 
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::ldexp_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::ldexp_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2909,7 +2907,7 @@ Tensor& ldexp__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::ldexp__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::ldexp__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2923,7 +2921,7 @@ Tensor& ldexp_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Te
   check_out_requires_grad("ldexp", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::ldexp_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::ldexp_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -2939,8 +2937,8 @@ std::tuple<Tensor, Tensor> ldexp_backward_Tensor(DispatchKeySet ks, const Tensor
   }
   if (!compute_requires_grad(grad_output, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::ldexp_backward_Tensor::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                   other, output_mask);
+    return _ops::ldexp_backward_Tensor::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                              other, output_mask);
   }
   const auto grad_fn = make_node<LdexpBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
@@ -2953,8 +2951,8 @@ std::tuple<Tensor, Tensor> ldexp_backward_Tensor(DispatchKeySet ks, const Tensor
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::ldexp_backward_Tensor::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                   self, other, output_mask);
+    return _ops::ldexp_backward_Tensor::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                              other, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -2969,8 +2967,8 @@ Tensor ldexp_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent, const Ten
   }
   if (!compute_requires_grad(self_tangent, other_tangent, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::ldexp_jvp_Tensor::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                              other_tangent, self, other);
+    return _ops::ldexp_jvp_Tensor::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
+                                         self, other);
   }
   const auto grad_fn = make_node<LdexpJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
@@ -2984,8 +2982,8 @@ Tensor ldexp_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent, const Ten
   if (grad_fn->should_compute_output(3)) grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::ldexp_jvp_Tensor::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                              other_tangent, self, other);
+    return _ops::ldexp_jvp_Tensor::table(ks & c10::after_autograd_keyset, self_tangent,
+                                         other_tangent, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2998,7 +2996,7 @@ Tensor logaddexp(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::logaddexp::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<LogaddexpBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -3006,7 +3004,7 @@ Tensor logaddexp(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::logaddexp::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3028,7 +3026,7 @@ Tensor& logaddexp_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logaddexp_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::logaddexp_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3042,7 +3040,7 @@ Tensor& logaddexp_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
   check_out_requires_grad("logaddexp", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logaddexp_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::logaddexp_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -3055,7 +3053,7 @@ Tensor logaddexp2(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp2::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::logaddexp2::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<Logaddexp2Backward0>();
   collect_edges(*grad_fn, self, other);
@@ -3063,7 +3061,7 @@ Tensor logaddexp2(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp2::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::logaddexp2::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3085,7 +3083,7 @@ Tensor& logaddexp2_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logaddexp2_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::logaddexp2_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3099,7 +3097,7 @@ Tensor& logaddexp2_out(DispatchKeySet ks, const Tensor& self, const Tensor& othe
   check_out_requires_grad("logaddexp2", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logaddexp2_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::logaddexp2_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -3115,8 +3113,8 @@ std::tuple<Tensor, Tensor> logaddexp2_backward(DispatchKeySet ks, const Tensor& 
   }
   if (!compute_requires_grad(grad_output, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 other, output_mask);
+    return _ops::logaddexp2_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                            output_mask);
   }
   const auto grad_fn = make_node<Logaddexp2BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
@@ -3127,8 +3125,8 @@ std::tuple<Tensor, Tensor> logaddexp2_backward(DispatchKeySet ks, const Tensor& 
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 other, output_mask);
+    return _ops::logaddexp2_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            other, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -3143,8 +3141,8 @@ Tensor logaddexp2_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tenso
   }
   if (!compute_requires_grad(self_tangent, other_tangent, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp2_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                            other_tangent, self, other);
+    return _ops::logaddexp2_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
+                                       self, other);
   }
   const auto grad_fn = make_node<Logaddexp2JvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
@@ -3158,8 +3156,8 @@ Tensor logaddexp2_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tenso
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp2_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                            other_tangent, self, other);
+    return _ops::logaddexp2_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
+                                       self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3175,8 +3173,8 @@ std::tuple<Tensor, Tensor> logaddexp_backward(DispatchKeySet ks, const Tensor& g
   }
   if (!compute_requires_grad(grad_output, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                other, output_mask);
+    return _ops::logaddexp_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                           output_mask);
   }
   const auto grad_fn = make_node<LogaddexpBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
@@ -3187,8 +3185,8 @@ std::tuple<Tensor, Tensor> logaddexp_backward(DispatchKeySet ks, const Tensor& g
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                other, output_mask);
+    return _ops::logaddexp_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                           other, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -3203,8 +3201,8 @@ Tensor logaddexp_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor
   }
   if (!compute_requires_grad(self_tangent, other_tangent, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                           other_tangent, self, other);
+    return _ops::logaddexp_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
+                                      self, other);
   }
   const auto grad_fn = make_node<LogaddexpJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
@@ -3218,8 +3216,8 @@ Tensor logaddexp_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::logaddexp_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                           other_tangent, self, other);
+    return _ops::logaddexp_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
+                                      self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3232,13 +3230,13 @@ Tensor nextafter(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::nextafter::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::nextafter::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<NotImplemented>("nextafter");
   collect_edges(*grad_fn, self, other);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::nextafter::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::nextafter::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3258,7 +3256,7 @@ Tensor& nextafter_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::nextafter_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::nextafter_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3272,7 +3270,7 @@ Tensor& nextafter_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
   check_out_requires_grad("nextafter", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::nextafter_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::nextafter_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -3285,7 +3283,7 @@ Tensor special_xlog1py(DispatchKeySet ks, const Tensor& self, const Tensor& othe
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_xlog1py::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::special_xlog1py::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<SpecialXlog1PyBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -3293,7 +3291,7 @@ Tensor special_xlog1py(DispatchKeySet ks, const Tensor& self, const Tensor& othe
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_xlog1py::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::special_xlog1py::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3315,7 +3313,7 @@ Tensor& special_xlog1py_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_xlog1py_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::special_xlog1py_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3330,8 +3328,8 @@ Tensor& special_xlog1py_other_scalar_out(DispatchKeySet ks, const Tensor& self, 
   check_out_requires_grad("special_xlog1py", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_xlog1py_other_scalar_out::redispatch(ks & c10::after_autograd_keyset, self, other,
-                                                       out);
+    _ops::special_xlog1py_other_scalar_out::table(ks & c10::after_autograd_keyset, self, other,
+                                                  out);
   }
   increment_version(out);
   return out;
@@ -3343,7 +3341,7 @@ Tensor& special_xlog1py_out(DispatchKeySet ks, const Tensor& self, const Tensor&
   check_out_requires_grad("special_xlog1py", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_xlog1py_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::special_xlog1py_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -3355,8 +3353,7 @@ Tensor& special_xlog1py_self_scalar_out(DispatchKeySet ks, const Scalar& self, c
   check_out_requires_grad("special_xlog1py", other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_xlog1py_self_scalar_out::redispatch(ks & c10::after_autograd_keyset, self, other,
-                                                      out);
+    _ops::special_xlog1py_self_scalar_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -3372,8 +3369,8 @@ std::tuple<Tensor, Tensor> special_xlog1py_backward(DispatchKeySet ks, const Ten
   }
   if (!compute_requires_grad(grad_output, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_xlog1py_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                      self, other, output_mask);
+    return _ops::special_xlog1py_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                                 other, output_mask);
   }
   const auto grad_fn = make_node<SpecialXlog1PyBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
@@ -3384,8 +3381,8 @@ std::tuple<Tensor, Tensor> special_xlog1py_backward(DispatchKeySet ks, const Ten
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_xlog1py_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                      self, other, output_mask);
+    return _ops::special_xlog1py_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                                 other, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -3401,8 +3398,8 @@ Tensor special_xlog1py_jvp(DispatchKeySet ks, const Tensor& self_tangent,
   }
   if (!compute_requires_grad(self_tangent, other_tangent, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_xlog1py_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                                 other_tangent, self, other);
+    return _ops::special_xlog1py_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
+                                            other_tangent, self, other);
   }
   const auto grad_fn = make_node<SpecialXlog1PyJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
@@ -3414,8 +3411,8 @@ Tensor special_xlog1py_jvp(DispatchKeySet ks, const Tensor& self_tangent,
   if (grad_fn->should_compute_output(3)) grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_xlog1py_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                                 other_tangent, self, other);
+    return _ops::special_xlog1py_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
+                                            other_tangent, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3427,8 +3424,7 @@ Tensor& special_xlogy_other_scalar_out(DispatchKeySet ks, const Tensor& self, co
   check_out_requires_grad("special_xlogy", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_xlogy_other_scalar_out::redispatch(ks & c10::after_autograd_keyset, self, other,
-                                                     out);
+    _ops::special_xlogy_other_scalar_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -3439,7 +3435,7 @@ Tensor& special_xlogy_out(DispatchKeySet ks, const Tensor& self, const Tensor& o
   check_out_requires_grad("special_xlogy", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_xlogy_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::special_xlogy_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -3451,8 +3447,7 @@ Tensor& special_xlogy_self_scalar_out(DispatchKeySet ks, const Scalar& self, con
   check_out_requires_grad("special_xlogy", other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_xlogy_self_scalar_out::redispatch(ks & c10::after_autograd_keyset, self, other,
-                                                    out);
+    _ops::special_xlogy_self_scalar_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -3465,7 +3460,7 @@ Tensor xlogy_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) 
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::xlogy_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::xlogy_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<XlogyBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -3473,7 +3468,7 @@ Tensor xlogy_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) 
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::xlogy_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::xlogy_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3495,7 +3490,7 @@ Tensor& xlogy__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::xlogy__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::xlogy__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3510,7 +3505,7 @@ Tensor& xlogy_OutScalar_Other(DispatchKeySet ks, const Tensor& self, const Scala
   check_out_requires_grad("xlogy", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::xlogy_OutScalar_Other::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::xlogy_OutScalar_Other::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -3522,7 +3517,7 @@ Tensor& xlogy_OutScalar_Self(DispatchKeySet ks, const Scalar& self, const Tensor
   check_out_requires_grad("xlogy", other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::xlogy_OutScalar_Self::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::xlogy_OutScalar_Self::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -3533,7 +3528,7 @@ Tensor& xlogy_OutTensor(DispatchKeySet ks, const Tensor& self, const Tensor& oth
   check_out_requires_grad("xlogy", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::xlogy_OutTensor::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::xlogy_OutTensor::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -3549,8 +3544,8 @@ std::tuple<Tensor, Tensor> xlogy_backward_Tensor(DispatchKeySet ks, const Tensor
   }
   if (!compute_requires_grad(grad_output, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::xlogy_backward_Tensor::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                   other, output_mask);
+    return _ops::xlogy_backward_Tensor::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                              other, output_mask);
   }
   const auto grad_fn = make_node<XlogyBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
@@ -3561,8 +3556,8 @@ std::tuple<Tensor, Tensor> xlogy_backward_Tensor(DispatchKeySet ks, const Tensor
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::xlogy_backward_Tensor::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                   self, other, output_mask);
+    return _ops::xlogy_backward_Tensor::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                              other, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -3577,8 +3572,8 @@ Tensor xlogy_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent, const Ten
   }
   if (!compute_requires_grad(self_tangent, other_tangent, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::xlogy_jvp_Tensor::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                              other_tangent, self, other);
+    return _ops::xlogy_jvp_Tensor::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
+                                         self, other);
   }
   const auto grad_fn = make_node<XlogyJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
@@ -3590,8 +3585,8 @@ Tensor xlogy_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent, const Ten
   if (grad_fn->should_compute_output(3)) grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::xlogy_jvp_Tensor::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                              other_tangent, self, other);
+    return _ops::xlogy_jvp_Tensor::table(ks & c10::after_autograd_keyset, self_tangent,
+                                         other_tangent, self, other);
   }();
   set_history(result, grad_fn);
   return result;

@@ -1024,7 +1024,7 @@ Tensor add_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, co
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::add_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other, alpha);
+    return _ops::add_Tensor::table(ks & c10::after_autograd_keyset, self, other, alpha);
   }
   const auto grad_fn = make_node<AddBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -1033,7 +1033,7 @@ Tensor add_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, co
   grad_fn->alpha = alpha;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::add_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other, alpha);
+    return _ops::add_Tensor::table(ks & c10::after_autograd_keyset, self, other, alpha);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1056,7 +1056,7 @@ Tensor& add__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other, const 
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::add__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other, alpha);
+    _ops::add__Tensor::table(ks & c10::after_autograd_keyset, self, other, alpha);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1071,7 +1071,7 @@ Tensor& add_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, cons
   check_out_requires_grad("add", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::add_out::redispatch(ks & c10::after_autograd_keyset, self, other, alpha, out);
+    _ops::add_out::table(ks & c10::after_autograd_keyset, self, other, alpha, out);
   }
   increment_version(out);
   return out;
@@ -1084,7 +1084,7 @@ Tensor atan2(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::atan2::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::atan2::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<Atan2Backward0>();
   collect_edges(*grad_fn, self, other);
@@ -1092,7 +1092,7 @@ Tensor atan2(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::atan2::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::atan2::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1114,7 +1114,7 @@ Tensor& atan2_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::atan2_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::atan2_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1128,7 +1128,7 @@ Tensor& atan2_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Te
   check_out_requires_grad("atan2", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::atan2_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::atan2_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1144,8 +1144,8 @@ std::tuple<Tensor, Tensor> atan2_backward(DispatchKeySet ks, const Tensor& grad_
   }
   if (!compute_requires_grad(grad_output, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::atan2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, other,
-                                            output_mask);
+    return _ops::atan2_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                       output_mask);
   }
   const auto grad_fn = make_node<Atan2BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
@@ -1156,8 +1156,8 @@ std::tuple<Tensor, Tensor> atan2_backward(DispatchKeySet ks, const Tensor& grad_
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::atan2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                            other, output_mask);
+    return _ops::atan2_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
+                                       output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -1172,8 +1172,8 @@ Tensor atan2_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& ot
   }
   if (!compute_requires_grad(self_tangent, other_tangent, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::atan2_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
-                                       self, other);
+    return _ops::atan2_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent, self,
+                                  other);
   }
   const auto grad_fn = make_node<Atan2JvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
@@ -1187,8 +1187,8 @@ Tensor atan2_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& ot
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::atan2_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
-                                       self, other);
+    return _ops::atan2_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
+                                  self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1197,7 +1197,7 @@ Tensor atan2_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& ot
 // bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor bitwise_and_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::bitwise_and_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::bitwise_and_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1214,7 +1214,7 @@ Tensor& bitwise_and__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_and__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::bitwise_and__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1229,7 +1229,7 @@ Tensor& bitwise_and_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tens
   check_out_requires_grad("bitwise_and", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_and_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::bitwise_and_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1238,7 +1238,7 @@ Tensor& bitwise_and_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tens
 // bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor bitwise_or_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::bitwise_or_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::bitwise_or_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1255,7 +1255,7 @@ Tensor& bitwise_or__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other)
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_or__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::bitwise_or__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1270,7 +1270,7 @@ Tensor& bitwise_or_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tenso
   check_out_requires_grad("bitwise_or", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_or_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::bitwise_or_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1279,7 +1279,7 @@ Tensor& bitwise_or_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tenso
 // bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor bitwise_xor_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::bitwise_xor_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::bitwise_xor_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1296,7 +1296,7 @@ Tensor& bitwise_xor__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_xor__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::bitwise_xor__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1311,7 +1311,7 @@ Tensor& bitwise_xor_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tens
   check_out_requires_grad("bitwise_xor", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_xor_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::bitwise_xor_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1324,7 +1324,7 @@ Tensor div_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::div_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::div_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<DivBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -1333,7 +1333,7 @@ Tensor div_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::div_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::div_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1347,8 +1347,7 @@ Tensor div_Tensor_mode(DispatchKeySet ks, const Tensor& self, const Tensor& othe
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::div_Tensor_mode::redispatch(ks & c10::after_autograd_keyset, self, other,
-                                             rounding_mode);
+    return _ops::div_Tensor_mode::table(ks & c10::after_autograd_keyset, self, other, rounding_mode);
   }
   const auto grad_fn = make_node<DivBackward1>();
   collect_edges(*grad_fn, self, other);
@@ -1359,8 +1358,8 @@ Tensor div_Tensor_mode(DispatchKeySet ks, const Tensor& self, const Tensor& othe
   if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::div_Tensor_mode::redispatch(ks & c10::after_autograd_keyset, self, other,
-                                             rounding_mode);
+    return _ops::div_Tensor_mode::table(ks & c10::after_autograd_keyset, self, other,
+                                        rounding_mode);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1383,7 +1382,7 @@ Tensor& div__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::div__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::div__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1412,7 +1411,7 @@ Tensor& div__Tensor_mode(DispatchKeySet ks, Tensor& self, const Tensor& other,
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::div__Tensor_mode::redispatch(ks & c10::after_autograd_keyset, self, other, rounding_mode);
+    _ops::div__Tensor_mode::table(ks & c10::after_autograd_keyset, self, other, rounding_mode);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1426,7 +1425,7 @@ Tensor& div_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tens
   check_out_requires_grad("div", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::div_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::div_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1438,8 +1437,7 @@ Tensor& div_out_mode(DispatchKeySet ks, const Tensor& self, const Tensor& other,
   check_out_requires_grad("div", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::div_out_mode::redispatch(ks & c10::after_autograd_keyset, self, other, rounding_mode,
-                                   out);
+    _ops::div_out_mode::table(ks & c10::after_autograd_keyset, self, other, rounding_mode, out);
   }
   increment_version(out);
   return out;
@@ -1448,7 +1446,7 @@ Tensor& div_out_mode(DispatchKeySet ks, const Tensor& self, const Tensor& other,
 // eq.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor eq_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::eq_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::eq_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1465,7 +1463,7 @@ Tensor& eq__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::eq__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::eq__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1479,7 +1477,7 @@ Tensor& eq_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
   check_out_requires_grad("eq", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::eq_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::eq_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1492,7 +1490,7 @@ Tensor fmod_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmod_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::fmod_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<FmodBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -1500,7 +1498,7 @@ Tensor fmod_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   if (grad_fn->should_compute_output(1)) grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::fmod_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::fmod_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1522,7 +1520,7 @@ Tensor& fmod__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::fmod__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::fmod__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1536,7 +1534,7 @@ Tensor& fmod_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& oth
   check_out_requires_grad("fmod", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::fmod_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::fmod_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1545,7 +1543,7 @@ Tensor& fmod_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& oth
 // ge.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor ge_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::ge_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::ge_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1562,7 +1560,7 @@ Tensor& ge__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::ge__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::ge__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1576,7 +1574,7 @@ Tensor& ge_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
   check_out_requires_grad("ge", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::ge_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::ge_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1590,8 +1588,8 @@ Tensor gelu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::gelu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                           approximate);
+    return _ops::gelu_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                      approximate);
   }
   const auto grad_fn = make_node<GeluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1600,8 +1598,8 @@ Tensor gelu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::gelu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                           approximate);
+    return _ops::gelu_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                      approximate);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1614,8 +1612,8 @@ Tensor& gelu_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output, c
   check_out_requires_grad("gelu_backward", grad_output, self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::gelu_backward_grad_input::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               approximate, out);
+    _ops::gelu_backward_grad_input::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                          approximate, out);
   }
   increment_version(out);
   return out;
@@ -1624,7 +1622,7 @@ Tensor& gelu_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output, c
 // gt.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor gt_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::gt_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::gt_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1641,7 +1639,7 @@ Tensor& gt__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::gt__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::gt__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1655,7 +1653,7 @@ Tensor& gt_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
   check_out_requires_grad("gt", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::gt_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::gt_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1664,7 +1662,7 @@ Tensor& gt_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
 // le.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor le_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::le_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::le_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1681,7 +1679,7 @@ Tensor& le__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::le__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::le__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1695,7 +1693,7 @@ Tensor& le_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
   check_out_requires_grad("le", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::le_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::le_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1704,7 +1702,7 @@ Tensor& le_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
 // logical_and(Tensor self, Tensor other) -> Tensor
 Tensor logical_and(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::logical_and::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::logical_and::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1721,7 +1719,7 @@ Tensor& logical_and_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logical_and_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::logical_and_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1735,7 +1733,7 @@ Tensor& logical_and_out(DispatchKeySet ks, const Tensor& self, const Tensor& oth
   check_out_requires_grad("logical_and", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logical_and_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::logical_and_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1744,7 +1742,7 @@ Tensor& logical_and_out(DispatchKeySet ks, const Tensor& self, const Tensor& oth
 // logical_or(Tensor self, Tensor other) -> Tensor
 Tensor logical_or(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::logical_or::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::logical_or::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1761,7 +1759,7 @@ Tensor& logical_or_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logical_or_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::logical_or_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1775,7 +1773,7 @@ Tensor& logical_or_out(DispatchKeySet ks, const Tensor& self, const Tensor& othe
   check_out_requires_grad("logical_or", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logical_or_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::logical_or_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1784,7 +1782,7 @@ Tensor& logical_or_out(DispatchKeySet ks, const Tensor& self, const Tensor& othe
 // logical_xor(Tensor self, Tensor other) -> Tensor
 Tensor logical_xor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::logical_xor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::logical_xor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1801,7 +1799,7 @@ Tensor& logical_xor_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logical_xor_::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::logical_xor_::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1815,7 +1813,7 @@ Tensor& logical_xor_out(DispatchKeySet ks, const Tensor& self, const Tensor& oth
   check_out_requires_grad("logical_xor", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logical_xor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::logical_xor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1824,7 +1822,7 @@ Tensor& logical_xor_out(DispatchKeySet ks, const Tensor& self, const Tensor& oth
 // lt.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor lt_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::lt_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::lt_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1841,7 +1839,7 @@ Tensor& lt__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lt__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::lt__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1855,7 +1853,7 @@ Tensor& lt_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
   check_out_requires_grad("lt", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lt_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::lt_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1868,7 +1866,7 @@ Tensor maximum(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::maximum::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::maximum::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<MaximumBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -1876,7 +1874,7 @@ Tensor maximum(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::maximum::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::maximum::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1887,7 +1885,7 @@ Tensor& maximum_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, 
   check_out_requires_grad("maximum", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::maximum_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::maximum_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1900,7 +1898,7 @@ Tensor minimum(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::minimum::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::minimum::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<MinimumBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -1908,7 +1906,7 @@ Tensor minimum(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::minimum::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::minimum::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1919,7 +1917,7 @@ Tensor& minimum_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, 
   check_out_requires_grad("minimum", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::minimum_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::minimum_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1932,7 +1930,7 @@ Tensor mul_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::mul_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::mul_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<MulBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -1942,7 +1940,7 @@ Tensor mul_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   grad_fn->other_scalar_type = other.scalar_type();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::mul_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::mul_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1966,7 +1964,7 @@ Tensor& mul__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::mul__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::mul__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1980,7 +1978,7 @@ Tensor& mul_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tens
   check_out_requires_grad("mul", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::mul_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::mul_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1989,7 +1987,7 @@ Tensor& mul_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tens
 // ne.Tensor(Tensor self, Tensor other) -> Tensor
 Tensor ne_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   AutoDispatchBelowAutograd guard;
-  return _ops::ne_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+  return _ops::ne_Tensor::table(ks & c10::after_autograd_keyset, self, other);
 }
 
 // ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -2006,7 +2004,7 @@ Tensor& ne__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::ne__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::ne__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2020,7 +2018,7 @@ Tensor& ne_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& other
   check_out_requires_grad("ne", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::ne_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::ne_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -2033,7 +2031,7 @@ Tensor pow_Scalar(DispatchKeySet ks, const Scalar& self, const Tensor& exponent)
   }
   if (!compute_requires_grad(exponent)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::pow_Scalar::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+    return _ops::pow_Scalar::table(ks & c10::after_autograd_keyset, self, exponent);
   }
   const auto grad_fn = make_node<PowBackward2>();
   collect_edges(*grad_fn, exponent);
@@ -2041,7 +2039,7 @@ Tensor pow_Scalar(DispatchKeySet ks, const Scalar& self, const Tensor& exponent)
   grad_fn->exponent_ = SavedTensor(exponent, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::pow_Scalar::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+    return _ops::pow_Scalar::table(ks & c10::after_autograd_keyset, self, exponent);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2055,7 +2053,7 @@ Tensor pow_Tensor_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& ex
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::pow_Tensor_Scalar::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+    return _ops::pow_Tensor_Scalar::table(ks & c10::after_autograd_keyset, self, exponent);
   }
   const auto grad_fn = make_node<PowBackward1>();
   collect_edges(*grad_fn, self);
@@ -2063,7 +2061,7 @@ Tensor pow_Tensor_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& ex
   grad_fn->exponent = exponent;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::pow_Tensor_Scalar::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+    return _ops::pow_Tensor_Scalar::table(ks & c10::after_autograd_keyset, self, exponent);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2076,7 +2074,7 @@ Tensor pow_Tensor_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& ex
   }
   if (!compute_requires_grad(self, exponent)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::pow_Tensor_Tensor::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+    return _ops::pow_Tensor_Tensor::table(ks & c10::after_autograd_keyset, self, exponent);
   }
   const auto grad_fn = make_node<PowBackward0>();
   collect_edges(*grad_fn, self, exponent);
@@ -2084,7 +2082,7 @@ Tensor pow_Tensor_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& ex
   grad_fn->exponent_ = SavedTensor(exponent, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::pow_Tensor_Tensor::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+    return _ops::pow_Tensor_Tensor::table(ks & c10::after_autograd_keyset, self, exponent);
   }();
   set_history(result, grad_fn);
   if (grad_fn->should_compute_output(1)) grad_fn->result_ = SavedTensor(result, true);
@@ -2107,7 +2105,7 @@ Tensor& pow__Tensor_Scalar(DispatchKeySet ks, Tensor& self, const Scalar& expone
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::pow__Tensor_Scalar::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+    _ops::pow__Tensor_Scalar::table(ks & c10::after_autograd_keyset, self, exponent);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2132,7 +2130,7 @@ Tensor& pow__Tensor_Tensor(DispatchKeySet ks, Tensor& self, const Tensor& expone
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::pow__Tensor_Tensor::redispatch(ks & c10::after_autograd_keyset, self, exponent);
+    _ops::pow__Tensor_Tensor::table(ks & c10::after_autograd_keyset, self, exponent);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2149,7 +2147,7 @@ Tensor& pow_Scalar_out(DispatchKeySet ks, const Scalar& self, const Tensor& expo
   check_out_requires_grad("pow", exponent, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::pow_Scalar_out::redispatch(ks & c10::after_autograd_keyset, self, exponent, out);
+    _ops::pow_Scalar_out::table(ks & c10::after_autograd_keyset, self, exponent, out);
   }
   increment_version(out);
   return out;
@@ -2161,7 +2159,7 @@ Tensor& pow_Tensor_Scalar_out(DispatchKeySet ks, const Tensor& self, const Scala
   check_out_requires_grad("pow", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::pow_Tensor_Scalar_out::redispatch(ks & c10::after_autograd_keyset, self, exponent, out);
+    _ops::pow_Tensor_Scalar_out::table(ks & c10::after_autograd_keyset, self, exponent, out);
   }
   increment_version(out);
   return out;
@@ -2173,7 +2171,7 @@ Tensor& pow_Tensor_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tenso
   check_out_requires_grad("pow", self, exponent, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::pow_Tensor_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, exponent, out);
+    _ops::pow_Tensor_Tensor_out::table(ks & c10::after_autograd_keyset, self, exponent, out);
   }
   increment_version(out);
   return out;
@@ -2186,7 +2184,7 @@ Tensor remainder_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& oth
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::remainder_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::remainder_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   const auto grad_fn = make_node<RemainderBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -2194,7 +2192,7 @@ Tensor remainder_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& oth
   if (grad_fn->should_compute_output(1)) grad_fn->other_ = SavedTensor(other, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::remainder_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    return _ops::remainder_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2216,7 +2214,7 @@ Tensor& remainder__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) 
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::remainder__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other);
+    _ops::remainder__Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2231,7 +2229,7 @@ Tensor& remainder_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor
   check_out_requires_grad("remainder", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::remainder_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::remainder_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -2243,7 +2241,7 @@ Tensor& rsub_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& oth
   check_out_requires_grad("rsub", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::rsub_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, other, alpha, out);
+    _ops::rsub_Tensor_out::table(ks & c10::after_autograd_keyset, self, other, alpha, out);
   }
   increment_version(out);
   return out;
@@ -2256,7 +2254,7 @@ Tensor sub_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, co
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sub_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other, alpha);
+    return _ops::sub_Tensor::table(ks & c10::after_autograd_keyset, self, other, alpha);
   }
   const auto grad_fn = make_node<SubBackward0>();
   collect_edges(*grad_fn, self, other);
@@ -2265,7 +2263,7 @@ Tensor sub_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, co
   grad_fn->alpha = alpha;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sub_Tensor::redispatch(ks & c10::after_autograd_keyset, self, other, alpha);
+    return _ops::sub_Tensor::table(ks & c10::after_autograd_keyset, self, other, alpha);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2288,7 +2286,7 @@ Tensor& sub__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other, const 
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sub__Tensor::redispatch(ks & c10::after_autograd_keyset, self, other, alpha);
+    _ops::sub__Tensor::table(ks & c10::after_autograd_keyset, self, other, alpha);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2303,7 +2301,7 @@ Tensor& sub_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, cons
   check_out_requires_grad("sub", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sub_out::redispatch(ks & c10::after_autograd_keyset, self, other, alpha, out);
+    _ops::sub_out::table(ks & c10::after_autograd_keyset, self, other, alpha, out);
   }
   increment_version(out);
   return out;

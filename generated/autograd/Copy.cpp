@@ -262,16 +262,16 @@ Tensor _to_copy(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType>
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_to_copy::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                      pin_memory, non_blocking, memory_format);
+    return _ops::_to_copy::table(ks & c10::after_autograd_keyset, self, dtype, layout, device,
+                                 pin_memory, non_blocking, memory_format);
   }
   const auto grad_fn = make_node<ToCopyBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_options = self.options();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_to_copy::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                      pin_memory, non_blocking, memory_format);
+    return _ops::_to_copy::table(ks & c10::after_autograd_keyset, self, dtype, layout, device,
+                                 pin_memory, non_blocking, memory_format);
   }();
   set_history(result, grad_fn);
   return result;
@@ -289,7 +289,7 @@ Tensor alias(DispatchKeySet ks, const Tensor& self) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::alias::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::alias::table(ks & c10::after_autograd_keyset, self);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -305,13 +305,13 @@ Tensor clone(DispatchKeySet ks, const Tensor& self, std::optional<MemoryFormat> 
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::clone::redispatch(ks & c10::after_autograd_keyset, self, memory_format);
+    return _ops::clone::table(ks & c10::after_autograd_keyset, self, memory_format);
   }
   const auto grad_fn = make_node<CloneBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::clone::redispatch(ks & c10::after_autograd_keyset, self, memory_format);
+    return _ops::clone::table(ks & c10::after_autograd_keyset, self, memory_format);
   }();
   set_history(result, grad_fn);
   return result;
@@ -324,7 +324,7 @@ Tensor copy(DispatchKeySet ks, const Tensor& self, const Tensor& src, bool non_b
   }
   if (!compute_requires_grad(self, src)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::copy::redispatch(ks & c10::after_autograd_keyset, self, src, non_blocking);
+    return _ops::copy::table(ks & c10::after_autograd_keyset, self, src, non_blocking);
   }
   const auto grad_fn = make_node<CopyBackward0>();
   collect_edges(*grad_fn, self, src);
@@ -332,7 +332,7 @@ Tensor copy(DispatchKeySet ks, const Tensor& self, const Tensor& src, bool non_b
   grad_fn->src_options = src.options();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::copy::redispatch(ks & c10::after_autograd_keyset, self, src, non_blocking);
+    return _ops::copy::table(ks & c10::after_autograd_keyset, self, src, non_blocking);
   }();
   set_history(result, grad_fn);
   return result;
@@ -354,7 +354,7 @@ Tensor& copy_(DispatchKeySet ks, Tensor& self, const Tensor& src, bool non_block
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::copy_::redispatch(ks & c10::after_autograd_keyset, self, src, non_blocking);
+    _ops::copy_::table(ks & c10::after_autograd_keyset, self, src, non_blocking);
   }
   increment_version(self);
   if (grad_fn) {
@@ -366,7 +366,7 @@ Tensor& copy_(DispatchKeySet ks, Tensor& self, const Tensor& src, bool non_block
 // detach(Tensor(a) self) -> Tensor(a)
 Tensor detach(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::detach::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::detach::table(ks & c10::after_autograd_keyset, self);
 }
 
 // fill.Scalar(Tensor self, Scalar value) -> Tensor
@@ -376,13 +376,13 @@ Tensor fill_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& value) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::fill_Scalar::redispatch(ks & c10::after_autograd_keyset, self, value);
+    return _ops::fill_Scalar::table(ks & c10::after_autograd_keyset, self, value);
   }
   const auto grad_fn = make_node<FillBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::fill_Scalar::redispatch(ks & c10::after_autograd_keyset, self, value);
+    return _ops::fill_Scalar::table(ks & c10::after_autograd_keyset, self, value);
   }();
   set_history(result, grad_fn);
   return result;
@@ -395,14 +395,14 @@ Tensor fill_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& value) {
   }
   if (!compute_requires_grad(self, value)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::fill_Tensor::redispatch(ks & c10::after_autograd_keyset, self, value);
+    return _ops::fill_Tensor::table(ks & c10::after_autograd_keyset, self, value);
   }
   const auto grad_fn = make_node<FillBackward1>();
   collect_edges(*grad_fn, self, value);
   grad_fn->value_options = value.options();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::fill_Tensor::redispatch(ks & c10::after_autograd_keyset, self, value);
+    return _ops::fill_Tensor::table(ks & c10::after_autograd_keyset, self, value);
   }();
   set_history(result, grad_fn);
   return result;
@@ -422,7 +422,7 @@ Tensor& fill__Scalar(DispatchKeySet ks, Tensor& self, const Scalar& value) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::fill__Scalar::redispatch(ks & c10::after_autograd_keyset, self, value);
+    _ops::fill__Scalar::table(ks & c10::after_autograd_keyset, self, value);
   }
   increment_version(self);
   if (grad_fn) {
@@ -446,7 +446,7 @@ Tensor& fill__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& value) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::fill__Tensor::redispatch(ks & c10::after_autograd_keyset, self, value);
+    _ops::fill__Tensor::table(ks & c10::after_autograd_keyset, self, value);
   }
   increment_version(self);
   if (grad_fn) {
@@ -470,7 +470,7 @@ Tensor& resize_(DispatchKeySet ks, Tensor& self, IntArrayRef size,
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::resize_::redispatch(ks & c10::after_autograd_keyset, self, size, memory_format);
+    _ops::resize_::table(ks & c10::after_autograd_keyset, self, size, memory_format);
   }
   increment_version(self);
   if (grad_fn) {
@@ -486,13 +486,13 @@ Tensor zero(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::zero::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::zero::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<ZeroBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::zero::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::zero::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -512,7 +512,7 @@ Tensor& zero_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::zero_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::zero_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {

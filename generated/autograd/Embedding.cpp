@@ -83,8 +83,8 @@ Tensor embedding(DispatchKeySet ks, const Tensor& weight, const Tensor& indices,
   }
   if (!compute_requires_grad(weight)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::embedding::redispatch(ks & c10::after_autograd_keyset, weight, indices, padding_idx,
-                                       scale_grad_by_freq, sparse);
+    return _ops::embedding::table(ks & c10::after_autograd_keyset, weight, indices, padding_idx,
+                                  scale_grad_by_freq, sparse);
   }
   const auto grad_fn = make_node<EmbeddingBackward0>();
   collect_edges(*grad_fn, weight);
@@ -95,8 +95,8 @@ Tensor embedding(DispatchKeySet ks, const Tensor& weight, const Tensor& indices,
   grad_fn->sparse = sparse;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::embedding::redispatch(ks & c10::after_autograd_keyset, weight, indices,
-                                       padding_idx, scale_grad_by_freq, sparse);
+    return _ops::embedding::table(ks & c10::after_autograd_keyset, weight, indices, padding_idx,
+                                  scale_grad_by_freq, sparse);
   }();
   set_history(result, grad_fn);
   return result;
@@ -109,8 +109,8 @@ Tensor& embedding_out(DispatchKeySet ks, const Tensor& weight, const Tensor& ind
   check_out_requires_grad("embedding", weight, indices, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::embedding_out::redispatch(ks & c10::after_autograd_keyset, weight, indices, padding_idx,
-                                    scale_grad_by_freq, sparse, out);
+    _ops::embedding_out::table(ks & c10::after_autograd_keyset, weight, indices, padding_idx,
+                               scale_grad_by_freq, sparse, out);
   }
   increment_version(out);
   return out;
@@ -126,9 +126,9 @@ Tensor embedding_dense_backward(DispatchKeySet ks, const Tensor& grad_output, co
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::embedding_dense_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                      indices, num_weights, padding_idx,
-                                                      scale_grad_by_freq);
+    return _ops::embedding_dense_backward::table(ks & c10::after_autograd_keyset, grad_output,
+                                                 indices, num_weights, padding_idx,
+                                                 scale_grad_by_freq);
   }
   const auto grad_fn = make_node<EmbeddingDenseBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -137,9 +137,9 @@ Tensor embedding_dense_backward(DispatchKeySet ks, const Tensor& grad_output, co
   grad_fn->scale_grad_by_freq = scale_grad_by_freq;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::embedding_dense_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                      indices, num_weights, padding_idx,
-                                                      scale_grad_by_freq);
+    return _ops::embedding_dense_backward::table(ks & c10::after_autograd_keyset, grad_output,
+                                                 indices, num_weights, padding_idx,
+                                                 scale_grad_by_freq);
   }();
   set_history(result, grad_fn);
   return result;
@@ -153,9 +153,8 @@ Tensor& embedding_dense_backward_out(DispatchKeySet ks, const Tensor& grad_outpu
   check_out_requires_grad("embedding_dense_backward", grad_output, indices, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::embedding_dense_backward_out::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                   indices, num_weights, padding_idx,
-                                                   scale_grad_by_freq, out);
+    _ops::embedding_dense_backward_out::table(ks & c10::after_autograd_keyset, grad_output, indices,
+                                              num_weights, padding_idx, scale_grad_by_freq, out);
   }
   increment_version(out);
   return out;

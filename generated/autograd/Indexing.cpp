@@ -367,7 +367,7 @@ Tensor gather(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& 
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::gather::redispatch(ks & c10::after_autograd_keyset, self, dim, index, sparse_grad);
+    return _ops::gather::table(ks & c10::after_autograd_keyset, self, dim, index, sparse_grad);
   }
   const auto grad_fn = make_node<GatherBackward0>();
   collect_edges(*grad_fn, self);
@@ -376,7 +376,7 @@ Tensor gather(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& 
   grad_fn->index_ = SavedTensor(index, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::gather::redispatch(ks & c10::after_autograd_keyset, self, dim, index, sparse_grad);
+    return _ops::gather::table(ks & c10::after_autograd_keyset, self, dim, index, sparse_grad);
   }();
   set_history(result, grad_fn);
   return result;
@@ -389,8 +389,7 @@ Tensor& gather_out(DispatchKeySet ks, const Tensor& self, int64_t dim, const Ten
   check_out_requires_grad("gather", self, index, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::gather_out::redispatch(ks & c10::after_autograd_keyset, self, dim, index, sparse_grad,
-                                 out);
+    _ops::gather_out::table(ks & c10::after_autograd_keyset, self, dim, index, sparse_grad, out);
   }
   increment_version(out);
   return out;
@@ -403,7 +402,7 @@ Tensor index_Tensor(DispatchKeySet ks, const Tensor& self, OptionalTensorList in
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::index_Tensor::redispatch(ks & c10::after_autograd_keyset, self, indices);
+    return _ops::index_Tensor::table(ks & c10::after_autograd_keyset, self, indices);
   }
   const auto grad_fn = make_node<IndexBackward0>();
   collect_edges(*grad_fn, self);
@@ -411,7 +410,7 @@ Tensor index_Tensor(DispatchKeySet ks, const Tensor& self, OptionalTensorList in
   grad_fn->indices_ = save_list(indices, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::index_Tensor::redispatch(ks & c10::after_autograd_keyset, self, indices);
+    return _ops::index_Tensor::table(ks & c10::after_autograd_keyset, self, indices);
   }();
   set_history(result, grad_fn);
   return result;
@@ -423,7 +422,7 @@ Tensor& index_Tensor_out(DispatchKeySet ks, const Tensor& self, OptionalTensorLi
   check_out_requires_grad("index", self, indices, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::index_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, indices, out);
+    _ops::index_Tensor_out::table(ks & c10::after_autograd_keyset, self, indices, out);
   }
   increment_version(out);
   return out;
@@ -437,8 +436,7 @@ Tensor index_add(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tenso
   }
   if (!compute_requires_grad(self, source)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::index_add::redispatch(ks & c10::after_autograd_keyset, self, dim, index, source,
-                                       alpha);
+    return _ops::index_add::table(ks & c10::after_autograd_keyset, self, dim, index, source, alpha);
   }
   const auto grad_fn = make_node<IndexAddBackward0>();
   collect_edges(*grad_fn, self, source);
@@ -448,8 +446,7 @@ Tensor index_add(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tenso
   grad_fn->alpha = alpha;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::index_add::redispatch(ks & c10::after_autograd_keyset, self, dim, index, source,
-                                       alpha);
+    return _ops::index_add::table(ks & c10::after_autograd_keyset, self, dim, index, source, alpha);
   }();
   set_history(result, grad_fn);
   return result;
@@ -475,7 +472,7 @@ Tensor& index_add_(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor& i
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::index_add_::redispatch(ks & c10::after_autograd_keyset, self, dim, index, source, alpha);
+    _ops::index_add_::table(ks & c10::after_autograd_keyset, self, dim, index, source, alpha);
   }
   increment_version(self);
   if (grad_fn) {
@@ -491,8 +488,8 @@ Tensor& index_add_out(DispatchKeySet ks, const Tensor& self, int64_t dim, const 
   check_out_requires_grad("index_add", self, index, source, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::index_add_out::redispatch(ks & c10::after_autograd_keyset, self, dim, index, source,
-                                    alpha, out);
+    _ops::index_add_out::table(ks & c10::after_autograd_keyset, self, dim, index, source, alpha,
+                               out);
   }
   increment_version(out);
   return out;
@@ -506,8 +503,7 @@ Tensor index_put(DispatchKeySet ks, const Tensor& self, OptionalTensorList indic
   }
   if (!compute_requires_grad(self, values)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::index_put::redispatch(ks & c10::after_autograd_keyset, self, indices, values,
-                                       accumulate);
+    return _ops::index_put::table(ks & c10::after_autograd_keyset, self, indices, values, accumulate);
   }
   const auto grad_fn = make_node<IndexPutBackward1>();
   collect_edges(*grad_fn, self, values);
@@ -516,8 +512,8 @@ Tensor index_put(DispatchKeySet ks, const Tensor& self, OptionalTensorList indic
   grad_fn->values_sizes = values.sizes();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::index_put::redispatch(ks & c10::after_autograd_keyset, self, indices, values,
-                                       accumulate);
+    return _ops::index_put::table(ks & c10::after_autograd_keyset, self, indices, values,
+                                  accumulate);
   }();
   set_history(result, grad_fn);
   return result;
@@ -542,8 +538,7 @@ Tensor& index_put_(DispatchKeySet ks, Tensor& self, OptionalTensorList indices,
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::index_put_::redispatch(ks & c10::after_autograd_keyset, self, indices, values,
-                                 accumulate);
+    _ops::index_put_::table(ks & c10::after_autograd_keyset, self, indices, values, accumulate);
   }
   increment_version(self);
   if (grad_fn) {
@@ -559,7 +554,7 @@ Tensor index_select(DispatchKeySet ks, const Tensor& self, int64_t dim, const Te
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::index_select::redispatch(ks & c10::after_autograd_keyset, self, dim, index);
+    return _ops::index_select::table(ks & c10::after_autograd_keyset, self, dim, index);
   }
   const auto grad_fn = make_node<IndexSelectBackward0>();
   collect_edges(*grad_fn, self);
@@ -568,7 +563,7 @@ Tensor index_select(DispatchKeySet ks, const Tensor& self, int64_t dim, const Te
   grad_fn->index_ = SavedTensor(index, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::index_select::redispatch(ks & c10::after_autograd_keyset, self, dim, index);
+    return _ops::index_select::table(ks & c10::after_autograd_keyset, self, dim, index);
   }();
   set_history(result, grad_fn);
   return result;
@@ -580,7 +575,7 @@ Tensor& index_select_out(DispatchKeySet ks, const Tensor& self, int64_t dim, con
   check_out_requires_grad("index_select", self, index, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::index_select_out::redispatch(ks & c10::after_autograd_keyset, self, dim, index, out);
+    _ops::index_select_out::table(ks & c10::after_autograd_keyset, self, dim, index, out);
   }
   increment_version(out);
   return out;
@@ -593,7 +588,7 @@ Tensor masked_select(DispatchKeySet ks, const Tensor& self, const Tensor& mask) 
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::masked_select::redispatch(ks & c10::after_autograd_keyset, self, mask);
+    return _ops::masked_select::table(ks & c10::after_autograd_keyset, self, mask);
   }
   const auto grad_fn = make_node<MaskedSelectBackward0>();
   collect_edges(*grad_fn, self);
@@ -601,7 +596,7 @@ Tensor masked_select(DispatchKeySet ks, const Tensor& self, const Tensor& mask) 
   grad_fn->mask_ = SavedTensor(mask, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::masked_select::redispatch(ks & c10::after_autograd_keyset, self, mask);
+    return _ops::masked_select::table(ks & c10::after_autograd_keyset, self, mask);
   }();
   set_history(result, grad_fn);
   return result;
@@ -612,7 +607,7 @@ Tensor& masked_select_out(DispatchKeySet ks, const Tensor& self, const Tensor& m
   check_out_requires_grad("masked_select", self, mask, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::masked_select_out::redispatch(ks & c10::after_autograd_keyset, self, mask, out);
+    _ops::masked_select_out::table(ks & c10::after_autograd_keyset, self, mask, out);
   }
   increment_version(out);
   return out;
@@ -621,7 +616,7 @@ Tensor& masked_select_out(DispatchKeySet ks, const Tensor& self, const Tensor& m
 // nonzero(Tensor self) -> Tensor
 Tensor nonzero(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::nonzero::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::nonzero::table(ks & c10::after_autograd_keyset, self);
 }
 
 // nonzero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -629,7 +624,7 @@ Tensor& nonzero_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("nonzero", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::nonzero_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::nonzero_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -643,7 +638,7 @@ Tensor scatter_src(DispatchKeySet ks, const Tensor& self, int64_t dim, const Ten
   }
   if (!compute_requires_grad(self, src)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::scatter_src::redispatch(ks & c10::after_autograd_keyset, self, dim, index, src);
+    return _ops::scatter_src::table(ks & c10::after_autograd_keyset, self, dim, index, src);
   }
   const auto grad_fn = make_node<ScatterBackward0>();
   collect_edges(*grad_fn, self, src);
@@ -652,7 +647,7 @@ Tensor scatter_src(DispatchKeySet ks, const Tensor& self, int64_t dim, const Ten
   grad_fn->src_sizes = src.sizes();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::scatter_src::redispatch(ks & c10::after_autograd_keyset, self, dim, index, src);
+    return _ops::scatter_src::table(ks & c10::after_autograd_keyset, self, dim, index, src);
   }();
   set_history(result, grad_fn);
   return result;
@@ -666,7 +661,7 @@ Tensor scatter_value(DispatchKeySet ks, const Tensor& self, int64_t dim, const T
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::scatter_value::redispatch(ks & c10::after_autograd_keyset, self, dim, index, value);
+    return _ops::scatter_value::table(ks & c10::after_autograd_keyset, self, dim, index, value);
   }
   const auto grad_fn = make_node<ScatterBackward1>();
   collect_edges(*grad_fn, self);
@@ -674,8 +669,7 @@ Tensor scatter_value(DispatchKeySet ks, const Tensor& self, int64_t dim, const T
   grad_fn->index_ = SavedTensor(index, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::scatter_value::redispatch(ks & c10::after_autograd_keyset, self, dim, index,
-                                           value);
+    return _ops::scatter_value::table(ks & c10::after_autograd_keyset, self, dim, index, value);
   }();
   set_history(result, grad_fn);
   return result;
@@ -699,7 +693,7 @@ Tensor& scatter__src(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor&
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::scatter__src::redispatch(ks & c10::after_autograd_keyset, self, dim, index, src);
+    _ops::scatter__src::table(ks & c10::after_autograd_keyset, self, dim, index, src);
   }
   increment_version(self);
   if (grad_fn) {
@@ -725,7 +719,7 @@ Tensor& scatter__value(DispatchKeySet ks, Tensor& self, int64_t dim, const Tenso
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::scatter__value::redispatch(ks & c10::after_autograd_keyset, self, dim, index, value);
+    _ops::scatter__value::table(ks & c10::after_autograd_keyset, self, dim, index, value);
   }
   increment_version(self);
   if (grad_fn) {
@@ -740,7 +734,7 @@ Tensor& scatter_src_out(DispatchKeySet ks, const Tensor& self, int64_t dim, cons
   check_out_requires_grad("scatter", self, index, src, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::scatter_src_out::redispatch(ks & c10::after_autograd_keyset, self, dim, index, src, out);
+    _ops::scatter_src_out::table(ks & c10::after_autograd_keyset, self, dim, index, src, out);
   }
   increment_version(out);
   return out;
@@ -753,8 +747,7 @@ Tensor& scatter_value_out(DispatchKeySet ks, const Tensor& self, int64_t dim, co
   check_out_requires_grad("scatter", self, index, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::scatter_value_out::redispatch(ks & c10::after_autograd_keyset, self, dim, index, value,
-                                        out);
+    _ops::scatter_value_out::table(ks & c10::after_autograd_keyset, self, dim, index, value, out);
   }
   increment_version(out);
   return out;
@@ -768,7 +761,7 @@ Tensor scatter_add(DispatchKeySet ks, const Tensor& self, int64_t dim, const Ten
   }
   if (!compute_requires_grad(self, src)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::scatter_add::redispatch(ks & c10::after_autograd_keyset, self, dim, index, src);
+    return _ops::scatter_add::table(ks & c10::after_autograd_keyset, self, dim, index, src);
   }
   const auto grad_fn = make_node<ScatterAddBackward0>();
   collect_edges(*grad_fn, self, src);
@@ -777,7 +770,7 @@ Tensor scatter_add(DispatchKeySet ks, const Tensor& self, int64_t dim, const Ten
   grad_fn->src_sizes = src.sizes();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::scatter_add::redispatch(ks & c10::after_autograd_keyset, self, dim, index, src);
+    return _ops::scatter_add::table(ks & c10::after_autograd_keyset, self, dim, index, src);
   }();
   set_history(result, grad_fn);
   return result;
@@ -801,7 +794,7 @@ Tensor& scatter_add_(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor&
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::scatter_add_::redispatch(ks & c10::after_autograd_keyset, self, dim, index, src);
+    _ops::scatter_add_::table(ks & c10::after_autograd_keyset, self, dim, index, src);
   }
   increment_version(self);
   if (grad_fn) {
@@ -816,7 +809,7 @@ Tensor& scatter_add_out(DispatchKeySet ks, const Tensor& self, int64_t dim, cons
   check_out_requires_grad("scatter_add", self, index, src, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::scatter_add_out::redispatch(ks & c10::after_autograd_keyset, self, dim, index, src, out);
+    _ops::scatter_add_out::table(ks & c10::after_autograd_keyset, self, dim, index, src, out);
   }
   increment_version(out);
   return out;
@@ -828,7 +821,7 @@ Tensor& take_along_dim_out(DispatchKeySet ks, const Tensor& self, const Tensor& 
   check_out_requires_grad("take_along_dim", self, indices, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::take_along_dim_out::redispatch(ks & c10::after_autograd_keyset, self, indices, dim, out);
+    _ops::take_along_dim_out::table(ks & c10::after_autograd_keyset, self, indices, dim, out);
   }
   increment_version(out);
   return out;

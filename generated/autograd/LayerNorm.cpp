@@ -165,8 +165,8 @@ std::tuple<Tensor, Tensor, Tensor> native_layer_norm(DispatchKeySet ks, const Te
   }
   if (!compute_requires_grad(input, weight, bias)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::native_layer_norm::redispatch(ks & c10::after_autograd_keyset, input,
-                                               normalized_shape, weight, bias, eps);
+    return _ops::native_layer_norm::table(ks & c10::after_autograd_keyset, input, normalized_shape,
+                                          weight, bias, eps);
   }
   const auto grad_fn = make_node<NativeLayerNormBackward0>();
   collect_edges(*grad_fn, input, weight, bias);
@@ -176,8 +176,8 @@ std::tuple<Tensor, Tensor, Tensor> native_layer_norm(DispatchKeySet ks, const Te
   grad_fn->bias_ = SavedTensor(bias, false);
   auto [result0, result1, result2] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::native_layer_norm::redispatch(ks & c10::after_autograd_keyset, input,
-                                               normalized_shape, weight, bias, eps);
+    return _ops::native_layer_norm::table(ks & c10::after_autograd_keyset, input, normalized_shape,
+                                          weight, bias, eps);
   }();
   set_history(result0, grad_fn);
   grad_fn->result1_ = SavedTensor(result1, true);
@@ -197,8 +197,8 @@ std::tuple<Tensor&, Tensor&, Tensor&> native_layer_norm_out(DispatchKeySet ks, c
   check_out_requires_grad("native_layer_norm", input, weight, bias, out0, out1, out2);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::native_layer_norm_out::redispatch(ks & c10::after_autograd_keyset, input,
-                                            normalized_shape, weight, bias, eps, out0, out1, out2);
+    _ops::native_layer_norm_out::table(ks & c10::after_autograd_keyset, input, normalized_shape,
+                                       weight, bias, eps, out0, out1, out2);
   }
   increment_version(out0);
   increment_version(out1);
@@ -223,9 +223,9 @@ std::tuple<Tensor, Tensor, Tensor> native_layer_norm_backward(DispatchKeySet ks,
   }
   if (!compute_requires_grad(grad_out, input, mean, rstd, weight, bias)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::native_layer_norm_backward::redispatch(ks & c10::after_autograd_keyset, grad_out,
-                                                        input, normalized_shape, mean, rstd, weight,
-                                                        bias, output_mask);
+    return _ops::native_layer_norm_backward::table(ks & c10::after_autograd_keyset, grad_out, input,
+                                                   normalized_shape, mean, rstd, weight, bias,
+                                                   output_mask);
   }
   const auto grad_fn = make_node<NativeLayerNormBackwardBackward0>();
   collect_edges(*grad_fn, grad_out, input, mean, rstd, weight, bias);
@@ -247,9 +247,9 @@ std::tuple<Tensor, Tensor, Tensor> native_layer_norm_backward(DispatchKeySet ks,
   grad_fn->normalized_shape = normalized_shape;
   auto [result0, result1, result2] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::native_layer_norm_backward::redispatch(ks & c10::after_autograd_keyset, grad_out,
-                                                        input, normalized_shape, mean, rstd, weight,
-                                                        bias, output_mask);
+    return _ops::native_layer_norm_backward::table(ks & c10::after_autograd_keyset, grad_out, input,
+                                                   normalized_shape, mean, rstd, weight, bias,
+                                                   output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);

@@ -393,7 +393,7 @@ Tensor addmm(DispatchKeySet ks, const Tensor& self, const Tensor& mat1, const Te
   }
   if (!compute_requires_grad(self, mat1, mat2)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::addmm::redispatch(ks & c10::after_autograd_keyset, self, mat1, mat2, beta, alpha);
+    return _ops::addmm::table(ks & c10::after_autograd_keyset, self, mat1, mat2, beta, alpha);
   }
   const auto grad_fn = make_node<AddmmBackward0>();
   collect_edges(*grad_fn, self, mat1, mat2);
@@ -403,7 +403,7 @@ Tensor addmm(DispatchKeySet ks, const Tensor& self, const Tensor& mat1, const Te
   if (grad_fn->should_compute_output(2)) grad_fn->mat1_ = SavedTensor(mat1, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::addmm::redispatch(ks & c10::after_autograd_keyset, self, mat1, mat2, beta, alpha);
+    return _ops::addmm::table(ks & c10::after_autograd_keyset, self, mat1, mat2, beta, alpha);
   }();
   set_history(result, grad_fn);
   return result;
@@ -428,7 +428,7 @@ Tensor& addmm_(DispatchKeySet ks, Tensor& self, const Tensor& mat1, const Tensor
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::addmm_::redispatch(ks & c10::after_autograd_keyset, self, mat1, mat2, beta, alpha);
+    _ops::addmm_::table(ks & c10::after_autograd_keyset, self, mat1, mat2, beta, alpha);
   }
   increment_version(self);
   if (grad_fn) {
@@ -444,8 +444,7 @@ Tensor& addmm_out(DispatchKeySet ks, const Tensor& self, const Tensor& mat1, con
   check_out_requires_grad("addmm", self, mat1, mat2, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::addmm_out::redispatch(ks & c10::after_autograd_keyset, self, mat1, mat2, beta, alpha,
-                                out);
+    _ops::addmm_out::table(ks & c10::after_autograd_keyset, self, mat1, mat2, beta, alpha, out);
   }
   increment_version(out);
   return out;
@@ -459,7 +458,7 @@ Tensor addmv(DispatchKeySet ks, const Tensor& self, const Tensor& mat, const Ten
   }
   if (!compute_requires_grad(self, mat, vec)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::addmv::redispatch(ks & c10::after_autograd_keyset, self, mat, vec, beta, alpha);
+    return _ops::addmv::table(ks & c10::after_autograd_keyset, self, mat, vec, beta, alpha);
   }
   const auto grad_fn = make_node<AddmvBackward0>();
   collect_edges(*grad_fn, self, mat, vec);
@@ -469,7 +468,7 @@ Tensor addmv(DispatchKeySet ks, const Tensor& self, const Tensor& mat, const Ten
   if (grad_fn->should_compute_output(2)) grad_fn->mat_ = SavedTensor(mat, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::addmv::redispatch(ks & c10::after_autograd_keyset, self, mat, vec, beta, alpha);
+    return _ops::addmv::table(ks & c10::after_autograd_keyset, self, mat, vec, beta, alpha);
   }();
   set_history(result, grad_fn);
   return result;
@@ -494,7 +493,7 @@ Tensor& addmv_(DispatchKeySet ks, Tensor& self, const Tensor& mat, const Tensor&
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::addmv_::redispatch(ks & c10::after_autograd_keyset, self, mat, vec, beta, alpha);
+    _ops::addmv_::table(ks & c10::after_autograd_keyset, self, mat, vec, beta, alpha);
   }
   increment_version(self);
   if (grad_fn) {
@@ -510,7 +509,7 @@ Tensor& addmv_out(DispatchKeySet ks, const Tensor& self, const Tensor& mat, cons
   check_out_requires_grad("addmv", self, mat, vec, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::addmv_out::redispatch(ks & c10::after_autograd_keyset, self, mat, vec, beta, alpha, out);
+    _ops::addmv_out::table(ks & c10::after_autograd_keyset, self, mat, vec, beta, alpha, out);
   }
   increment_version(out);
   return out;
@@ -524,8 +523,7 @@ Tensor baddbmm(DispatchKeySet ks, const Tensor& self, const Tensor& batch1, cons
   }
   if (!compute_requires_grad(self, batch1, batch2)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::baddbmm::redispatch(ks & c10::after_autograd_keyset, self, batch1, batch2, beta,
-                                     alpha);
+    return _ops::baddbmm::table(ks & c10::after_autograd_keyset, self, batch1, batch2, beta, alpha);
   }
   const auto grad_fn = make_node<BaddbmmBackward0>();
   collect_edges(*grad_fn, self, batch1, batch2);
@@ -535,8 +533,7 @@ Tensor baddbmm(DispatchKeySet ks, const Tensor& self, const Tensor& batch1, cons
   if (grad_fn->should_compute_output(2)) grad_fn->batch1_ = SavedTensor(batch1, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::baddbmm::redispatch(ks & c10::after_autograd_keyset, self, batch1, batch2, beta,
-                                     alpha);
+    return _ops::baddbmm::table(ks & c10::after_autograd_keyset, self, batch1, batch2, beta, alpha);
   }();
   set_history(result, grad_fn);
   return result;
@@ -562,7 +559,7 @@ Tensor& baddbmm_(DispatchKeySet ks, Tensor& self, const Tensor& batch1, const Te
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::baddbmm_::redispatch(ks & c10::after_autograd_keyset, self, batch1, batch2, beta, alpha);
+    _ops::baddbmm_::table(ks & c10::after_autograd_keyset, self, batch1, batch2, beta, alpha);
   }
   increment_version(self);
   if (grad_fn) {
@@ -578,8 +575,8 @@ Tensor& baddbmm_out(DispatchKeySet ks, const Tensor& self, const Tensor& batch1,
   check_out_requires_grad("baddbmm", self, batch1, batch2, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::baddbmm_out::redispatch(ks & c10::after_autograd_keyset, self, batch1, batch2, beta,
-                                  alpha, out);
+    _ops::baddbmm_out::table(ks & c10::after_autograd_keyset, self, batch1, batch2, beta, alpha,
+                             out);
   }
   increment_version(out);
   return out;
@@ -592,7 +589,7 @@ Tensor bmm(DispatchKeySet ks, const Tensor& self, const Tensor& mat2) {
   }
   if (!compute_requires_grad(self, mat2)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::bmm::redispatch(ks & c10::after_autograd_keyset, self, mat2);
+    return _ops::bmm::table(ks & c10::after_autograd_keyset, self, mat2);
   }
   const auto grad_fn = make_node<BmmBackward0>();
   collect_edges(*grad_fn, self, mat2);
@@ -600,7 +597,7 @@ Tensor bmm(DispatchKeySet ks, const Tensor& self, const Tensor& mat2) {
   if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::bmm::redispatch(ks & c10::after_autograd_keyset, self, mat2);
+    return _ops::bmm::table(ks & c10::after_autograd_keyset, self, mat2);
   }();
   set_history(result, grad_fn);
   return result;
@@ -611,7 +608,7 @@ Tensor& bmm_out(DispatchKeySet ks, const Tensor& self, const Tensor& mat2, Tenso
   check_out_requires_grad("bmm", self, mat2, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bmm_out::redispatch(ks & c10::after_autograd_keyset, self, mat2, out);
+    _ops::bmm_out::table(ks & c10::after_autograd_keyset, self, mat2, out);
   }
   increment_version(out);
   return out;
@@ -624,7 +621,7 @@ Tensor dot(DispatchKeySet ks, const Tensor& self, const Tensor& tensor) {
   }
   if (!compute_requires_grad(self, tensor)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::dot::redispatch(ks & c10::after_autograd_keyset, self, tensor);
+    return _ops::dot::table(ks & c10::after_autograd_keyset, self, tensor);
   }
   const auto grad_fn = make_node<DotBackward0>();
   collect_edges(*grad_fn, self, tensor);
@@ -632,7 +629,7 @@ Tensor dot(DispatchKeySet ks, const Tensor& self, const Tensor& tensor) {
   if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::dot::redispatch(ks & c10::after_autograd_keyset, self, tensor);
+    return _ops::dot::table(ks & c10::after_autograd_keyset, self, tensor);
   }();
   set_history(result, grad_fn);
   return result;
@@ -643,7 +640,7 @@ Tensor& dot_out(DispatchKeySet ks, const Tensor& self, const Tensor& tensor, Ten
   check_out_requires_grad("dot", self, tensor, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::dot_out::redispatch(ks & c10::after_autograd_keyset, self, tensor, out);
+    _ops::dot_out::table(ks & c10::after_autograd_keyset, self, tensor, out);
   }
   increment_version(out);
   return out;
@@ -655,7 +652,7 @@ Tensor& linear_out(DispatchKeySet ks, const Tensor& input, const Tensor& weight,
   check_out_requires_grad("linear", input, weight, bias, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::linear_out::redispatch(ks & c10::after_autograd_keyset, input, weight, bias, out);
+    _ops::linear_out::table(ks & c10::after_autograd_keyset, input, weight, bias, out);
   }
   increment_version(out);
   return out;
@@ -666,7 +663,7 @@ Tensor& matmul_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, T
   check_out_requires_grad("matmul", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::matmul_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::matmul_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -679,7 +676,7 @@ Tensor mm(DispatchKeySet ks, const Tensor& self, const Tensor& mat2) {
   }
   if (!compute_requires_grad(self, mat2)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::mm::redispatch(ks & c10::after_autograd_keyset, self, mat2);
+    return _ops::mm::table(ks & c10::after_autograd_keyset, self, mat2);
   }
   const auto grad_fn = make_node<MmBackward0>();
   collect_edges(*grad_fn, self, mat2);
@@ -687,7 +684,7 @@ Tensor mm(DispatchKeySet ks, const Tensor& self, const Tensor& mat2) {
   if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::mm::redispatch(ks & c10::after_autograd_keyset, self, mat2);
+    return _ops::mm::table(ks & c10::after_autograd_keyset, self, mat2);
   }();
   set_history(result, grad_fn);
   return result;
@@ -698,7 +695,7 @@ Tensor& mm_out(DispatchKeySet ks, const Tensor& self, const Tensor& mat2, Tensor
   check_out_requires_grad("mm", self, mat2, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::mm_out::redispatch(ks & c10::after_autograd_keyset, self, mat2, out);
+    _ops::mm_out::table(ks & c10::after_autograd_keyset, self, mat2, out);
   }
   increment_version(out);
   return out;
@@ -711,7 +708,7 @@ Tensor mv(DispatchKeySet ks, const Tensor& self, const Tensor& vec) {
   }
   if (!compute_requires_grad(self, vec)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::mv::redispatch(ks & c10::after_autograd_keyset, self, vec);
+    return _ops::mv::table(ks & c10::after_autograd_keyset, self, vec);
   }
   const auto grad_fn = make_node<MvBackward0>();
   collect_edges(*grad_fn, self, vec);
@@ -719,7 +716,7 @@ Tensor mv(DispatchKeySet ks, const Tensor& self, const Tensor& vec) {
   if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::mv::redispatch(ks & c10::after_autograd_keyset, self, vec);
+    return _ops::mv::table(ks & c10::after_autograd_keyset, self, vec);
   }();
   set_history(result, grad_fn);
   return result;
@@ -730,7 +727,7 @@ Tensor& mv_out(DispatchKeySet ks, const Tensor& self, const Tensor& vec, Tensor&
   check_out_requires_grad("mv", self, vec, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::mv_out::redispatch(ks & c10::after_autograd_keyset, self, vec, out);
+    _ops::mv_out::table(ks & c10::after_autograd_keyset, self, vec, out);
   }
   increment_version(out);
   return out;
@@ -741,7 +738,7 @@ Tensor& outer_out(DispatchKeySet ks, const Tensor& self, const Tensor& vec2, Ten
   check_out_requires_grad("outer", self, vec2, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::outer_out::redispatch(ks & c10::after_autograd_keyset, self, vec2, out);
+    _ops::outer_out::table(ks & c10::after_autograd_keyset, self, vec2, out);
   }
   increment_version(out);
   return out;

@@ -274,7 +274,7 @@ Tensor mse_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, int
   }
   if (!compute_requires_grad(self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::mse_loss::redispatch(ks & c10::after_autograd_keyset, self, target, reduction);
+    return _ops::mse_loss::table(ks & c10::after_autograd_keyset, self, target, reduction);
   }
   const auto grad_fn = make_node<MseLossBackward0>();
   collect_edges(*grad_fn, self, target);
@@ -283,7 +283,7 @@ Tensor mse_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, int
   grad_fn->reduction = reduction;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::mse_loss::redispatch(ks & c10::after_autograd_keyset, self, target, reduction);
+    return _ops::mse_loss::table(ks & c10::after_autograd_keyset, self, target, reduction);
   }();
   set_history(result, grad_fn);
   return result;
@@ -295,7 +295,7 @@ Tensor& mse_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target
   check_out_requires_grad("mse_loss", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::mse_loss_out::redispatch(ks & c10::after_autograd_keyset, self, target, reduction, out);
+    _ops::mse_loss_out::table(ks & c10::after_autograd_keyset, self, target, reduction, out);
   }
   increment_version(out);
   return out;
@@ -309,8 +309,8 @@ Tensor mse_loss_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   }
   if (!compute_requires_grad(grad_output, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::mse_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               target, reduction);
+    return _ops::mse_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self, target,
+                                          reduction);
   }
   const auto grad_fn = make_node<MseLossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
@@ -324,8 +324,8 @@ Tensor mse_loss_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   grad_fn->reduction = reduction;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::mse_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               target, reduction);
+    return _ops::mse_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                          target, reduction);
   }();
   set_history(result, grad_fn);
   return result;
@@ -339,8 +339,8 @@ Tensor& mse_loss_backward_grad_input(DispatchKeySet ks, const Tensor& grad_outpu
   check_out_requires_grad("mse_loss_backward", grad_output, self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::mse_loss_backward_grad_input::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                   self, target, reduction, out);
+    _ops::mse_loss_backward_grad_input::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                              target, reduction, out);
   }
   increment_version(out);
   return out;
@@ -354,8 +354,8 @@ Tensor& nll_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target
   check_out_requires_grad("nll_loss", self, target, weight, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::nll_loss_out::redispatch(ks & c10::after_autograd_keyset, self, target, weight, reduction,
-                                   ignore_index, out);
+    _ops::nll_loss_out::table(ks & c10::after_autograd_keyset, self, target, weight, reduction,
+                              ignore_index, out);
   }
   increment_version(out);
   return out;
@@ -369,8 +369,8 @@ Tensor& nll_loss2d_out(DispatchKeySet ks, const Tensor& self, const Tensor& targ
   check_out_requires_grad("nll_loss2d", self, target, weight, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::nll_loss2d_out::redispatch(ks & c10::after_autograd_keyset, self, target, weight,
-                                     reduction, ignore_index, out);
+    _ops::nll_loss2d_out::table(ks & c10::after_autograd_keyset, self, target, weight, reduction,
+                                ignore_index, out);
   }
   increment_version(out);
   return out;
@@ -387,9 +387,8 @@ Tensor nll_loss2d_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::nll_loss2d_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 target, weight, reduction, ignore_index,
-                                                 total_weight);
+    return _ops::nll_loss2d_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            target, weight, reduction, ignore_index, total_weight);
   }
   const auto grad_fn = make_node<NllLoss2DBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -399,9 +398,8 @@ Tensor nll_loss2d_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   grad_fn->ignore_index = ignore_index;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::nll_loss2d_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 target, weight, reduction, ignore_index,
-                                                 total_weight);
+    return _ops::nll_loss2d_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            target, weight, reduction, ignore_index, total_weight);
   }();
   set_history(result, grad_fn);
   return result;
@@ -418,9 +416,9 @@ Tensor& nll_loss2d_backward_grad_input(DispatchKeySet ks, const Tensor& grad_out
                                                  out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::nll_loss2d_backward_grad_input::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                     self, target, weight, reduction, ignore_index,
-                                                     total_weight, out);
+    _ops::nll_loss2d_backward_grad_input::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                                target, weight, reduction, ignore_index,
+                                                total_weight, out);
   }
   increment_version(out);
   return out;
@@ -437,8 +435,8 @@ std::tuple<Tensor, Tensor> nll_loss2d_forward(DispatchKeySet ks, const Tensor& s
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::nll_loss2d_forward::redispatch(ks & c10::after_autograd_keyset, self, target, weight,
-                                                reduction, ignore_index);
+    return _ops::nll_loss2d_forward::table(ks & c10::after_autograd_keyset, self, target, weight,
+                                           reduction, ignore_index);
   }
   const auto grad_fn = make_node<NllLoss2DForwardBackward0>();
   collect_edges(*grad_fn, self);
@@ -449,8 +447,8 @@ std::tuple<Tensor, Tensor> nll_loss2d_forward(DispatchKeySet ks, const Tensor& s
   grad_fn->ignore_index = ignore_index;
   auto [output, total_weight] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::nll_loss2d_forward::redispatch(ks & c10::after_autograd_keyset, self, target,
-                                                weight, reduction, ignore_index);
+    return _ops::nll_loss2d_forward::table(ks & c10::after_autograd_keyset, self, target, weight,
+                                           reduction, ignore_index);
   }();
   set_history(output, grad_fn);
   grad_fn->total_weight_ = SavedTensor(total_weight, true);
@@ -468,9 +466,8 @@ std::tuple<Tensor&, Tensor&> nll_loss2d_forward_output(DispatchKeySet ks, const 
   check_out_requires_grad("nll_loss2d_forward", self, target, weight, output, total_weight);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::nll_loss2d_forward_output::redispatch(ks & c10::after_autograd_keyset, self, target,
-                                                weight, reduction, ignore_index, output,
-                                                total_weight);
+    _ops::nll_loss2d_forward_output::table(ks & c10::after_autograd_keyset, self, target, weight,
+                                           reduction, ignore_index, output, total_weight);
   }
   increment_version(output);
   increment_version(total_weight);
@@ -488,8 +485,8 @@ Tensor nll_loss_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::nll_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               target, weight, reduction, ignore_index, total_weight);
+    return _ops::nll_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self, target,
+                                          weight, reduction, ignore_index, total_weight);
   }
   const auto grad_fn = make_node<NllLossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -499,9 +496,8 @@ Tensor nll_loss_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   grad_fn->ignore_index = ignore_index;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::nll_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               target, weight, reduction, ignore_index,
-                                               total_weight);
+    return _ops::nll_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                          target, weight, reduction, ignore_index, total_weight);
   }();
   set_history(result, grad_fn);
   return result;
@@ -518,9 +514,9 @@ Tensor& nll_loss_backward_grad_input(DispatchKeySet ks, const Tensor& grad_outpu
                                                out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::nll_loss_backward_grad_input::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                   self, target, weight, reduction, ignore_index,
-                                                   total_weight, out);
+    _ops::nll_loss_backward_grad_input::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                              target, weight, reduction, ignore_index, total_weight,
+                                              out);
   }
   increment_version(out);
   return out;
@@ -537,8 +533,8 @@ std::tuple<Tensor, Tensor> nll_loss_forward(DispatchKeySet ks, const Tensor& sel
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::nll_loss_forward::redispatch(ks & c10::after_autograd_keyset, self, target, weight,
-                                              reduction, ignore_index);
+    return _ops::nll_loss_forward::table(ks & c10::after_autograd_keyset, self, target, weight,
+                                         reduction, ignore_index);
   }
   const auto grad_fn = make_node<NllLossForwardBackward0>();
   collect_edges(*grad_fn, self);
@@ -549,8 +545,8 @@ std::tuple<Tensor, Tensor> nll_loss_forward(DispatchKeySet ks, const Tensor& sel
   grad_fn->ignore_index = ignore_index;
   auto [output, total_weight] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::nll_loss_forward::redispatch(ks & c10::after_autograd_keyset, self, target, weight,
-                                              reduction, ignore_index);
+    return _ops::nll_loss_forward::table(ks & c10::after_autograd_keyset, self, target, weight,
+                                         reduction, ignore_index);
   }();
   set_history(output, grad_fn);
   grad_fn->total_weight_ = SavedTensor(total_weight, true);
@@ -568,8 +564,8 @@ std::tuple<Tensor&, Tensor&> nll_loss_forward_output(DispatchKeySet ks, const Te
   check_out_requires_grad("nll_loss_forward", self, target, weight, output, total_weight);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::nll_loss_forward_output::redispatch(ks & c10::after_autograd_keyset, self, target, weight,
-                                              reduction, ignore_index, output, total_weight);
+    _ops::nll_loss_forward_output::table(ks & c10::after_autograd_keyset, self, target, weight,
+                                         reduction, ignore_index, output, total_weight);
   }
   increment_version(output);
   increment_version(total_weight);

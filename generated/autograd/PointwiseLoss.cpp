@@ -2211,7 +2211,7 @@ Tensor _binary_cross_entropy(DispatchKeySet ks, const Tensor& self, const Tensor
   }
   if (!compute_requires_grad(self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy::redispatch(ks & c10::after_autograd_keyset, self, target);
+    return _ops::_binary_cross_entropy::table(ks & c10::after_autograd_keyset, self, target);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyBackward0>();
   collect_edges(*grad_fn, self, target);
@@ -2219,7 +2219,7 @@ Tensor _binary_cross_entropy(DispatchKeySet ks, const Tensor& self, const Tensor
   if (grad_fn->should_compute_output(0)) grad_fn->target_ = SavedTensor(target, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy::redispatch(ks & c10::after_autograd_keyset, self, target);
+    return _ops::_binary_cross_entropy::table(ks & c10::after_autograd_keyset, self, target);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2241,7 +2241,7 @@ Tensor& _binary_cross_entropy_(DispatchKeySet ks, Tensor& self, const Tensor& ta
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_binary_cross_entropy_::redispatch(ks & c10::after_autograd_keyset, self, target);
+    _ops::_binary_cross_entropy_::table(ks & c10::after_autograd_keyset, self, target);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2256,7 +2256,7 @@ Tensor& _binary_cross_entropy_out(DispatchKeySet ks, const Tensor& self, const T
   check_out_requires_grad("_binary_cross_entropy", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_binary_cross_entropy_out::redispatch(ks & c10::after_autograd_keyset, self, target, out);
+    _ops::_binary_cross_entropy_out::table(ks & c10::after_autograd_keyset, self, target, out);
   }
   increment_version(out);
   return out;
@@ -2270,8 +2270,8 @@ Tensor _binary_cross_entropy_backward(DispatchKeySet ks, const Tensor& grad_outp
   }
   if (!compute_requires_grad(grad_output, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_backward::redispatch(ks & c10::after_autograd_keyset,
-                                                            grad_output, self, target);
+    return _ops::_binary_cross_entropy_backward::table(ks & c10::after_autograd_keyset, grad_output,
+                                                       self, target);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
@@ -2280,8 +2280,8 @@ Tensor _binary_cross_entropy_backward(DispatchKeySet ks, const Tensor& grad_outp
   grad_fn->target_ = SavedTensor(target, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_backward::redispatch(ks & c10::after_autograd_keyset,
-                                                            grad_output, self, target);
+    return _ops::_binary_cross_entropy_backward::table(ks & c10::after_autograd_keyset, grad_output,
+                                                       self, target);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2294,8 +2294,8 @@ Tensor& _binary_cross_entropy_backward_out(DispatchKeySet ks, const Tensor& grad
   check_out_requires_grad("_binary_cross_entropy_backward", grad_output, self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_binary_cross_entropy_backward_out::redispatch(ks & c10::after_autograd_keyset,
-                                                         grad_output, self, target, out);
+    _ops::_binary_cross_entropy_backward_out::table(ks & c10::after_autograd_keyset, grad_output,
+                                                    self, target, out);
   }
   increment_version(out);
   return out;
@@ -2312,9 +2312,9 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward(
   }
   if (!compute_requires_grad(grad_output_, grad_output, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_backward_backward::redispatch(ks & c10::after_autograd_keyset,
-                                                                     grad_output_, grad_output, self,
-                                                                     target, output_mask);
+    return _ops::_binary_cross_entropy_backward_backward::table(ks & c10::after_autograd_keyset,
+                                                                grad_output_, grad_output, self,
+                                                                target, output_mask);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyBackwardBackwardBackward0>();
   collect_edges(*grad_fn, grad_output_, grad_output, self, target);
@@ -2330,8 +2330,9 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward(
   }
   auto [result0, result1, result2] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_backward_backward::redispatch(
-        ks & c10::after_autograd_keyset, grad_output_, grad_output, self, target, output_mask);
+    return _ops::_binary_cross_entropy_backward_backward::table(ks & c10::after_autograd_keyset,
+                                                                grad_output_, grad_output, self,
+                                                                target, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -2352,10 +2353,9 @@ Tensor _binary_cross_entropy_backward_jvp(DispatchKeySet ks, const Tensor& grad_
   }
   if (!compute_requires_grad(grad_output_tangent, self_tangent, target_tangent, grad_output, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_backward_jvp::redispatch(ks & c10::after_autograd_keyset,
-                                                                grad_output_tangent, self_tangent,
-                                                                target_tangent, grad_output, self,
-                                                                target);
+    return _ops::_binary_cross_entropy_backward_jvp::table(ks & c10::after_autograd_keyset,
+                                                           grad_output_tangent, self_tangent,
+                                                           target_tangent, grad_output, self, target);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyBackwardJvpBackward0>();
   collect_edges(*grad_fn, grad_output_tangent, self_tangent, target_tangent, grad_output, self, target);
@@ -2377,10 +2377,10 @@ Tensor _binary_cross_entropy_backward_jvp(DispatchKeySet ks, const Tensor& grad_
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_backward_jvp::redispatch(ks & c10::after_autograd_keyset,
-                                                                grad_output_tangent, self_tangent,
-                                                                target_tangent, grad_output, self,
-                                                                target);
+    return _ops::_binary_cross_entropy_backward_jvp::table(ks & c10::after_autograd_keyset,
+                                                           grad_output_tangent, self_tangent,
+                                                           target_tangent, grad_output, self,
+                                                           target);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2394,8 +2394,8 @@ Tensor _binary_cross_entropy_with_logits(DispatchKeySet ks, const Tensor& self,
   }
   if (!compute_requires_grad(self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits::redispatch(ks & c10::after_autograd_keyset, self,
-                                                               target);
+    return _ops::_binary_cross_entropy_with_logits::table(ks & c10::after_autograd_keyset, self,
+                                                          target);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackward0>();
   collect_edges(*grad_fn, self, target);
@@ -2403,8 +2403,8 @@ Tensor _binary_cross_entropy_with_logits(DispatchKeySet ks, const Tensor& self,
   grad_fn->target_ = SavedTensor(target, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits::redispatch(ks & c10::after_autograd_keyset,
-                                                               self, target);
+    return _ops::_binary_cross_entropy_with_logits::table(ks & c10::after_autograd_keyset, self,
+                                                          target);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2420,8 +2420,8 @@ Tensor _binary_cross_entropy_with_logits_pos_weight(DispatchKeySet ks, const Ten
   }
   if (!compute_requires_grad(self, target, pos_weight)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_pos_weight::redispatch(
-        ks & c10::after_autograd_keyset, self, target, pos_weight);
+    return _ops::_binary_cross_entropy_with_logits_pos_weight::table(ks & c10::after_autograd_keyset,
+                                                                     self, target, pos_weight);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackward1>();
   collect_edges(*grad_fn, self, target, pos_weight);
@@ -2430,7 +2430,7 @@ Tensor _binary_cross_entropy_with_logits_pos_weight(DispatchKeySet ks, const Ten
   grad_fn->pos_weight_ = SavedTensor(pos_weight, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_pos_weight::redispatch(
+    return _ops::_binary_cross_entropy_with_logits_pos_weight::table(
         ks & c10::after_autograd_keyset, self, target, pos_weight);
   }();
   set_history(result, grad_fn);
@@ -2453,8 +2453,7 @@ Tensor& _binary_cross_entropy_with_logits_(DispatchKeySet ks, Tensor& self, cons
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_binary_cross_entropy_with_logits_::redispatch(ks & c10::after_autograd_keyset, self,
-                                                         target);
+    _ops::_binary_cross_entropy_with_logits_::table(ks & c10::after_autograd_keyset, self, target);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2483,8 +2482,8 @@ Tensor& _binary_cross_entropy_with_logits__pos_weight(DispatchKeySet ks, Tensor&
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_binary_cross_entropy_with_logits__pos_weight::redispatch(ks & c10::after_autograd_keyset,
-                                                                    self, target, pos_weight);
+    _ops::_binary_cross_entropy_with_logits__pos_weight::table(ks & c10::after_autograd_keyset,
+                                                               self, target, pos_weight);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2500,8 +2499,8 @@ Tensor& _binary_cross_entropy_with_logits_out(DispatchKeySet ks, const Tensor& s
   check_out_requires_grad("_binary_cross_entropy_with_logits", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_binary_cross_entropy_with_logits_out::redispatch(ks & c10::after_autograd_keyset, self,
-                                                            target, out);
+    _ops::_binary_cross_entropy_with_logits_out::table(ks & c10::after_autograd_keyset, self,
+                                                       target, out);
   }
   increment_version(out);
   return out;
@@ -2515,8 +2514,8 @@ Tensor& _binary_cross_entropy_with_logits_pos_weight_out(DispatchKeySet ks, cons
   check_out_requires_grad("_binary_cross_entropy_with_logits", self, target, pos_weight, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_binary_cross_entropy_with_logits_pos_weight_out::redispatch(
-        ks & c10::after_autograd_keyset, self, target, pos_weight, out);
+    _ops::_binary_cross_entropy_with_logits_pos_weight_out::table(ks & c10::after_autograd_keyset,
+                                                                  self, target, pos_weight, out);
   }
   increment_version(out);
   return out;
@@ -2533,8 +2532,9 @@ std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward(
   }
   if (!compute_requires_grad(grad_output, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_backward::redispatch(
-        ks & c10::after_autograd_keyset, grad_output, self, target, output_mask);
+    return _ops::_binary_cross_entropy_with_logits_backward::table(ks & c10::after_autograd_keyset,
+                                                                   grad_output, self, target,
+                                                                   output_mask);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
@@ -2547,8 +2547,9 @@ std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward(
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_backward::redispatch(
-        ks & c10::after_autograd_keyset, grad_output, self, target, output_mask);
+    return _ops::_binary_cross_entropy_with_logits_backward::table(ks & c10::after_autograd_keyset,
+                                                                   grad_output, self, target,
+                                                                   output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -2566,7 +2567,7 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_backward_po
   }
   if (!compute_requires_grad(grad_output, self, target, pos_weight)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_backward_pos_weight::redispatch(
+    return _ops::_binary_cross_entropy_with_logits_backward_pos_weight::table(
         ks & c10::after_autograd_keyset, grad_output, self, target, pos_weight, output_mask);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackwardBackward1>();
@@ -2583,7 +2584,7 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_backward_po
   }
   auto [result0, result1, result2] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_backward_pos_weight::redispatch(
+    return _ops::_binary_cross_entropy_with_logits_backward_pos_weight::table(
         ks & c10::after_autograd_keyset, grad_output, self, target, pos_weight, output_mask);
   }();
   set_history(result0, grad_fn);
@@ -2603,9 +2604,9 @@ Tensor _binary_cross_entropy_with_logits_jvp(DispatchKeySet ks, const Tensor& se
   }
   if (!compute_requires_grad(self_tangent, target_tangent, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_jvp::redispatch(ks & c10::after_autograd_keyset,
-                                                                   self_tangent, target_tangent, self,
-                                                                   target);
+    return _ops::_binary_cross_entropy_with_logits_jvp::table(ks & c10::after_autograd_keyset,
+                                                              self_tangent, target_tangent, self,
+                                                              target);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, self, target);
@@ -2621,9 +2622,9 @@ Tensor _binary_cross_entropy_with_logits_jvp(DispatchKeySet ks, const Tensor& se
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_jvp::redispatch(ks & c10::after_autograd_keyset,
-                                                                   self_tangent, target_tangent,
-                                                                   self, target);
+    return _ops::_binary_cross_entropy_with_logits_jvp::table(ks & c10::after_autograd_keyset,
+                                                              self_tangent, target_tangent, self,
+                                                              target);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2646,7 +2647,7 @@ Tensor _binary_cross_entropy_with_logits_jvp_pos_weight(DispatchKeySet ks,
   }
   if (!compute_requires_grad(self_tangent, target_tangent, pos_weight_tangent, self, target, pos_weight)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_jvp_pos_weight::redispatch(
+    return _ops::_binary_cross_entropy_with_logits_jvp_pos_weight::table(
         ks & c10::after_autograd_keyset, self_tangent, target_tangent, pos_weight_tangent, self,
         target, pos_weight);
   }
@@ -2670,7 +2671,7 @@ Tensor _binary_cross_entropy_with_logits_jvp_pos_weight(DispatchKeySet ks,
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_jvp_pos_weight::redispatch(
+    return _ops::_binary_cross_entropy_with_logits_jvp_pos_weight::table(
         ks & c10::after_autograd_keyset, self_tangent, target_tangent, pos_weight_tangent, self,
         target, pos_weight);
   }();
@@ -2685,7 +2686,7 @@ Tensor _huber_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, 
   }
   if (!compute_requires_grad(self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_huber_loss::redispatch(ks & c10::after_autograd_keyset, self, target, delta);
+    return _ops::_huber_loss::table(ks & c10::after_autograd_keyset, self, target, delta);
   }
   const auto grad_fn = make_node<HuberLossBackward0>();
   collect_edges(*grad_fn, self, target);
@@ -2694,7 +2695,7 @@ Tensor _huber_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, 
   grad_fn->delta = delta;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_huber_loss::redispatch(ks & c10::after_autograd_keyset, self, target, delta);
+    return _ops::_huber_loss::table(ks & c10::after_autograd_keyset, self, target, delta);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2717,7 +2718,7 @@ Tensor& _huber_loss_(DispatchKeySet ks, Tensor& self, const Tensor& target, doub
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_huber_loss_::redispatch(ks & c10::after_autograd_keyset, self, target, delta);
+    _ops::_huber_loss_::table(ks & c10::after_autograd_keyset, self, target, delta);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2732,7 +2733,7 @@ Tensor& _huber_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& tar
   check_out_requires_grad("_huber_loss", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_huber_loss_out::redispatch(ks & c10::after_autograd_keyset, self, target, delta, out);
+    _ops::_huber_loss_out::table(ks & c10::after_autograd_keyset, self, target, delta, out);
   }
   increment_version(out);
   return out;
@@ -2748,8 +2749,8 @@ std::tuple<Tensor, Tensor> _huber_loss_backward(DispatchKeySet ks, const Tensor&
   }
   if (!compute_requires_grad(grad_output, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_huber_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                  target, delta, output_mask);
+    return _ops::_huber_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                             target, delta, output_mask);
   }
   const auto grad_fn = make_node<HuberLossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
@@ -2761,8 +2762,8 @@ std::tuple<Tensor, Tensor> _huber_loss_backward(DispatchKeySet ks, const Tensor&
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_huber_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                  self, target, delta, output_mask);
+    return _ops::_huber_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                             target, delta, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -2778,8 +2779,8 @@ Tensor _huber_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tens
   }
   if (!compute_requires_grad(self_tangent, target_tangent, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_huber_loss_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                             target_tangent, self, target, delta);
+    return _ops::_huber_loss_jvp::table(ks & c10::after_autograd_keyset, self_tangent, target_tangent,
+                                        self, target, delta);
   }
   const auto grad_fn = make_node<HuberLossJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, self, target);
@@ -2794,8 +2795,8 @@ Tensor _huber_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tens
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_huber_loss_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                             target_tangent, self, target, delta);
+    return _ops::_huber_loss_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
+                                        target_tangent, self, target, delta);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2808,7 +2809,7 @@ Tensor _kl_div(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
   }
   if (!compute_requires_grad(self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div::redispatch(ks & c10::after_autograd_keyset, self, target);
+    return _ops::_kl_div::table(ks & c10::after_autograd_keyset, self, target);
   }
   const auto grad_fn = make_node<KlDivBackward0>();
   collect_edges(*grad_fn, self, target);
@@ -2816,7 +2817,7 @@ Tensor _kl_div(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
   grad_fn->target_ = SavedTensor(target, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div::redispatch(ks & c10::after_autograd_keyset, self, target);
+    return _ops::_kl_div::table(ks & c10::after_autograd_keyset, self, target);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2838,7 +2839,7 @@ Tensor& _kl_div_(DispatchKeySet ks, Tensor& self, const Tensor& target) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_kl_div_::redispatch(ks & c10::after_autograd_keyset, self, target);
+    _ops::_kl_div_::table(ks & c10::after_autograd_keyset, self, target);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2852,7 +2853,7 @@ Tensor& _kl_div_out(DispatchKeySet ks, const Tensor& self, const Tensor& target,
   check_out_requires_grad("_kl_div", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_kl_div_out::redispatch(ks & c10::after_autograd_keyset, self, target, out);
+    _ops::_kl_div_out::table(ks & c10::after_autograd_keyset, self, target, out);
   }
   increment_version(out);
   return out;
@@ -2868,8 +2869,8 @@ std::tuple<Tensor, Tensor> _kl_div_backward(DispatchKeySet ks, const Tensor& gra
   }
   if (!compute_requires_grad(grad_output, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                              target, output_mask);
+    return _ops::_kl_div_backward::table(ks & c10::after_autograd_keyset, grad_output, self, target,
+                                         output_mask);
   }
   const auto grad_fn = make_node<KlDivBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
@@ -2880,8 +2881,8 @@ std::tuple<Tensor, Tensor> _kl_div_backward(DispatchKeySet ks, const Tensor& gra
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                              target, output_mask);
+    return _ops::_kl_div_backward::table(ks & c10::after_autograd_keyset, grad_output, self, target,
+                                         output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -2896,8 +2897,8 @@ Tensor _kl_div_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& 
   }
   if (!compute_requires_grad(self_tangent, target_tangent, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                         target_tangent, self, target);
+    return _ops::_kl_div_jvp::table(ks & c10::after_autograd_keyset, self_tangent, target_tangent,
+                                    self, target);
   }
   const auto grad_fn = make_node<KlDivJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, self, target);
@@ -2909,8 +2910,8 @@ Tensor _kl_div_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& 
   if (grad_fn->should_compute_output(3)) grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                         target_tangent, self, target);
+    return _ops::_kl_div_jvp::table(ks & c10::after_autograd_keyset, self_tangent, target_tangent,
+                                    self, target);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2923,14 +2924,14 @@ Tensor _kl_div_log_target(DispatchKeySet ks, const Tensor& self, const Tensor& t
   }
   if (!compute_requires_grad(self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div_log_target::redispatch(ks & c10::after_autograd_keyset, self, target);
+    return _ops::_kl_div_log_target::table(ks & c10::after_autograd_keyset, self, target);
   }
   const auto grad_fn = make_node<KlDivLogTargetBackward0>();
   collect_edges(*grad_fn, self, target);
   grad_fn->target_ = SavedTensor(target, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div_log_target::redispatch(ks & c10::after_autograd_keyset, self, target);
+    return _ops::_kl_div_log_target::table(ks & c10::after_autograd_keyset, self, target);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2952,7 +2953,7 @@ Tensor& _kl_div_log_target_(DispatchKeySet ks, Tensor& self, const Tensor& targe
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_kl_div_log_target_::redispatch(ks & c10::after_autograd_keyset, self, target);
+    _ops::_kl_div_log_target_::table(ks & c10::after_autograd_keyset, self, target);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2968,7 +2969,7 @@ Tensor& _kl_div_log_target_out(DispatchKeySet ks, const Tensor& self, const Tens
   check_out_requires_grad("_kl_div_log_target", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_kl_div_log_target_out::redispatch(ks & c10::after_autograd_keyset, self, target, out);
+    _ops::_kl_div_log_target_out::table(ks & c10::after_autograd_keyset, self, target, out);
   }
   increment_version(out);
   return out;
@@ -2984,8 +2985,8 @@ std::tuple<Tensor, Tensor> _kl_div_log_target_backward(DispatchKeySet ks, const 
   }
   if (!compute_requires_grad(grad_output, target, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div_log_target_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                         target, output, output_mask);
+    return _ops::_kl_div_log_target_backward::table(ks & c10::after_autograd_keyset, grad_output,
+                                                    target, output, output_mask);
   }
   const auto grad_fn = make_node<KlDivLogTargetBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, target, output);
@@ -2998,8 +2999,8 @@ std::tuple<Tensor, Tensor> _kl_div_log_target_backward(DispatchKeySet ks, const 
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div_log_target_backward::redispatch(ks & c10::after_autograd_keyset,
-                                                         grad_output, target, output, output_mask);
+    return _ops::_kl_div_log_target_backward::table(ks & c10::after_autograd_keyset, grad_output,
+                                                    target, output, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -3017,8 +3018,8 @@ Tensor _kl_div_log_target_jvp(DispatchKeySet ks, const Tensor& self_tangent,
   }
   if (!compute_requires_grad(self_tangent, target_tangent, target, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div_log_target_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                                    target_tangent, target, output);
+    return _ops::_kl_div_log_target_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
+                                               target_tangent, target, output);
   }
   const auto grad_fn = make_node<KlDivLogTargetJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, target, output);
@@ -3032,8 +3033,8 @@ Tensor _kl_div_log_target_jvp(DispatchKeySet ks, const Tensor& self_tangent,
   if (grad_fn->should_compute_output(2)) grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_kl_div_log_target_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                                    target_tangent, target, output);
+    return _ops::_kl_div_log_target_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
+                                               target_tangent, target, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3046,7 +3047,7 @@ Tensor _l1_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
   }
   if (!compute_requires_grad(self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_l1_loss::redispatch(ks & c10::after_autograd_keyset, self, target);
+    return _ops::_l1_loss::table(ks & c10::after_autograd_keyset, self, target);
   }
   const auto grad_fn = make_node<L1LossBackward0>();
   collect_edges(*grad_fn, self, target);
@@ -3054,7 +3055,7 @@ Tensor _l1_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
   grad_fn->target_ = SavedTensor(target, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_l1_loss::redispatch(ks & c10::after_autograd_keyset, self, target);
+    return _ops::_l1_loss::table(ks & c10::after_autograd_keyset, self, target);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3076,7 +3077,7 @@ Tensor& _l1_loss_(DispatchKeySet ks, Tensor& self, const Tensor& target) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_l1_loss_::redispatch(ks & c10::after_autograd_keyset, self, target);
+    _ops::_l1_loss_::table(ks & c10::after_autograd_keyset, self, target);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3090,7 +3091,7 @@ Tensor& _l1_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target
   check_out_requires_grad("_l1_loss", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_l1_loss_out::redispatch(ks & c10::after_autograd_keyset, self, target, out);
+    _ops::_l1_loss_out::table(ks & c10::after_autograd_keyset, self, target, out);
   }
   increment_version(out);
   return out;
@@ -3106,8 +3107,8 @@ std::tuple<Tensor, Tensor> _l1_loss_backward(DispatchKeySet ks, const Tensor& gr
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_l1_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               target, output_mask);
+    return _ops::_l1_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self, target,
+                                          output_mask);
   }
   const auto grad_fn = make_node<L1LossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -3115,8 +3116,8 @@ std::tuple<Tensor, Tensor> _l1_loss_backward(DispatchKeySet ks, const Tensor& gr
   grad_fn->target_ = SavedTensor(target, false);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_l1_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                               target, output_mask);
+    return _ops::_l1_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                          target, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -3131,8 +3132,8 @@ Tensor _l1_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor&
   }
   if (!compute_requires_grad(self_tangent, target_tangent)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_l1_loss_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                          target_tangent, self, target);
+    return _ops::_l1_loss_jvp::table(ks & c10::after_autograd_keyset, self_tangent, target_tangent,
+                                     self, target);
   }
   const auto grad_fn = make_node<L1LossJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent);
@@ -3140,8 +3141,8 @@ Tensor _l1_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor&
   grad_fn->target_ = SavedTensor(target, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_l1_loss_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                          target_tangent, self, target);
+    return _ops::_l1_loss_jvp::table(ks & c10::after_autograd_keyset, self_tangent, target_tangent,
+                                     self, target);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3154,7 +3155,7 @@ Tensor _smooth_l1_loss(DispatchKeySet ks, const Tensor& self, const Tensor& targ
   }
   if (!compute_requires_grad(self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_smooth_l1_loss::redispatch(ks & c10::after_autograd_keyset, self, target, beta);
+    return _ops::_smooth_l1_loss::table(ks & c10::after_autograd_keyset, self, target, beta);
   }
   const auto grad_fn = make_node<SmoothL1LossBackward0>();
   collect_edges(*grad_fn, self, target);
@@ -3163,7 +3164,7 @@ Tensor _smooth_l1_loss(DispatchKeySet ks, const Tensor& self, const Tensor& targ
   grad_fn->beta = beta;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_smooth_l1_loss::redispatch(ks & c10::after_autograd_keyset, self, target, beta);
+    return _ops::_smooth_l1_loss::table(ks & c10::after_autograd_keyset, self, target, beta);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3186,7 +3187,7 @@ Tensor& _smooth_l1_loss_(DispatchKeySet ks, Tensor& self, const Tensor& target, 
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_smooth_l1_loss_::redispatch(ks & c10::after_autograd_keyset, self, target, beta);
+    _ops::_smooth_l1_loss_::table(ks & c10::after_autograd_keyset, self, target, beta);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3201,7 +3202,7 @@ Tensor& _smooth_l1_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor&
   check_out_requires_grad("_smooth_l1_loss", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_smooth_l1_loss_out::redispatch(ks & c10::after_autograd_keyset, self, target, beta, out);
+    _ops::_smooth_l1_loss_out::table(ks & c10::after_autograd_keyset, self, target, beta, out);
   }
   increment_version(out);
   return out;
@@ -3217,8 +3218,8 @@ std::tuple<Tensor, Tensor> _smooth_l1_loss_backward(DispatchKeySet ks, const Ten
   }
   if (!compute_requires_grad(grad_output, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_smooth_l1_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                      self, target, beta, output_mask);
+    return _ops::_smooth_l1_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                                 target, beta, output_mask);
   }
   const auto grad_fn = make_node<SmoothL1LossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
@@ -3230,8 +3231,8 @@ std::tuple<Tensor, Tensor> _smooth_l1_loss_backward(DispatchKeySet ks, const Ten
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_smooth_l1_loss_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                      self, target, beta, output_mask);
+    return _ops::_smooth_l1_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                                 target, beta, output_mask);
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
@@ -3248,8 +3249,8 @@ Tensor _smooth_l1_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent,
   }
   if (!compute_requires_grad(self_tangent, target_tangent, self, target)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_smooth_l1_loss_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                                 target_tangent, self, target, beta);
+    return _ops::_smooth_l1_loss_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
+                                            target_tangent, self, target, beta);
   }
   const auto grad_fn = make_node<SmoothL1LossJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, self, target);
@@ -3264,8 +3265,8 @@ Tensor _smooth_l1_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent,
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_smooth_l1_loss_jvp::redispatch(ks & c10::after_autograd_keyset, self_tangent,
-                                                 target_tangent, self, target, beta);
+    return _ops::_smooth_l1_loss_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
+                                            target_tangent, self, target, beta);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3279,8 +3280,8 @@ Tensor& binary_cross_entropy_out(DispatchKeySet ks, const Tensor& self, const Te
   check_out_requires_grad("binary_cross_entropy", self, target, weight, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::binary_cross_entropy_out::redispatch(ks & c10::after_autograd_keyset, self, target,
-                                               weight, reduction, out);
+    _ops::binary_cross_entropy_out::table(ks & c10::after_autograd_keyset, self, target, weight,
+                                          reduction, out);
   }
   increment_version(out);
   return out;
@@ -3293,8 +3294,8 @@ Tensor& huber_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& targ
   check_out_requires_grad("huber_loss", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::huber_loss_out::redispatch(ks & c10::after_autograd_keyset, self, target, reduction,
-                                     delta, out);
+    _ops::huber_loss_out::table(ks & c10::after_autograd_keyset, self, target, reduction, delta,
+                                out);
   }
   increment_version(out);
   return out;
@@ -3307,8 +3308,8 @@ Tensor& smooth_l1_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& 
   check_out_requires_grad("smooth_l1_loss", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::smooth_l1_loss_out::redispatch(ks & c10::after_autograd_keyset, self, target, reduction,
-                                         beta, out);
+    _ops::smooth_l1_loss_out::table(ks & c10::after_autograd_keyset, self, target, reduction, beta,
+                                    out);
   }
   increment_version(out);
   return out;

@@ -298,7 +298,7 @@ Tensor addcdiv(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1, con
   }
   if (!compute_requires_grad(self, tensor1, tensor2)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::addcdiv::redispatch(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
+    return _ops::addcdiv::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
   }
   const auto grad_fn = make_node<AddcdivBackward0>();
   collect_edges(*grad_fn, self, tensor1, tensor2);
@@ -312,8 +312,7 @@ Tensor addcdiv(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1, con
   if (grad_fn->should_compute_output(2)) grad_fn->tensor1_ = SavedTensor(tensor1, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::addcdiv::redispatch(ks & c10::after_autograd_keyset, self, tensor1, tensor2,
-                                     value);
+    return _ops::addcdiv::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
   }();
   set_history(result, grad_fn);
   return result;
@@ -342,7 +341,7 @@ Tensor& addcdiv_(DispatchKeySet ks, Tensor& self, const Tensor& tensor1, const T
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::addcdiv_::redispatch(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
+    _ops::addcdiv_::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
   }
   increment_version(self);
   if (grad_fn) {
@@ -358,8 +357,7 @@ Tensor& addcdiv_out(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1
   check_out_requires_grad("addcdiv", self, tensor1, tensor2, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::addcdiv_out::redispatch(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value,
-                                  out);
+    _ops::addcdiv_out::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value, out);
   }
   increment_version(out);
   return out;
@@ -373,7 +371,7 @@ Tensor addcmul(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1, con
   }
   if (!compute_requires_grad(self, tensor1, tensor2)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::addcmul::redispatch(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
+    return _ops::addcmul::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
   }
   const auto grad_fn = make_node<AddcmulBackward0>();
   collect_edges(*grad_fn, self, tensor1, tensor2);
@@ -385,8 +383,7 @@ Tensor addcmul(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1, con
   if (grad_fn->should_compute_output(2)) grad_fn->tensor1_ = SavedTensor(tensor1, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::addcmul::redispatch(ks & c10::after_autograd_keyset, self, tensor1, tensor2,
-                                     value);
+    return _ops::addcmul::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
   }();
   set_history(result, grad_fn);
   return result;
@@ -413,7 +410,7 @@ Tensor& addcmul_(DispatchKeySet ks, Tensor& self, const Tensor& tensor1, const T
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::addcmul_::redispatch(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
+    _ops::addcmul_::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
   }
   increment_version(self);
   if (grad_fn) {
@@ -429,8 +426,7 @@ Tensor& addcmul_out(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1
   check_out_requires_grad("addcmul", self, tensor1, tensor2, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::addcmul_out::redispatch(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value,
-                                  out);
+    _ops::addcmul_out::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value, out);
   }
   increment_version(out);
   return out;
@@ -443,14 +439,14 @@ Tensor lerp_Scalar(DispatchKeySet ks, const Tensor& self, const Tensor& end, con
   }
   if (!compute_requires_grad(self, end)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::lerp_Scalar::redispatch(ks & c10::after_autograd_keyset, self, end, weight);
+    return _ops::lerp_Scalar::table(ks & c10::after_autograd_keyset, self, end, weight);
   }
   const auto grad_fn = make_node<LerpBackward0>();
   collect_edges(*grad_fn, self, end);
   grad_fn->weight = weight;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::lerp_Scalar::redispatch(ks & c10::after_autograd_keyset, self, end, weight);
+    return _ops::lerp_Scalar::table(ks & c10::after_autograd_keyset, self, end, weight);
   }();
   set_history(result, grad_fn);
   return result;
@@ -463,7 +459,7 @@ Tensor lerp_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& end, con
   }
   if (!compute_requires_grad(self, end, weight)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::lerp_Tensor::redispatch(ks & c10::after_autograd_keyset, self, end, weight);
+    return _ops::lerp_Tensor::table(ks & c10::after_autograd_keyset, self, end, weight);
   }
   const auto grad_fn = make_node<LerpBackward1>();
   collect_edges(*grad_fn, self, end, weight);
@@ -474,7 +470,7 @@ Tensor lerp_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& end, con
   if (grad_fn->should_compute_output(2)) grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::lerp_Tensor::redispatch(ks & c10::after_autograd_keyset, self, end, weight);
+    return _ops::lerp_Tensor::table(ks & c10::after_autograd_keyset, self, end, weight);
   }();
   set_history(result, grad_fn);
   return result;
@@ -495,7 +491,7 @@ Tensor& lerp__Scalar(DispatchKeySet ks, Tensor& self, const Tensor& end, const S
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lerp__Scalar::redispatch(ks & c10::after_autograd_keyset, self, end, weight);
+    _ops::lerp__Scalar::table(ks & c10::after_autograd_keyset, self, end, weight);
   }
   increment_version(self);
   if (grad_fn) {
@@ -523,7 +519,7 @@ Tensor& lerp__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& end, const T
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lerp__Tensor::redispatch(ks & c10::after_autograd_keyset, self, end, weight);
+    _ops::lerp__Tensor::table(ks & c10::after_autograd_keyset, self, end, weight);
   }
   increment_version(self);
   if (grad_fn) {
@@ -538,7 +534,7 @@ Tensor& lerp_Scalar_out(DispatchKeySet ks, const Tensor& self, const Tensor& end
   check_out_requires_grad("lerp", self, end, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lerp_Scalar_out::redispatch(ks & c10::after_autograd_keyset, self, end, weight, out);
+    _ops::lerp_Scalar_out::table(ks & c10::after_autograd_keyset, self, end, weight, out);
   }
   increment_version(out);
   return out;
@@ -550,7 +546,7 @@ Tensor& lerp_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& end
   check_out_requires_grad("lerp", self, end, weight, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lerp_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, end, weight, out);
+    _ops::lerp_Tensor_out::table(ks & c10::after_autograd_keyset, self, end, weight, out);
   }
   increment_version(out);
   return out;

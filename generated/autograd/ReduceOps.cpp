@@ -605,13 +605,13 @@ namespace kernels {
 // all(Tensor self) -> Tensor
 Tensor all(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::all::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::all::table(ks & c10::after_autograd_keyset, self);
 }
 
 // all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
 Tensor all_dim(DispatchKeySet ks, const Tensor& self, int64_t dim, bool keepdim) {
   AutoDispatchBelowAutograd guard;
-  return _ops::all_dim::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim);
+  return _ops::all_dim::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
 }
 
 // all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -619,7 +619,7 @@ Tensor& all_all_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("all", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::all_all_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::all_all_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -630,7 +630,7 @@ Tensor& all_out(DispatchKeySet ks, const Tensor& self, int64_t dim, bool keepdim
   check_out_requires_grad("all", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::all_out::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim, out);
+    _ops::all_out::table(ks & c10::after_autograd_keyset, self, dim, keepdim, out);
   }
   increment_version(out);
   return out;
@@ -643,7 +643,7 @@ Tensor amax(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::amax::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim);
+    return _ops::amax::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }
   const auto grad_fn = make_node<AmaxBackward0>();
   collect_edges(*grad_fn, self);
@@ -652,7 +652,7 @@ Tensor amax(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::amax::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim);
+    return _ops::amax::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -665,7 +665,7 @@ Tensor& amax_out(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool ke
   check_out_requires_grad("amax", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::amax_out::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim, out);
+    _ops::amax_out::table(ks & c10::after_autograd_keyset, self, dim, keepdim, out);
   }
   increment_version(out);
   return out;
@@ -678,7 +678,7 @@ Tensor amin(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::amin::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim);
+    return _ops::amin::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }
   const auto grad_fn = make_node<AminBackward0>();
   collect_edges(*grad_fn, self);
@@ -687,7 +687,7 @@ Tensor amin(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::amin::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim);
+    return _ops::amin::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -700,7 +700,7 @@ Tensor& amin_out(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool ke
   check_out_requires_grad("amin", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::amin_out::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim, out);
+    _ops::amin_out::table(ks & c10::after_autograd_keyset, self, dim, keepdim, out);
   }
   increment_version(out);
   return out;
@@ -709,13 +709,13 @@ Tensor& amin_out(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool ke
 // any(Tensor self) -> Tensor
 Tensor any(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::any::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::any::table(ks & c10::after_autograd_keyset, self);
 }
 
 // any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
 Tensor any_dim(DispatchKeySet ks, const Tensor& self, int64_t dim, bool keepdim) {
   AutoDispatchBelowAutograd guard;
-  return _ops::any_dim::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim);
+  return _ops::any_dim::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
 }
 
 // any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -723,7 +723,7 @@ Tensor& any_all_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("any", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::any_all_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::any_all_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -734,7 +734,7 @@ Tensor& any_out(DispatchKeySet ks, const Tensor& self, int64_t dim, bool keepdim
   check_out_requires_grad("any", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::any_out::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim, out);
+    _ops::any_out::table(ks & c10::after_autograd_keyset, self, dim, keepdim, out);
   }
   increment_version(out);
   return out;
@@ -743,7 +743,7 @@ Tensor& any_out(DispatchKeySet ks, const Tensor& self, int64_t dim, bool keepdim
 // argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 Tensor argmax(DispatchKeySet ks, const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
   AutoDispatchBelowAutograd guard;
-  return _ops::argmax::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim);
+  return _ops::argmax::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
 }
 
 // argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -752,7 +752,7 @@ Tensor& argmax_out(DispatchKeySet ks, const Tensor& self, std::optional<int64_t>
   check_out_requires_grad("argmax", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::argmax_out::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim, out);
+    _ops::argmax_out::table(ks & c10::after_autograd_keyset, self, dim, keepdim, out);
   }
   increment_version(out);
   return out;
@@ -761,7 +761,7 @@ Tensor& argmax_out(DispatchKeySet ks, const Tensor& self, std::optional<int64_t>
 // argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 Tensor argmin(DispatchKeySet ks, const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
   AutoDispatchBelowAutograd guard;
-  return _ops::argmin::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim);
+  return _ops::argmin::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
 }
 
 // argmin.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -770,7 +770,7 @@ Tensor& argmin_out(DispatchKeySet ks, const Tensor& self, std::optional<int64_t>
   check_out_requires_grad("argmin", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::argmin_out::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim, out);
+    _ops::argmin_out::table(ks & c10::after_autograd_keyset, self, dim, keepdim, out);
   }
   increment_version(out);
   return out;
@@ -784,7 +784,7 @@ Tensor cumprod(DispatchKeySet ks, const Tensor& self, int64_t dim,
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::cumprod::redispatch(ks & c10::after_autograd_keyset, self, dim, dtype);
+    return _ops::cumprod::table(ks & c10::after_autograd_keyset, self, dim, dtype);
   }
   const auto grad_fn = make_node<CumprodBackward0>();
   collect_edges(*grad_fn, self);
@@ -793,7 +793,7 @@ Tensor cumprod(DispatchKeySet ks, const Tensor& self, int64_t dim,
   grad_fn->dim = dim;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::cumprod::redispatch(ks & c10::after_autograd_keyset, self, dim, dtype);
+    return _ops::cumprod::table(ks & c10::after_autograd_keyset, self, dim, dtype);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -817,7 +817,7 @@ Tensor& cumprod_(DispatchKeySet ks, Tensor& self, int64_t dim, std::optional<Sca
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::cumprod_::redispatch(ks & c10::after_autograd_keyset, self, dim, dtype);
+    _ops::cumprod_::table(ks & c10::after_autograd_keyset, self, dim, dtype);
   }
   increment_version(self);
   if (grad_fn) {
@@ -833,7 +833,7 @@ Tensor& cumprod_out(DispatchKeySet ks, const Tensor& self, int64_t dim,
   check_out_requires_grad("cumprod", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::cumprod_out::redispatch(ks & c10::after_autograd_keyset, self, dim, dtype, out);
+    _ops::cumprod_out::table(ks & c10::after_autograd_keyset, self, dim, dtype, out);
   }
   increment_version(out);
   return out;
@@ -846,7 +846,7 @@ Tensor cumsum(DispatchKeySet ks, const Tensor& self, int64_t dim, std::optional<
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::cumsum::redispatch(ks & c10::after_autograd_keyset, self, dim, dtype);
+    return _ops::cumsum::table(ks & c10::after_autograd_keyset, self, dim, dtype);
   }
   const auto grad_fn = make_node<CumsumBackward0>();
   collect_edges(*grad_fn, self);
@@ -854,7 +854,7 @@ Tensor cumsum(DispatchKeySet ks, const Tensor& self, int64_t dim, std::optional<
   grad_fn->dim = dim;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::cumsum::redispatch(ks & c10::after_autograd_keyset, self, dim, dtype);
+    return _ops::cumsum::table(ks & c10::after_autograd_keyset, self, dim, dtype);
   }();
   set_history(result, grad_fn);
   return result;
@@ -876,7 +876,7 @@ Tensor& cumsum_(DispatchKeySet ks, Tensor& self, int64_t dim, std::optional<Scal
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::cumsum_::redispatch(ks & c10::after_autograd_keyset, self, dim, dtype);
+    _ops::cumsum_::table(ks & c10::after_autograd_keyset, self, dim, dtype);
   }
   increment_version(self);
   if (grad_fn) {
@@ -891,7 +891,7 @@ Tensor& cumsum_out(DispatchKeySet ks, const Tensor& self, int64_t dim,
   check_out_requires_grad("cumsum", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::cumsum_out::redispatch(ks & c10::after_autograd_keyset, self, dim, dtype, out);
+    _ops::cumsum_out::table(ks & c10::after_autograd_keyset, self, dim, dtype, out);
   }
   increment_version(out);
   return out;
@@ -904,7 +904,7 @@ Tensor logsumexp(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool ke
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::logsumexp::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim);
+    return _ops::logsumexp::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }
   const auto grad_fn = make_node<LogsumexpBackward0>();
   collect_edges(*grad_fn, self);
@@ -913,7 +913,7 @@ Tensor logsumexp(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool ke
   grad_fn->keepdim = keepdim;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::logsumexp::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim);
+    return _ops::logsumexp::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -926,7 +926,7 @@ Tensor& logsumexp_out(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bo
   check_out_requires_grad("logsumexp", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logsumexp_out::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim, out);
+    _ops::logsumexp_out::table(ks & c10::after_autograd_keyset, self, dim, keepdim, out);
   }
   increment_version(out);
   return out;
@@ -939,14 +939,14 @@ Tensor max(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::max::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::max::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<MaxBackward1>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::max::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::max::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -961,7 +961,7 @@ std::tuple<Tensor, Tensor> max_dim(DispatchKeySet ks, const Tensor& self, int64_
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::max_dim::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim);
+    return _ops::max_dim::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }
   const auto grad_fn = make_node<MaxBackward0>();
   collect_edges(*grad_fn, self);
@@ -970,7 +970,7 @@ std::tuple<Tensor, Tensor> max_dim(DispatchKeySet ks, const Tensor& self, int64_
   grad_fn->keepdim = keepdim;
   auto [values, indices] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::max_dim::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim);
+    return _ops::max_dim::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }();
   set_history(values, grad_fn);
   grad_fn->indices_ = SavedTensor(indices, true);
@@ -984,8 +984,7 @@ std::tuple<Tensor&, Tensor&> max_dim_max(DispatchKeySet ks, const Tensor& self, 
   check_out_requires_grad("max", self, values, indices);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::max_dim_max::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim, values,
-                                  indices);
+    _ops::max_dim_max::table(ks & c10::after_autograd_keyset, self, dim, keepdim, values, indices);
   }
   increment_version(values);
   increment_version(indices);
@@ -997,7 +996,7 @@ Tensor& max_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tens
   check_out_requires_grad("max", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::max_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::max_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1008,7 +1007,7 @@ Tensor& max_unary_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("max", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::max_unary_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::max_unary_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1021,7 +1020,7 @@ Tensor mean(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dty
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::mean::redispatch(ks & c10::after_autograd_keyset, self, dtype);
+    return _ops::mean::table(ks & c10::after_autograd_keyset, self, dtype);
   }
   const auto grad_fn = make_node<MeanBackward0>();
   collect_edges(*grad_fn, self);
@@ -1029,7 +1028,7 @@ Tensor mean(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dty
   grad_fn->self_numel = self.numel();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::mean::redispatch(ks & c10::after_autograd_keyset, self, dtype);
+    return _ops::mean::table(ks & c10::after_autograd_keyset, self, dtype);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1043,7 +1042,7 @@ Tensor mean_dim(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim, 
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::mean_dim::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype);
+    return _ops::mean_dim::table(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype);
   }
   const auto grad_fn = make_node<MeanBackward1>();
   collect_edges(*grad_fn, self);
@@ -1054,7 +1053,7 @@ Tensor mean_dim(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim, 
   grad_fn->keepdim = keepdim;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::mean_dim::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype);
+    return _ops::mean_dim::table(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1066,7 +1065,7 @@ Tensor& mean_dtype_out(DispatchKeySet ks, const Tensor& self, std::optional<Scal
   check_out_requires_grad("mean", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::mean_dtype_out::redispatch(ks & c10::after_autograd_keyset, self, dtype, out);
+    _ops::mean_dtype_out::table(ks & c10::after_autograd_keyset, self, dtype, out);
   }
   increment_version(out);
   return out;
@@ -1079,7 +1078,7 @@ Tensor& mean_out(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim,
   check_out_requires_grad("mean", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::mean_out::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype, out);
+    _ops::mean_out::table(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype, out);
   }
   increment_version(out);
   return out;
@@ -1092,14 +1091,14 @@ Tensor min(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::min::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::min::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<MinBackward1>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::min::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::min::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1114,7 +1113,7 @@ std::tuple<Tensor, Tensor> min_dim(DispatchKeySet ks, const Tensor& self, int64_
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::min_dim::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim);
+    return _ops::min_dim::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }
   const auto grad_fn = make_node<MinBackward0>();
   collect_edges(*grad_fn, self);
@@ -1123,7 +1122,7 @@ std::tuple<Tensor, Tensor> min_dim(DispatchKeySet ks, const Tensor& self, int64_
   grad_fn->keepdim = keepdim;
   auto [values, indices] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::min_dim::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim);
+    return _ops::min_dim::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }();
   set_history(values, grad_fn);
   grad_fn->indices_ = SavedTensor(indices, true);
@@ -1137,8 +1136,7 @@ std::tuple<Tensor&, Tensor&> min_dim_min(DispatchKeySet ks, const Tensor& self, 
   check_out_requires_grad("min", self, values, indices);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::min_dim_min::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim, values,
-                                  indices);
+    _ops::min_dim_min::table(ks & c10::after_autograd_keyset, self, dim, keepdim, values, indices);
   }
   increment_version(values);
   increment_version(indices);
@@ -1150,7 +1148,7 @@ Tensor& min_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tens
   check_out_requires_grad("min", self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::min_out::redispatch(ks & c10::after_autograd_keyset, self, other, out);
+    _ops::min_out::table(ks & c10::after_autograd_keyset, self, other, out);
   }
   increment_version(out);
   return out;
@@ -1161,7 +1159,7 @@ Tensor& min_unary_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("min", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::min_unary_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::min_unary_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1174,7 +1172,7 @@ Tensor norm_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& p) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::norm_Scalar::redispatch(ks & c10::after_autograd_keyset, self, p);
+    return _ops::norm_Scalar::table(ks & c10::after_autograd_keyset, self, p);
   }
   const auto grad_fn = make_node<NormBackward0>();
   collect_edges(*grad_fn, self);
@@ -1182,7 +1180,7 @@ Tensor norm_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& p) {
   grad_fn->p = p;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::norm_Scalar::redispatch(ks & c10::after_autograd_keyset, self, p);
+    return _ops::norm_Scalar::table(ks & c10::after_autograd_keyset, self, p);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1197,8 +1195,7 @@ Tensor norm_ScalarOpt_dim(DispatchKeySet ks, const Tensor& self, const std::opti
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::norm_ScalarOpt_dim::redispatch(ks & c10::after_autograd_keyset, self, p, dim,
-                                                keepdim);
+    return _ops::norm_ScalarOpt_dim::table(ks & c10::after_autograd_keyset, self, p, dim, keepdim);
   }
   const auto grad_fn = make_node<NormBackward3>();
   collect_edges(*grad_fn, self);
@@ -1208,8 +1205,7 @@ Tensor norm_ScalarOpt_dim(DispatchKeySet ks, const Tensor& self, const std::opti
   grad_fn->keepdim = keepdim;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::norm_ScalarOpt_dim::redispatch(ks & c10::after_autograd_keyset, self, p, dim,
-                                                keepdim);
+    return _ops::norm_ScalarOpt_dim::table(ks & c10::after_autograd_keyset, self, p, dim, keepdim);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1226,8 +1222,8 @@ Tensor norm_ScalarOpt_dim_dtype(DispatchKeySet ks, const Tensor& self,
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::norm_ScalarOpt_dim_dtype::redispatch(ks & c10::after_autograd_keyset, self, p, dim,
-                                                      keepdim, dtype);
+    return _ops::norm_ScalarOpt_dim_dtype::table(ks & c10::after_autograd_keyset, self, p, dim,
+                                                 keepdim, dtype);
   }
   const auto grad_fn = make_node<NormBackward2>();
   collect_edges(*grad_fn, self);
@@ -1237,8 +1233,8 @@ Tensor norm_ScalarOpt_dim_dtype(DispatchKeySet ks, const Tensor& self,
   grad_fn->keepdim = keepdim;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::norm_ScalarOpt_dim_dtype::redispatch(ks & c10::after_autograd_keyset, self, p, dim,
-                                                      keepdim, dtype);
+    return _ops::norm_ScalarOpt_dim_dtype::table(ks & c10::after_autograd_keyset, self, p, dim,
+                                                 keepdim, dtype);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1253,7 +1249,7 @@ Tensor norm_ScalarOpt_dtype(DispatchKeySet ks, const Tensor& self, const std::op
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::norm_ScalarOpt_dtype::redispatch(ks & c10::after_autograd_keyset, self, p, dtype);
+    return _ops::norm_ScalarOpt_dtype::table(ks & c10::after_autograd_keyset, self, p, dtype);
   }
   const auto grad_fn = make_node<NormBackward1>();
   collect_edges(*grad_fn, self);
@@ -1261,7 +1257,7 @@ Tensor norm_ScalarOpt_dtype(DispatchKeySet ks, const Tensor& self, const std::op
   grad_fn->p = p;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::norm_ScalarOpt_dtype::redispatch(ks & c10::after_autograd_keyset, self, p, dtype);
+    return _ops::norm_ScalarOpt_dtype::table(ks & c10::after_autograd_keyset, self, p, dtype);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1275,8 +1271,7 @@ Tensor& norm_ScalarOpt_dtype_out(DispatchKeySet ks, const Tensor& self,
   check_out_requires_grad("norm", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::norm_ScalarOpt_dtype_out::redispatch(ks & c10::after_autograd_keyset, self, p, dtype,
-                                               out);
+    _ops::norm_ScalarOpt_dtype_out::table(ks & c10::after_autograd_keyset, self, p, dtype, out);
   }
   increment_version(out);
   return out;
@@ -1287,7 +1282,7 @@ Tensor& norm_Scalar_out(DispatchKeySet ks, const Tensor& self, const Scalar& p, 
   check_out_requires_grad("norm", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::norm_Scalar_out::redispatch(ks & c10::after_autograd_keyset, self, p, out);
+    _ops::norm_Scalar_out::table(ks & c10::after_autograd_keyset, self, p, out);
   }
   increment_version(out);
   return out;
@@ -1300,8 +1295,7 @@ Tensor& norm_dtype_out(DispatchKeySet ks, const Tensor& self, const std::optiona
   check_out_requires_grad("norm", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::norm_dtype_out::redispatch(ks & c10::after_autograd_keyset, self, p, dim, keepdim, dtype,
-                                     out);
+    _ops::norm_dtype_out::table(ks & c10::after_autograd_keyset, self, p, dim, keepdim, dtype, out);
   }
   increment_version(out);
   return out;
@@ -1313,7 +1307,7 @@ Tensor& norm_out(DispatchKeySet ks, const Tensor& self, const std::optional<Scal
   check_out_requires_grad("norm", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::norm_out::redispatch(ks & c10::after_autograd_keyset, self, p, dim, keepdim, out);
+    _ops::norm_out::table(ks & c10::after_autograd_keyset, self, p, dim, keepdim, out);
   }
   increment_version(out);
   return out;
@@ -1326,14 +1320,14 @@ Tensor prod(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dty
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::prod::redispatch(ks & c10::after_autograd_keyset, self, dtype);
+    return _ops::prod::table(ks & c10::after_autograd_keyset, self, dtype);
   }
   const auto grad_fn = make_node<ProdBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::prod::redispatch(ks & c10::after_autograd_keyset, self, dtype);
+    return _ops::prod::table(ks & c10::after_autograd_keyset, self, dtype);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1348,7 +1342,7 @@ Tensor prod_dim_int(DispatchKeySet ks, const Tensor& self, int64_t dim, bool kee
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::prod_dim_int::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype);
+    return _ops::prod_dim_int::table(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype);
   }
   const auto grad_fn = make_node<ProdBackward1>();
   collect_edges(*grad_fn, self);
@@ -1357,8 +1351,7 @@ Tensor prod_dim_int(DispatchKeySet ks, const Tensor& self, int64_t dim, bool kee
   grad_fn->keepdim = keepdim;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::prod_dim_int::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim,
-                                          dtype);
+    return _ops::prod_dim_int::table(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1372,7 +1365,7 @@ Tensor& prod_int_out(DispatchKeySet ks, const Tensor& self, int64_t dim, bool ke
   check_out_requires_grad("prod", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::prod_int_out::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype, out);
+    _ops::prod_int_out::table(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype, out);
   }
   increment_version(out);
   return out;
@@ -1384,7 +1377,7 @@ Tensor& prod_out(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType
   check_out_requires_grad("prod", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::prod_out::redispatch(ks & c10::after_autograd_keyset, self, dtype, out);
+    _ops::prod_out::table(ks & c10::after_autograd_keyset, self, dtype, out);
   }
   increment_version(out);
   return out;
@@ -1399,8 +1392,8 @@ Tensor std_correction(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::std_correction::redispatch(ks & c10::after_autograd_keyset, self, dim, correction,
-                                            keepdim);
+    return _ops::std_correction::table(ks & c10::after_autograd_keyset, self, dim, correction,
+                                       keepdim);
   }
   const auto grad_fn = make_node<StdBackward0>();
   collect_edges(*grad_fn, self);
@@ -1411,8 +1404,8 @@ Tensor std_correction(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef
   grad_fn->keepdim = keepdim;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::std_correction::redispatch(ks & c10::after_autograd_keyset, self, dim, correction,
-                                            keepdim);
+    return _ops::std_correction::table(ks & c10::after_autograd_keyset, self, dim, correction,
+                                       keepdim);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1426,8 +1419,8 @@ Tensor& std_correction_out(DispatchKeySet ks, const Tensor& self, OptionalIntArr
   check_out_requires_grad("std", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::std_correction_out::redispatch(ks & c10::after_autograd_keyset, self, dim, correction,
-                                         keepdim, out);
+    _ops::std_correction_out::table(ks & c10::after_autograd_keyset, self, dim, correction, keepdim,
+                                    out);
   }
   increment_version(out);
   return out;
@@ -1440,7 +1433,7 @@ Tensor& std_out(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim, 
   check_out_requires_grad("std", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::std_out::redispatch(ks & c10::after_autograd_keyset, self, dim, unbiased, keepdim, out);
+    _ops::std_out::table(ks & c10::after_autograd_keyset, self, dim, unbiased, keepdim, out);
   }
   increment_version(out);
   return out;
@@ -1453,14 +1446,14 @@ Tensor sum(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtyp
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sum::redispatch(ks & c10::after_autograd_keyset, self, dtype);
+    return _ops::sum::table(ks & c10::after_autograd_keyset, self, dtype);
   }
   const auto grad_fn = make_node<SumBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_sizes = self.sizes();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sum::redispatch(ks & c10::after_autograd_keyset, self, dtype);
+    return _ops::sum::table(ks & c10::after_autograd_keyset, self, dtype);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1475,8 +1468,7 @@ Tensor sum_dim_IntList(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRe
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sum_dim_IntList::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim,
-                                             dtype);
+    return _ops::sum_dim_IntList::table(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype);
   }
   const auto grad_fn = make_node<SumBackward1>();
   collect_edges(*grad_fn, self);
@@ -1486,8 +1478,7 @@ Tensor sum_dim_IntList(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRe
   grad_fn->keepdim = keepdim;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sum_dim_IntList::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim,
-                                             dtype);
+    return _ops::sum_dim_IntList::table(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1500,8 +1491,7 @@ Tensor& sum_IntList_out(DispatchKeySet ks, const Tensor& self, OptionalIntArrayR
   check_out_requires_grad("sum", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sum_IntList_out::redispatch(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype,
-                                      out);
+    _ops::sum_IntList_out::table(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype, out);
   }
   increment_version(out);
   return out;
@@ -1513,7 +1503,7 @@ Tensor& sum_out(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType>
   check_out_requires_grad("sum", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sum_out::redispatch(ks & c10::after_autograd_keyset, self, dtype, out);
+    _ops::sum_out::table(ks & c10::after_autograd_keyset, self, dtype, out);
   }
   increment_version(out);
   return out;
@@ -1528,8 +1518,8 @@ Tensor var_correction(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::var_correction::redispatch(ks & c10::after_autograd_keyset, self, dim, correction,
-                                            keepdim);
+    return _ops::var_correction::table(ks & c10::after_autograd_keyset, self, dim, correction,
+                                       keepdim);
   }
   const auto grad_fn = make_node<VarBackward0>();
   collect_edges(*grad_fn, self);
@@ -1540,8 +1530,8 @@ Tensor var_correction(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef
   grad_fn->keepdim = keepdim;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::var_correction::redispatch(ks & c10::after_autograd_keyset, self, dim, correction,
-                                            keepdim);
+    return _ops::var_correction::table(ks & c10::after_autograd_keyset, self, dim, correction,
+                                       keepdim);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1554,8 +1544,8 @@ Tensor& var_correction_out(DispatchKeySet ks, const Tensor& self, OptionalIntArr
   check_out_requires_grad("var", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::var_correction_out::redispatch(ks & c10::after_autograd_keyset, self, dim, correction,
-                                         keepdim, out);
+    _ops::var_correction_out::table(ks & c10::after_autograd_keyset, self, dim, correction, keepdim,
+                                    out);
   }
   increment_version(out);
   return out;
@@ -1568,7 +1558,7 @@ Tensor& var_out(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim, 
   check_out_requires_grad("var", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::var_out::redispatch(ks & c10::after_autograd_keyset, self, dim, unbiased, keepdim, out);
+    _ops::var_out::table(ks & c10::after_autograd_keyset, self, dim, unbiased, keepdim, out);
   }
   increment_version(out);
   return out;

@@ -174,7 +174,7 @@ Tensor _log_softmax(DispatchKeySet ks, const Tensor& self, int64_t dim, bool hal
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_log_softmax::redispatch(ks & c10::after_autograd_keyset, self, dim, half_to_float);
+    return _ops::_log_softmax::table(ks & c10::after_autograd_keyset, self, dim, half_to_float);
   }
   const auto grad_fn = make_node<LogSoftmaxBackward0>();
   collect_edges(*grad_fn, self);
@@ -182,8 +182,7 @@ Tensor _log_softmax(DispatchKeySet ks, const Tensor& self, int64_t dim, bool hal
   grad_fn->self_scalar_type = self.scalar_type();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_log_softmax::redispatch(ks & c10::after_autograd_keyset, self, dim,
-                                          half_to_float);
+    return _ops::_log_softmax::table(ks & c10::after_autograd_keyset, self, dim, half_to_float);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -196,8 +195,7 @@ Tensor& _log_softmax_out(DispatchKeySet ks, const Tensor& self, int64_t dim, boo
   check_out_requires_grad("_log_softmax", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_log_softmax_out::redispatch(ks & c10::after_autograd_keyset, self, dim, half_to_float,
-                                       out);
+    _ops::_log_softmax_out::table(ks & c10::after_autograd_keyset, self, dim, half_to_float, out);
   }
   increment_version(out);
   return out;
@@ -212,8 +210,8 @@ Tensor _log_softmax_backward_data(DispatchKeySet ks, const Tensor& grad_output,
   }
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_log_softmax_backward_data::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                        output, dim, input_dtype);
+    return _ops::_log_softmax_backward_data::table(ks & c10::after_autograd_keyset, grad_output,
+                                                   output, dim, input_dtype);
   }
   const auto grad_fn = make_node<LogSoftmaxBackwardDataBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -223,8 +221,8 @@ Tensor _log_softmax_backward_data(DispatchKeySet ks, const Tensor& grad_output,
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_log_softmax_backward_data::redispatch(ks & c10::after_autograd_keyset,
-                                                        grad_output, output, dim, input_dtype);
+    return _ops::_log_softmax_backward_data::table(ks & c10::after_autograd_keyset, grad_output,
+                                                   output, dim, input_dtype);
   }();
   set_history(result, grad_fn);
   return result;
@@ -238,8 +236,8 @@ Tensor& _log_softmax_backward_data_out(DispatchKeySet ks, const Tensor& grad_out
   check_out_requires_grad("_log_softmax_backward_data", grad_output, output, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_log_softmax_backward_data_out::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                     output, dim, input_dtype, out);
+    _ops::_log_softmax_backward_data_out::table(ks & c10::after_autograd_keyset, grad_output,
+                                                output, dim, input_dtype, out);
   }
   increment_version(out);
   return out;
@@ -252,7 +250,7 @@ Tensor _softmax(DispatchKeySet ks, const Tensor& self, int64_t dim, bool half_to
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_softmax::redispatch(ks & c10::after_autograd_keyset, self, dim, half_to_float);
+    return _ops::_softmax::table(ks & c10::after_autograd_keyset, self, dim, half_to_float);
   }
   const auto grad_fn = make_node<SoftmaxBackward0>();
   collect_edges(*grad_fn, self);
@@ -260,7 +258,7 @@ Tensor _softmax(DispatchKeySet ks, const Tensor& self, int64_t dim, bool half_to
   grad_fn->self_scalar_type = self.scalar_type();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_softmax::redispatch(ks & c10::after_autograd_keyset, self, dim, half_to_float);
+    return _ops::_softmax::table(ks & c10::after_autograd_keyset, self, dim, half_to_float);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -273,7 +271,7 @@ Tensor& _softmax_out(DispatchKeySet ks, const Tensor& self, int64_t dim, bool ha
   check_out_requires_grad("_softmax", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_softmax_out::redispatch(ks & c10::after_autograd_keyset, self, dim, half_to_float, out);
+    _ops::_softmax_out::table(ks & c10::after_autograd_keyset, self, dim, half_to_float, out);
   }
   increment_version(out);
   return out;
@@ -288,8 +286,8 @@ Tensor _softmax_backward_data(DispatchKeySet ks, const Tensor& grad_output, cons
   }
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_softmax_backward_data::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                    output, dim, input_dtype);
+    return _ops::_softmax_backward_data::table(ks & c10::after_autograd_keyset, grad_output, output,
+                                               dim, input_dtype);
   }
   const auto grad_fn = make_node<SoftmaxBackwardDataBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -300,8 +298,8 @@ Tensor _softmax_backward_data(DispatchKeySet ks, const Tensor& grad_output, cons
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_softmax_backward_data::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                    output, dim, input_dtype);
+    return _ops::_softmax_backward_data::table(ks & c10::after_autograd_keyset, grad_output, output,
+                                               dim, input_dtype);
   }();
   set_history(result, grad_fn);
   return result;
@@ -315,8 +313,8 @@ Tensor& _softmax_backward_data_out(DispatchKeySet ks, const Tensor& grad_output,
   check_out_requires_grad("_softmax_backward_data", grad_output, output, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_softmax_backward_data_out::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                 output, dim, input_dtype, out);
+    _ops::_softmax_backward_data_out::table(ks & c10::after_autograd_keyset, grad_output, output,
+                                            dim, input_dtype, out);
   }
   increment_version(out);
   return out;
@@ -329,7 +327,7 @@ Tensor& log_softmax_int_out(DispatchKeySet ks, const Tensor& self, int64_t dim,
   check_out_requires_grad("log_softmax", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log_softmax_int_out::redispatch(ks & c10::after_autograd_keyset, self, dim, dtype, out);
+    _ops::log_softmax_int_out::table(ks & c10::after_autograd_keyset, self, dim, dtype, out);
   }
   increment_version(out);
   return out;
@@ -341,7 +339,7 @@ Tensor& softmax_int_out(DispatchKeySet ks, const Tensor& self, int64_t dim,
   check_out_requires_grad("softmax", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::softmax_int_out::redispatch(ks & c10::after_autograd_keyset, self, dim, dtype, out);
+    _ops::softmax_int_out::table(ks & c10::after_autograd_keyset, self, dim, dtype, out);
   }
   increment_version(out);
   return out;

@@ -107,8 +107,8 @@ Tensor& argsort_stable_out(DispatchKeySet ks, const Tensor& self, bool stable, i
   check_out_requires_grad("argsort", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::argsort_stable_out::redispatch(ks & c10::after_autograd_keyset, self, stable, dim,
-                                         descending, out);
+    _ops::argsort_stable_out::table(ks & c10::after_autograd_keyset, self, stable, dim, descending,
+                                    out);
   }
   increment_version(out);
   return out;
@@ -122,7 +122,7 @@ std::tuple<Tensor, Tensor> sort(DispatchKeySet ks, const Tensor& self, int64_t d
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sort::redispatch(ks & c10::after_autograd_keyset, self, dim, descending);
+    return _ops::sort::table(ks & c10::after_autograd_keyset, self, dim, descending);
   }
   const auto grad_fn = make_node<SortBackward0>();
   collect_edges(*grad_fn, self);
@@ -130,7 +130,7 @@ std::tuple<Tensor, Tensor> sort(DispatchKeySet ks, const Tensor& self, int64_t d
   grad_fn->self_sizes = self.sizes();
   auto [values, indices] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sort::redispatch(ks & c10::after_autograd_keyset, self, dim, descending);
+    return _ops::sort::table(ks & c10::after_autograd_keyset, self, dim, descending);
   }();
   set_history(values, grad_fn);
   grad_fn->indices_ = SavedTensor(indices, true);
@@ -146,8 +146,7 @@ std::tuple<Tensor, Tensor> sort_stable(DispatchKeySet ks, const Tensor& self,
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sort_stable::redispatch(ks & c10::after_autograd_keyset, self, stable, dim,
-                                         descending);
+    return _ops::sort_stable::table(ks & c10::after_autograd_keyset, self, stable, dim, descending);
   }
   const auto grad_fn = make_node<SortBackward1>();
   collect_edges(*grad_fn, self);
@@ -155,8 +154,7 @@ std::tuple<Tensor, Tensor> sort_stable(DispatchKeySet ks, const Tensor& self,
   grad_fn->self_sizes = self.sizes();
   auto [values, indices] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sort_stable::redispatch(ks & c10::after_autograd_keyset, self, stable, dim,
-                                         descending);
+    return _ops::sort_stable::table(ks & c10::after_autograd_keyset, self, stable, dim, descending);
   }();
   set_history(values, grad_fn);
   grad_fn->indices_ = SavedTensor(indices, true);
@@ -170,8 +168,8 @@ std::tuple<Tensor&, Tensor&> sort_values(DispatchKeySet ks, const Tensor& self, 
   check_out_requires_grad("sort", self, values, indices);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sort_values::redispatch(ks & c10::after_autograd_keyset, self, dim, descending, values,
-                                  indices);
+    _ops::sort_values::table(ks & c10::after_autograd_keyset, self, dim, descending, values,
+                             indices);
   }
   increment_version(values);
   increment_version(indices);
@@ -186,8 +184,8 @@ std::tuple<Tensor&, Tensor&> sort_values_stable(DispatchKeySet ks, const Tensor&
   check_out_requires_grad("sort", self, values, indices);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sort_values_stable::redispatch(ks & c10::after_autograd_keyset, self, stable, dim,
-                                         descending, values, indices);
+    _ops::sort_values_stable::table(ks & c10::after_autograd_keyset, self, stable, dim, descending,
+                                    values, indices);
   }
   increment_version(values);
   increment_version(indices);
@@ -203,7 +201,7 @@ std::tuple<Tensor, Tensor> topk(DispatchKeySet ks, const Tensor& self, int64_t k
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::topk::redispatch(ks & c10::after_autograd_keyset, self, k, dim, largest, sorted);
+    return _ops::topk::table(ks & c10::after_autograd_keyset, self, k, dim, largest, sorted);
   }
   const auto grad_fn = make_node<TopkBackward0>();
   collect_edges(*grad_fn, self);
@@ -211,7 +209,7 @@ std::tuple<Tensor, Tensor> topk(DispatchKeySet ks, const Tensor& self, int64_t k
   grad_fn->self_sizes = self.sizes();
   auto [values, indices] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::topk::redispatch(ks & c10::after_autograd_keyset, self, k, dim, largest, sorted);
+    return _ops::topk::table(ks & c10::after_autograd_keyset, self, k, dim, largest, sorted);
   }();
   set_history(values, grad_fn);
   grad_fn->indices_ = SavedTensor(indices, true);
@@ -226,8 +224,8 @@ std::tuple<Tensor&, Tensor&> topk_values(DispatchKeySet ks, const Tensor& self, 
   check_out_requires_grad("topk", self, values, indices);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::topk_values::redispatch(ks & c10::after_autograd_keyset, self, k, dim, largest, sorted,
-                                  values, indices);
+    _ops::topk_values::table(ks & c10::after_autograd_keyset, self, k, dim, largest, sorted, values,
+                             indices);
   }
   increment_version(values);
   increment_version(indices);

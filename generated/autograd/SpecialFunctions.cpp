@@ -1454,7 +1454,7 @@ Tensor _logit(DispatchKeySet ks, const Tensor& self, double eps) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_logit::redispatch(ks & c10::after_autograd_keyset, self, eps);
+    return _ops::_logit::table(ks & c10::after_autograd_keyset, self, eps);
   }
   const auto grad_fn = make_node<LogitBackward0>();
   collect_edges(*grad_fn, self);
@@ -1462,7 +1462,7 @@ Tensor _logit(DispatchKeySet ks, const Tensor& self, double eps) {
   grad_fn->eps = eps;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_logit::redispatch(ks & c10::after_autograd_keyset, self, eps);
+    return _ops::_logit::table(ks & c10::after_autograd_keyset, self, eps);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1484,7 +1484,7 @@ Tensor& _logit_(DispatchKeySet ks, Tensor& self, double eps) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_logit_::redispatch(ks & c10::after_autograd_keyset, self, eps);
+    _ops::_logit_::table(ks & c10::after_autograd_keyset, self, eps);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1498,7 +1498,7 @@ Tensor& _logit_out(DispatchKeySet ks, const Tensor& self, double eps, Tensor& ou
   check_out_requires_grad("_logit", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::_logit_out::redispatch(ks & c10::after_autograd_keyset, self, eps, out);
+    _ops::_logit_out::table(ks & c10::after_autograd_keyset, self, eps, out);
   }
   increment_version(out);
   return out;
@@ -1512,7 +1512,7 @@ Tensor _logit_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_logit_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self, eps);
+    return _ops::_logit_backward::table(ks & c10::after_autograd_keyset, grad_output, self, eps);
   }
   const auto grad_fn = make_node<LogitBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1521,8 +1521,7 @@ Tensor _logit_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_logit_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                             eps);
+    return _ops::_logit_backward::table(ks & c10::after_autograd_keyset, grad_output, self, eps);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1535,14 +1534,14 @@ Tensor digamma(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::digamma::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::digamma::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<DigammaBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::digamma::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::digamma::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1563,7 +1562,7 @@ Tensor& digamma_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::digamma_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::digamma_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1577,7 +1576,7 @@ Tensor& digamma_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("digamma", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::digamma_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::digamma_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1590,7 +1589,7 @@ Tensor digamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Tens
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::digamma_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::digamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<DigammaBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1598,7 +1597,7 @@ Tensor digamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Tens
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::digamma_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::digamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1611,14 +1610,14 @@ Tensor erfc(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::erfc::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::erfc::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<ErfcBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::erfc::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::erfc::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1639,7 +1638,7 @@ Tensor& erfc_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::erfc_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::erfc_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1653,7 +1652,7 @@ Tensor& erfc_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("erfc", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::erfc_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::erfc_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1666,7 +1665,7 @@ Tensor erfc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::erfc_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::erfc_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<ErfcBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1674,7 +1673,7 @@ Tensor erfc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::erfc_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::erfc_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1687,13 +1686,13 @@ Tensor erfinv(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::erfinv::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::erfinv::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<ErfinvBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::erfinv::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::erfinv::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -1714,7 +1713,7 @@ Tensor& erfinv_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::erfinv_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::erfinv_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1729,7 +1728,7 @@ Tensor& erfinv_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("erfinv", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::erfinv_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::erfinv_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1742,7 +1741,7 @@ Tensor erfinv_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
   }
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::erfinv_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::erfinv_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<ErfinvBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -1750,7 +1749,7 @@ Tensor erfinv_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::erfinv_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::erfinv_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1763,14 +1762,14 @@ Tensor i0(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::i0::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::i0::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<I0Backward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::i0::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::i0::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1791,7 +1790,7 @@ Tensor& i0_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::i0_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::i0_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1805,7 +1804,7 @@ Tensor& i0_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("i0", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::i0_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::i0_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1818,7 +1817,7 @@ Tensor i0_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& s
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::i0_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::i0_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<I0BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1826,7 +1825,7 @@ Tensor i0_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& s
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::i0_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::i0_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1839,14 +1838,14 @@ Tensor lgamma(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::lgamma::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::lgamma::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<LgammaBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::lgamma::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::lgamma::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1867,7 +1866,7 @@ Tensor& lgamma_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lgamma_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::lgamma_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1881,7 +1880,7 @@ Tensor& lgamma_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("lgamma", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::lgamma_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::lgamma_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1894,7 +1893,7 @@ Tensor lgamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::lgamma_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::lgamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<LgammaBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1902,7 +1901,7 @@ Tensor lgamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::lgamma_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::lgamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1913,7 +1912,7 @@ Tensor& logit_out(DispatchKeySet ks, const Tensor& self, std::optional<double> e
   check_out_requires_grad("logit", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logit_out::redispatch(ks & c10::after_autograd_keyset, self, eps, out);
+    _ops::logit_out::table(ks & c10::after_autograd_keyset, self, eps, out);
   }
   increment_version(out);
   return out;
@@ -1926,7 +1925,7 @@ Tensor polygamma(DispatchKeySet ks, int64_t n, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::polygamma::redispatch(ks & c10::after_autograd_keyset, n, self);
+    return _ops::polygamma::table(ks & c10::after_autograd_keyset, n, self);
   }
   const auto grad_fn = make_node<PolygammaBackward0>();
   collect_edges(*grad_fn, self);
@@ -1934,7 +1933,7 @@ Tensor polygamma(DispatchKeySet ks, int64_t n, const Tensor& self) {
   grad_fn->n = n;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::polygamma::redispatch(ks & c10::after_autograd_keyset, n, self);
+    return _ops::polygamma::table(ks & c10::after_autograd_keyset, n, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1945,7 +1944,7 @@ Tensor& polygamma_out(DispatchKeySet ks, int64_t n, const Tensor& self, Tensor& 
   check_out_requires_grad("polygamma", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::polygamma_out::redispatch(ks & c10::after_autograd_keyset, n, self, out);
+    _ops::polygamma_out::table(ks & c10::after_autograd_keyset, n, self, out);
   }
   increment_version(out);
   return out;
@@ -1959,8 +1958,7 @@ Tensor polygamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::polygamma_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                n);
+    return _ops::polygamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self, n);
   }
   const auto grad_fn = make_node<PolygammaBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1969,8 +1967,7 @@ Tensor polygamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::polygamma_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                n);
+    return _ops::polygamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self, n);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1983,14 +1980,14 @@ Tensor sinc(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sinc::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sinc::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SincBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sinc::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sinc::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2011,7 +2008,7 @@ Tensor& sinc_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sinc_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::sinc_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2025,7 +2022,7 @@ Tensor& sinc_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("sinc", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sinc_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::sinc_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2038,7 +2035,7 @@ Tensor sinc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sinc_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::sinc_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SincBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -2046,7 +2043,7 @@ Tensor sinc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sinc_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::sinc_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2059,14 +2056,14 @@ Tensor special_entr(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_entr::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_entr::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SpecialEntrBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_entr::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_entr::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2087,7 +2084,7 @@ Tensor& special_entr_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_entr_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::special_entr_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2101,7 +2098,7 @@ Tensor& special_entr_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("special_entr", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_entr_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::special_entr_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2114,8 +2111,7 @@ Tensor special_entr_backward(DispatchKeySet ks, const Tensor& grad_output, const
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_entr_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                   self);
+    return _ops::special_entr_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SpecialEntrBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -2123,8 +2119,7 @@ Tensor special_entr_backward(DispatchKeySet ks, const Tensor& grad_output, const
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_entr_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                   self);
+    return _ops::special_entr_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2137,14 +2132,14 @@ Tensor special_erfcx(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_erfcx::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_erfcx::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SpecialErfcxBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_erfcx::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_erfcx::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2166,7 +2161,7 @@ Tensor& special_erfcx_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_erfcx_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::special_erfcx_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2181,7 +2176,7 @@ Tensor& special_erfcx_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("special_erfcx", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_erfcx_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::special_erfcx_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2195,8 +2190,8 @@ Tensor special_erfcx_backward(DispatchKeySet ks, const Tensor& grad_output, cons
   }
   if (!compute_requires_grad(grad_output, self, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_erfcx_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                    self, output);
+    return _ops::special_erfcx_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                               output);
   }
   const auto grad_fn = make_node<SpecialErfcxBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
@@ -2211,8 +2206,8 @@ Tensor special_erfcx_backward(DispatchKeySet ks, const Tensor& grad_output, cons
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_erfcx_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                    self, output);
+    return _ops::special_erfcx_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                               output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2225,14 +2220,14 @@ Tensor special_i0e(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i0e::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_i0e::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SpecialI0EBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i0e::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_i0e::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2254,7 +2249,7 @@ Tensor& special_i0e_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_i0e_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::special_i0e_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2269,7 +2264,7 @@ Tensor& special_i0e_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("special_i0e", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_i0e_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::special_i0e_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2283,8 +2278,8 @@ Tensor special_i0e_backward(DispatchKeySet ks, const Tensor& grad_output, const 
   }
   if (!compute_requires_grad(grad_output, self, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i0e_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                  output);
+    return _ops::special_i0e_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                             output);
   }
   const auto grad_fn = make_node<SpecialI0EBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
@@ -2295,8 +2290,8 @@ Tensor special_i0e_backward(DispatchKeySet ks, const Tensor& grad_output, const 
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i0e_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                  self, output);
+    return _ops::special_i0e_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                             output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2309,14 +2304,14 @@ Tensor special_i1(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i1::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_i1::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SpecialI1Backward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i1::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_i1::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2338,7 +2333,7 @@ Tensor& special_i1_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_i1_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::special_i1_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2353,7 +2348,7 @@ Tensor& special_i1_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("special_i1", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_i1_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::special_i1_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2367,8 +2362,8 @@ Tensor special_i1_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   }
   if (!compute_requires_grad(grad_output, self, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i1_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 output);
+    return _ops::special_i1_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            output);
   }
   const auto grad_fn = make_node<SpecialI1BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
@@ -2381,8 +2376,8 @@ Tensor special_i1_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i1_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                 output);
+    return _ops::special_i1_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2395,14 +2390,14 @@ Tensor special_i1e(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i1e::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_i1e::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SpecialI1EBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i1e::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_i1e::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2424,7 +2419,7 @@ Tensor& special_i1e_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_i1e_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::special_i1e_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2439,7 +2434,7 @@ Tensor& special_i1e_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("special_i1e", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_i1e_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::special_i1e_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2453,8 +2448,8 @@ Tensor special_i1e_backward(DispatchKeySet ks, const Tensor& grad_output, const 
   }
   if (!compute_requires_grad(grad_output, self, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i1e_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self,
-                                                  output);
+    return _ops::special_i1e_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                             output);
   }
   const auto grad_fn = make_node<SpecialI1EBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
@@ -2467,8 +2462,8 @@ Tensor special_i1e_backward(DispatchKeySet ks, const Tensor& grad_output, const 
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_i1e_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                  self, output);
+    return _ops::special_i1e_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                             output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2481,14 +2476,14 @@ Tensor special_log_ndtr(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_log_ndtr::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_log_ndtr::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SpecialLogNdtrBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_log_ndtr::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_log_ndtr::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2509,7 +2504,7 @@ Tensor& special_log_ndtr_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_log_ndtr_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::special_log_ndtr_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2523,7 +2518,7 @@ Tensor& special_log_ndtr_out(DispatchKeySet ks, const Tensor& self, Tensor& out)
   check_out_requires_grad("special_log_ndtr", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_log_ndtr_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::special_log_ndtr_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2536,8 +2531,7 @@ Tensor special_log_ndtr_backward(DispatchKeySet ks, const Tensor& grad_output, c
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_log_ndtr_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                       self);
+    return _ops::special_log_ndtr_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SpecialLogNdtrBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -2545,8 +2539,8 @@ Tensor special_log_ndtr_backward(DispatchKeySet ks, const Tensor& grad_output, c
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_log_ndtr_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                       self);
+    return _ops::special_log_ndtr_backward::table(ks & c10::after_autograd_keyset, grad_output,
+                                                  self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2559,14 +2553,14 @@ Tensor special_ndtr(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_ndtr::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_ndtr::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SpecialNdtrBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_ndtr::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_ndtr::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2587,7 +2581,7 @@ Tensor& special_ndtr_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_ndtr_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::special_ndtr_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2601,7 +2595,7 @@ Tensor& special_ndtr_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("special_ndtr", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_ndtr_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::special_ndtr_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2614,8 +2608,7 @@ Tensor special_ndtr_backward(DispatchKeySet ks, const Tensor& grad_output, const
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_ndtr_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                   self);
+    return _ops::special_ndtr_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SpecialNdtrBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -2623,8 +2616,7 @@ Tensor special_ndtr_backward(DispatchKeySet ks, const Tensor& grad_output, const
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_ndtr_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                   self);
+    return _ops::special_ndtr_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2637,13 +2629,13 @@ Tensor special_ndtri(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_ndtri::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_ndtri::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SpecialNdtriBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_ndtri::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::special_ndtri::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2664,7 +2656,7 @@ Tensor& special_ndtri_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_ndtri_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::special_ndtri_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2679,7 +2671,7 @@ Tensor& special_ndtri_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("special_ndtri", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_ndtri_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::special_ndtri_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2692,8 +2684,7 @@ Tensor special_ndtri_backward(DispatchKeySet ks, const Tensor& grad_output, cons
   }
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_ndtri_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                    output);
+    return _ops::special_ndtri_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<SpecialNdtriBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -2701,8 +2692,8 @@ Tensor special_ndtri_backward(DispatchKeySet ks, const Tensor& grad_output, cons
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::special_ndtri_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                    output);
+    return _ops::special_ndtri_backward::table(ks & c10::after_autograd_keyset, grad_output,
+                                               output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2713,7 +2704,7 @@ Tensor& special_round_out(DispatchKeySet ks, const Tensor& self, int64_t decimal
   check_out_requires_grad("special_round", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::special_round_out::redispatch(ks & c10::after_autograd_keyset, self, decimals, out);
+    _ops::special_round_out::table(ks & c10::after_autograd_keyset, self, decimals, out);
   }
   increment_version(out);
   return out;

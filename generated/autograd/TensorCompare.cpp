@@ -445,7 +445,7 @@ Tensor clamp(DispatchKeySet ks, const Tensor& self, const std::optional<Scalar>&
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::clamp::redispatch(ks & c10::after_autograd_keyset, self, min, max);
+    return _ops::clamp::table(ks & c10::after_autograd_keyset, self, min, max);
   }
   const auto grad_fn = make_node<ClampBackward0>();
   collect_edges(*grad_fn, self);
@@ -454,7 +454,7 @@ Tensor clamp(DispatchKeySet ks, const Tensor& self, const std::optional<Scalar>&
   grad_fn->max = max;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::clamp::redispatch(ks & c10::after_autograd_keyset, self, min, max);
+    return _ops::clamp::table(ks & c10::after_autograd_keyset, self, min, max);
   }();
   set_history(result, grad_fn);
   return result;
@@ -468,7 +468,7 @@ Tensor clamp_Tensor(DispatchKeySet ks, const Tensor& self, const std::optional<T
   }
   if (!compute_requires_grad(self, min, max)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::clamp_Tensor::redispatch(ks & c10::after_autograd_keyset, self, min, max);
+    return _ops::clamp_Tensor::table(ks & c10::after_autograd_keyset, self, min, max);
   }
   const auto grad_fn = make_node<ClampBackward1>();
   collect_edges(*grad_fn, self, min, max);
@@ -477,7 +477,7 @@ Tensor clamp_Tensor(DispatchKeySet ks, const Tensor& self, const std::optional<T
   grad_fn->max_ = SavedTensor(max, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::clamp_Tensor::redispatch(ks & c10::after_autograd_keyset, self, min, max);
+    return _ops::clamp_Tensor::table(ks & c10::after_autograd_keyset, self, min, max);
   }();
   set_history(result, grad_fn);
   return result;
@@ -501,7 +501,7 @@ Tensor& clamp_(DispatchKeySet ks, Tensor& self, const std::optional<Scalar>& min
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::clamp_::redispatch(ks & c10::after_autograd_keyset, self, min, max);
+    _ops::clamp_::table(ks & c10::after_autograd_keyset, self, min, max);
   }
   increment_version(self);
   if (grad_fn) {
@@ -528,7 +528,7 @@ Tensor& clamp__Tensor(DispatchKeySet ks, Tensor& self, const std::optional<Tenso
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::clamp__Tensor::redispatch(ks & c10::after_autograd_keyset, self, min, max);
+    _ops::clamp__Tensor::table(ks & c10::after_autograd_keyset, self, min, max);
   }
   increment_version(self);
   if (grad_fn) {
@@ -544,7 +544,7 @@ Tensor& clamp_Tensor_out(DispatchKeySet ks, const Tensor& self, const std::optio
   check_out_requires_grad("clamp", self, min, max, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::clamp_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, min, max, out);
+    _ops::clamp_Tensor_out::table(ks & c10::after_autograd_keyset, self, min, max, out);
   }
   increment_version(out);
   return out;
@@ -556,7 +556,7 @@ Tensor& clamp_out(DispatchKeySet ks, const Tensor& self, const std::optional<Sca
   check_out_requires_grad("clamp", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::clamp_out::redispatch(ks & c10::after_autograd_keyset, self, min, max, out);
+    _ops::clamp_out::table(ks & c10::after_autograd_keyset, self, min, max, out);
   }
   increment_version(out);
   return out;
@@ -569,7 +569,7 @@ Tensor clamp_max(DispatchKeySet ks, const Tensor& self, const Scalar& max) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::clamp_max::redispatch(ks & c10::after_autograd_keyset, self, max);
+    return _ops::clamp_max::table(ks & c10::after_autograd_keyset, self, max);
   }
   const auto grad_fn = make_node<ClampMaxBackward0>();
   collect_edges(*grad_fn, self);
@@ -577,7 +577,7 @@ Tensor clamp_max(DispatchKeySet ks, const Tensor& self, const Scalar& max) {
   grad_fn->max = max;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::clamp_max::redispatch(ks & c10::after_autograd_keyset, self, max);
+    return _ops::clamp_max::table(ks & c10::after_autograd_keyset, self, max);
   }();
   set_history(result, grad_fn);
   return result;
@@ -590,7 +590,7 @@ Tensor clamp_max_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& max
   }
   if (!compute_requires_grad(self, max)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::clamp_max_Tensor::redispatch(ks & c10::after_autograd_keyset, self, max);
+    return _ops::clamp_max_Tensor::table(ks & c10::after_autograd_keyset, self, max);
   }
   const auto grad_fn = make_node<ClampMaxBackward1>();
   collect_edges(*grad_fn, self, max);
@@ -598,7 +598,7 @@ Tensor clamp_max_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& max
   grad_fn->max_ = SavedTensor(max, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::clamp_max_Tensor::redispatch(ks & c10::after_autograd_keyset, self, max);
+    return _ops::clamp_max_Tensor::table(ks & c10::after_autograd_keyset, self, max);
   }();
   set_history(result, grad_fn);
   return result;
@@ -620,7 +620,7 @@ Tensor& clamp_max_(DispatchKeySet ks, Tensor& self, const Scalar& max) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::clamp_max_::redispatch(ks & c10::after_autograd_keyset, self, max);
+    _ops::clamp_max_::table(ks & c10::after_autograd_keyset, self, max);
   }
   increment_version(self);
   if (grad_fn) {
@@ -645,7 +645,7 @@ Tensor& clamp_max__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& max) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::clamp_max__Tensor::redispatch(ks & c10::after_autograd_keyset, self, max);
+    _ops::clamp_max__Tensor::table(ks & c10::after_autograd_keyset, self, max);
   }
   increment_version(self);
   if (grad_fn) {
@@ -660,7 +660,7 @@ Tensor& clamp_max_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor
   check_out_requires_grad("clamp_max", self, max, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::clamp_max_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, max, out);
+    _ops::clamp_max_Tensor_out::table(ks & c10::after_autograd_keyset, self, max, out);
   }
   increment_version(out);
   return out;
@@ -671,7 +671,7 @@ Tensor& clamp_max_out(DispatchKeySet ks, const Tensor& self, const Scalar& max, 
   check_out_requires_grad("clamp_max", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::clamp_max_out::redispatch(ks & c10::after_autograd_keyset, self, max, out);
+    _ops::clamp_max_out::table(ks & c10::after_autograd_keyset, self, max, out);
   }
   increment_version(out);
   return out;
@@ -684,7 +684,7 @@ Tensor clamp_min(DispatchKeySet ks, const Tensor& self, const Scalar& min) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::clamp_min::redispatch(ks & c10::after_autograd_keyset, self, min);
+    return _ops::clamp_min::table(ks & c10::after_autograd_keyset, self, min);
   }
   const auto grad_fn = make_node<ClampMinBackward0>();
   collect_edges(*grad_fn, self);
@@ -692,7 +692,7 @@ Tensor clamp_min(DispatchKeySet ks, const Tensor& self, const Scalar& min) {
   grad_fn->min = min;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::clamp_min::redispatch(ks & c10::after_autograd_keyset, self, min);
+    return _ops::clamp_min::table(ks & c10::after_autograd_keyset, self, min);
   }();
   set_history(result, grad_fn);
   return result;
@@ -705,7 +705,7 @@ Tensor clamp_min_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& min
   }
   if (!compute_requires_grad(self, min)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::clamp_min_Tensor::redispatch(ks & c10::after_autograd_keyset, self, min);
+    return _ops::clamp_min_Tensor::table(ks & c10::after_autograd_keyset, self, min);
   }
   const auto grad_fn = make_node<ClampMinBackward1>();
   collect_edges(*grad_fn, self, min);
@@ -713,7 +713,7 @@ Tensor clamp_min_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& min
   grad_fn->min_ = SavedTensor(min, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::clamp_min_Tensor::redispatch(ks & c10::after_autograd_keyset, self, min);
+    return _ops::clamp_min_Tensor::table(ks & c10::after_autograd_keyset, self, min);
   }();
   set_history(result, grad_fn);
   return result;
@@ -735,7 +735,7 @@ Tensor& clamp_min_(DispatchKeySet ks, Tensor& self, const Scalar& min) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::clamp_min_::redispatch(ks & c10::after_autograd_keyset, self, min);
+    _ops::clamp_min_::table(ks & c10::after_autograd_keyset, self, min);
   }
   increment_version(self);
   if (grad_fn) {
@@ -760,7 +760,7 @@ Tensor& clamp_min__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& min) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::clamp_min__Tensor::redispatch(ks & c10::after_autograd_keyset, self, min);
+    _ops::clamp_min__Tensor::table(ks & c10::after_autograd_keyset, self, min);
   }
   increment_version(self);
   if (grad_fn) {
@@ -775,7 +775,7 @@ Tensor& clamp_min_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor
   check_out_requires_grad("clamp_min", self, min, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::clamp_min_Tensor_out::redispatch(ks & c10::after_autograd_keyset, self, min, out);
+    _ops::clamp_min_Tensor_out::table(ks & c10::after_autograd_keyset, self, min, out);
   }
   increment_version(out);
   return out;
@@ -786,7 +786,7 @@ Tensor& clamp_min_out(DispatchKeySet ks, const Tensor& self, const Scalar& min, 
   check_out_requires_grad("clamp_min", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::clamp_min_out::redispatch(ks & c10::after_autograd_keyset, self, min, out);
+    _ops::clamp_min_out::table(ks & c10::after_autograd_keyset, self, min, out);
   }
   increment_version(out);
   return out;
@@ -800,14 +800,14 @@ Tensor masked_fill_Scalar(DispatchKeySet ks, const Tensor& self, const Tensor& m
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::masked_fill_Scalar::redispatch(ks & c10::after_autograd_keyset, self, mask, value);
+    return _ops::masked_fill_Scalar::table(ks & c10::after_autograd_keyset, self, mask, value);
   }
   const auto grad_fn = make_node<MaskedFillBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->mask_ = SavedTensor(mask, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::masked_fill_Scalar::redispatch(ks & c10::after_autograd_keyset, self, mask, value);
+    return _ops::masked_fill_Scalar::table(ks & c10::after_autograd_keyset, self, mask, value);
   }();
   set_history(result, grad_fn);
   return result;
@@ -821,14 +821,14 @@ Tensor masked_fill_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& m
   }
   if (!compute_requires_grad(self, value)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::masked_fill_Tensor::redispatch(ks & c10::after_autograd_keyset, self, mask, value);
+    return _ops::masked_fill_Tensor::table(ks & c10::after_autograd_keyset, self, mask, value);
   }
   const auto grad_fn = make_node<MaskedFillBackward1>();
   collect_edges(*grad_fn, self, value);
   grad_fn->mask_ = SavedTensor(mask, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::masked_fill_Tensor::redispatch(ks & c10::after_autograd_keyset, self, mask, value);
+    return _ops::masked_fill_Tensor::table(ks & c10::after_autograd_keyset, self, mask, value);
   }();
   set_history(result, grad_fn);
   return result;
@@ -850,7 +850,7 @@ Tensor& masked_fill__Scalar(DispatchKeySet ks, Tensor& self, const Tensor& mask,
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::masked_fill__Scalar::redispatch(ks & c10::after_autograd_keyset, self, mask, value);
+    _ops::masked_fill__Scalar::table(ks & c10::after_autograd_keyset, self, mask, value);
   }
   increment_version(self);
   if (grad_fn) {
@@ -875,7 +875,7 @@ Tensor& masked_fill__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& mask,
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::masked_fill__Tensor::redispatch(ks & c10::after_autograd_keyset, self, mask, value);
+    _ops::masked_fill__Tensor::table(ks & c10::after_autograd_keyset, self, mask, value);
   }
   increment_version(self);
   if (grad_fn) {
@@ -892,14 +892,14 @@ Tensor where_self(DispatchKeySet ks, const Tensor& condition, const Tensor& self
   }
   if (!compute_requires_grad(self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::where_self::redispatch(ks & c10::after_autograd_keyset, condition, self, other);
+    return _ops::where_self::table(ks & c10::after_autograd_keyset, condition, self, other);
   }
   const auto grad_fn = make_node<WhereBackward0>();
   collect_edges(*grad_fn, self, other);
   grad_fn->condition_ = SavedTensor(condition, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::where_self::redispatch(ks & c10::after_autograd_keyset, condition, self, other);
+    return _ops::where_self::table(ks & c10::after_autograd_keyset, condition, self, other);
   }();
   set_history(result, grad_fn);
   return result;
@@ -911,7 +911,7 @@ Tensor& where_self_out(DispatchKeySet ks, const Tensor& condition, const Tensor&
   check_out_requires_grad("where", condition, self, other, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::where_self_out::redispatch(ks & c10::after_autograd_keyset, condition, self, other, out);
+    _ops::where_self_out::table(ks & c10::after_autograd_keyset, condition, self, other, out);
   }
   increment_version(out);
   return out;

@@ -323,7 +323,7 @@ Tensor& arange_out(DispatchKeySet ks, const Scalar& end, Tensor& out) {
   check_out_requires_grad("arange", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::arange_out::redispatch(ks & c10::after_autograd_keyset, end, out);
+    _ops::arange_out::table(ks & c10::after_autograd_keyset, end, out);
   }
   increment_version(out);
   return out;
@@ -335,7 +335,7 @@ Tensor& arange_start_out(DispatchKeySet ks, const Scalar& start, const Scalar& e
   check_out_requires_grad("arange", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::arange_start_out::redispatch(ks & c10::after_autograd_keyset, start, end, step, out);
+    _ops::arange_start_out::table(ks & c10::after_autograd_keyset, start, end, step, out);
   }
   increment_version(out);
   return out;
@@ -348,13 +348,13 @@ Tensor bernoulli(DispatchKeySet ks, const Tensor& self, std::optional<Generator>
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::bernoulli::redispatch(ks & c10::after_autograd_keyset, self, generator);
+    return _ops::bernoulli::table(ks & c10::after_autograd_keyset, self, generator);
   }
   const auto grad_fn = make_node<BernoulliBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::bernoulli::redispatch(ks & c10::after_autograd_keyset, self, generator);
+    return _ops::bernoulli::table(ks & c10::after_autograd_keyset, self, generator);
   }();
   set_history(result, grad_fn);
   return result;
@@ -368,13 +368,13 @@ Tensor bernoulli_p(DispatchKeySet ks, const Tensor& self, double p,
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::bernoulli_p::redispatch(ks & c10::after_autograd_keyset, self, p, generator);
+    return _ops::bernoulli_p::table(ks & c10::after_autograd_keyset, self, p, generator);
   }
   const auto grad_fn = make_node<BernoulliBackward1>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::bernoulli_p::redispatch(ks & c10::after_autograd_keyset, self, p, generator);
+    return _ops::bernoulli_p::table(ks & c10::after_autograd_keyset, self, p, generator);
   }();
   set_history(result, grad_fn);
   return result;
@@ -397,7 +397,7 @@ Tensor& bernoulli__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& p,
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bernoulli__Tensor::redispatch(ks & c10::after_autograd_keyset, self, p, generator);
+    _ops::bernoulli__Tensor::table(ks & c10::after_autograd_keyset, self, p, generator);
   }
   increment_version(self);
   if (grad_fn) {
@@ -421,7 +421,7 @@ Tensor& bernoulli__float(DispatchKeySet ks, Tensor& self, double p,
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bernoulli__float::redispatch(ks & c10::after_autograd_keyset, self, p, generator);
+    _ops::bernoulli__float::table(ks & c10::after_autograd_keyset, self, p, generator);
   }
   increment_version(self);
   if (grad_fn) {
@@ -436,7 +436,7 @@ Tensor& bernoulli_out(DispatchKeySet ks, const Tensor& self, std::optional<Gener
   check_out_requires_grad("bernoulli", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bernoulli_out::redispatch(ks & c10::after_autograd_keyset, self, generator, out);
+    _ops::bernoulli_out::table(ks & c10::after_autograd_keyset, self, generator, out);
   }
   increment_version(out);
   return out;
@@ -448,7 +448,7 @@ Tensor& empty_out(DispatchKeySet ks, IntArrayRef size, std::optional<MemoryForma
   check_out_requires_grad("empty", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::empty_out::redispatch(ks & c10::after_autograd_keyset, size, memory_format, out);
+    _ops::empty_out::table(ks & c10::after_autograd_keyset, size, memory_format, out);
   }
   increment_version(out);
   return out;
@@ -460,8 +460,8 @@ Tensor empty_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarTyp
                   std::optional<Layout> layout, std::optional<Device> device,
                   std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
   AutoDispatchBelowAutograd guard;
-  return _ops::empty_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                      pin_memory, memory_format);
+  return _ops::empty_like::table(ks & c10::after_autograd_keyset, self, dtype, layout, device,
+                                 pin_memory, memory_format);
 }
 
 // eye.m_out(SymInt n, SymInt m, *, Tensor(a!) out) -> Tensor(a!)
@@ -469,7 +469,7 @@ Tensor& eye_m_out(DispatchKeySet ks, int64_t n, int64_t m, Tensor& out) {
   check_out_requires_grad("eye", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::eye_m_out::redispatch(ks & c10::after_autograd_keyset, n, m, out);
+    _ops::eye_m_out::table(ks & c10::after_autograd_keyset, n, m, out);
   }
   increment_version(out);
   return out;
@@ -480,7 +480,7 @@ Tensor& eye_out(DispatchKeySet ks, int64_t n, Tensor& out) {
   check_out_requires_grad("eye", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::eye_out::redispatch(ks & c10::after_autograd_keyset, n, out);
+    _ops::eye_out::table(ks & c10::after_autograd_keyset, n, out);
   }
   increment_version(out);
   return out;
@@ -491,7 +491,7 @@ Tensor& full_out(DispatchKeySet ks, IntArrayRef size, const Scalar& fill_value, 
   check_out_requires_grad("full", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::full_out::redispatch(ks & c10::after_autograd_keyset, size, fill_value, out);
+    _ops::full_out::table(ks & c10::after_autograd_keyset, size, fill_value, out);
   }
   increment_version(out);
   return out;
@@ -504,8 +504,8 @@ Tensor full_like(DispatchKeySet ks, const Tensor& self, const Scalar& fill_value
                  std::optional<Device> device, std::optional<bool> pin_memory,
                  std::optional<MemoryFormat> memory_format) {
   AutoDispatchBelowAutograd guard;
-  return _ops::full_like::redispatch(ks & c10::after_autograd_keyset, self, fill_value, dtype,
-                                     layout, device, pin_memory, memory_format);
+  return _ops::full_like::table(ks & c10::after_autograd_keyset, self, fill_value, dtype, layout,
+                                device, pin_memory, memory_format);
 }
 
 // linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)
@@ -514,7 +514,7 @@ Tensor& linspace_out(DispatchKeySet ks, const Scalar& start, const Scalar& end, 
   check_out_requires_grad("linspace", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::linspace_out::redispatch(ks & c10::after_autograd_keyset, start, end, steps, out);
+    _ops::linspace_out::table(ks & c10::after_autograd_keyset, start, end, steps, out);
   }
   increment_version(out);
   return out;
@@ -526,8 +526,8 @@ Tensor new_empty(DispatchKeySet ks, const Tensor& self, IntArrayRef size,
                  std::optional<ScalarType> dtype, std::optional<Layout> layout,
                  std::optional<Device> device, std::optional<bool> pin_memory) {
   AutoDispatchBelowAutograd guard;
-  return _ops::new_empty::redispatch(ks & c10::after_autograd_keyset, self, size, dtype, layout,
-                                     device, pin_memory);
+  return _ops::new_empty::table(ks & c10::after_autograd_keyset, self, size, dtype, layout, device,
+                                pin_memory);
 }
 
 // new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout?
@@ -537,8 +537,8 @@ Tensor new_empty_strided(DispatchKeySet ks, const Tensor& self, IntArrayRef size
                          std::optional<Layout> layout, std::optional<Device> device,
                          std::optional<bool> pin_memory) {
   AutoDispatchBelowAutograd guard;
-  return _ops::new_empty_strided::redispatch(ks & c10::after_autograd_keyset, self, size, stride,
-                                             dtype, layout, device, pin_memory);
+  return _ops::new_empty_strided::table(ks & c10::after_autograd_keyset, self, size, stride, dtype,
+                                        layout, device, pin_memory);
 }
 
 // new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout?
@@ -547,8 +547,8 @@ Tensor new_full(DispatchKeySet ks, const Tensor& self, IntArrayRef size, const S
                 std::optional<ScalarType> dtype, std::optional<Layout> layout,
                 std::optional<Device> device, std::optional<bool> pin_memory) {
   AutoDispatchBelowAutograd guard;
-  return _ops::new_full::redispatch(ks & c10::after_autograd_keyset, self, size, fill_value, dtype,
-                                    layout, device, pin_memory);
+  return _ops::new_full::table(ks & c10::after_autograd_keyset, self, size, fill_value, dtype,
+                               layout, device, pin_memory);
 }
 
 // new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -557,8 +557,8 @@ Tensor new_ones(DispatchKeySet ks, const Tensor& self, IntArrayRef size,
                 std::optional<ScalarType> dtype, std::optional<Layout> layout,
                 std::optional<Device> device, std::optional<bool> pin_memory) {
   AutoDispatchBelowAutograd guard;
-  return _ops::new_ones::redispatch(ks & c10::after_autograd_keyset, self, size, dtype, layout,
-                                    device, pin_memory);
+  return _ops::new_ones::table(ks & c10::after_autograd_keyset, self, size, dtype, layout, device,
+                               pin_memory);
 }
 
 // new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -567,8 +567,8 @@ Tensor new_zeros(DispatchKeySet ks, const Tensor& self, IntArrayRef size,
                  std::optional<ScalarType> dtype, std::optional<Layout> layout,
                  std::optional<Device> device, std::optional<bool> pin_memory) {
   AutoDispatchBelowAutograd guard;
-  return _ops::new_zeros::redispatch(ks & c10::after_autograd_keyset, self, size, dtype, layout,
-                                     device, pin_memory);
+  return _ops::new_zeros::table(ks & c10::after_autograd_keyset, self, size, dtype, layout, device,
+                                pin_memory);
 }
 
 // normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
@@ -586,7 +586,7 @@ Tensor& normal_(DispatchKeySet ks, Tensor& self, double mean, double std,
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::normal_::redispatch(ks & c10::after_autograd_keyset, self, mean, std, generator);
+    _ops::normal_::table(ks & c10::after_autograd_keyset, self, mean, std, generator);
   }
   increment_version(self);
   if (grad_fn) {
@@ -600,7 +600,7 @@ Tensor& ones_out(DispatchKeySet ks, IntArrayRef size, Tensor& out) {
   check_out_requires_grad("ones", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::ones_out::redispatch(ks & c10::after_autograd_keyset, size, out);
+    _ops::ones_out::table(ks & c10::after_autograd_keyset, size, out);
   }
   increment_version(out);
   return out;
@@ -612,8 +612,8 @@ Tensor ones_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType
                  std::optional<Layout> layout, std::optional<Device> device,
                  std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
   AutoDispatchBelowAutograd guard;
-  return _ops::ones_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                     pin_memory, memory_format);
+  return _ops::ones_like::table(ks & c10::after_autograd_keyset, self, dtype, layout, device,
+                                pin_memory, memory_format);
 }
 
 // rand.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
@@ -622,7 +622,7 @@ Tensor& rand_generator_out(DispatchKeySet ks, IntArrayRef size, std::optional<Ge
   check_out_requires_grad("rand", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::rand_generator_out::redispatch(ks & c10::after_autograd_keyset, size, generator, out);
+    _ops::rand_generator_out::table(ks & c10::after_autograd_keyset, size, generator, out);
   }
   increment_version(out);
   return out;
@@ -633,7 +633,7 @@ Tensor& rand_out(DispatchKeySet ks, IntArrayRef size, Tensor& out) {
   check_out_requires_grad("rand", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::rand_out::redispatch(ks & c10::after_autograd_keyset, size, out);
+    _ops::rand_out::table(ks & c10::after_autograd_keyset, size, out);
   }
   increment_version(out);
   return out;
@@ -645,8 +645,8 @@ Tensor rand_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType
                  std::optional<Layout> layout, std::optional<Device> device,
                  std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
   AutoDispatchBelowAutograd guard;
-  return _ops::rand_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                     pin_memory, memory_format);
+  return _ops::rand_like::table(ks & c10::after_autograd_keyset, self, dtype, layout, device,
+                                pin_memory, memory_format);
 }
 
 // randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) ->
@@ -656,8 +656,7 @@ Tensor& randint_generator_out(DispatchKeySet ks, int64_t high, IntArrayRef size,
   check_out_requires_grad("randint", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::randint_generator_out::redispatch(ks & c10::after_autograd_keyset, high, size, generator,
-                                            out);
+    _ops::randint_generator_out::table(ks & c10::after_autograd_keyset, high, size, generator, out);
   }
   increment_version(out);
   return out;
@@ -670,8 +669,8 @@ Tensor& randint_low_generator_out(DispatchKeySet ks, int64_t low, int64_t high, 
   check_out_requires_grad("randint", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::randint_low_generator_out::redispatch(ks & c10::after_autograd_keyset, low, high, size,
-                                                generator, out);
+    _ops::randint_low_generator_out::table(ks & c10::after_autograd_keyset, low, high, size,
+                                           generator, out);
   }
   increment_version(out);
   return out;
@@ -683,7 +682,7 @@ Tensor& randint_low_out(DispatchKeySet ks, int64_t low, int64_t high, IntArrayRe
   check_out_requires_grad("randint", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::randint_low_out::redispatch(ks & c10::after_autograd_keyset, low, high, size, out);
+    _ops::randint_low_out::table(ks & c10::after_autograd_keyset, low, high, size, out);
   }
   increment_version(out);
   return out;
@@ -694,7 +693,7 @@ Tensor& randint_out(DispatchKeySet ks, int64_t high, IntArrayRef size, Tensor& o
   check_out_requires_grad("randint", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::randint_out::redispatch(ks & c10::after_autograd_keyset, high, size, out);
+    _ops::randint_out::table(ks & c10::after_autograd_keyset, high, size, out);
   }
   increment_version(out);
   return out;
@@ -707,8 +706,8 @@ Tensor randint_like(DispatchKeySet ks, const Tensor& self, int64_t high,
                     std::optional<Device> device, std::optional<bool> pin_memory,
                     std::optional<MemoryFormat> memory_format) {
   AutoDispatchBelowAutograd guard;
-  return _ops::randint_like::redispatch(ks & c10::after_autograd_keyset, self, high, dtype, layout,
-                                        device, pin_memory, memory_format);
+  return _ops::randint_like::table(ks & c10::after_autograd_keyset, self, high, dtype, layout,
+                                   device, pin_memory, memory_format);
 }
 
 // randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout?
@@ -719,8 +718,8 @@ Tensor randint_like_low_dtype(DispatchKeySet ks, const Tensor& self, int64_t low
                               std::optional<Device> device, std::optional<bool> pin_memory,
                               std::optional<MemoryFormat> memory_format) {
   AutoDispatchBelowAutograd guard;
-  return _ops::randint_like_low_dtype::redispatch(ks & c10::after_autograd_keyset, self, low, high,
-                                                  dtype, layout, device, pin_memory, memory_format);
+  return _ops::randint_like_low_dtype::table(ks & c10::after_autograd_keyset, self, low, high,
+                                             dtype, layout, device, pin_memory, memory_format);
 }
 
 // randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
@@ -729,7 +728,7 @@ Tensor& randn_generator_out(DispatchKeySet ks, IntArrayRef size, std::optional<G
   check_out_requires_grad("randn", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::randn_generator_out::redispatch(ks & c10::after_autograd_keyset, size, generator, out);
+    _ops::randn_generator_out::table(ks & c10::after_autograd_keyset, size, generator, out);
   }
   increment_version(out);
   return out;
@@ -740,7 +739,7 @@ Tensor& randn_out(DispatchKeySet ks, IntArrayRef size, Tensor& out) {
   check_out_requires_grad("randn", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::randn_out::redispatch(ks & c10::after_autograd_keyset, size, out);
+    _ops::randn_out::table(ks & c10::after_autograd_keyset, size, out);
   }
   increment_version(out);
   return out;
@@ -752,8 +751,8 @@ Tensor randn_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarTyp
                   std::optional<Layout> layout, std::optional<Device> device,
                   std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
   AutoDispatchBelowAutograd guard;
-  return _ops::randn_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                      pin_memory, memory_format);
+  return _ops::randn_like::table(ks & c10::after_autograd_keyset, self, dtype, layout, device,
+                                 pin_memory, memory_format);
 }
 
 // random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
@@ -770,7 +769,7 @@ Tensor& random_(DispatchKeySet ks, Tensor& self, std::optional<Generator> genera
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::random_::redispatch(ks & c10::after_autograd_keyset, self, generator);
+    _ops::random_::table(ks & c10::after_autograd_keyset, self, generator);
   }
   increment_version(self);
   if (grad_fn) {
@@ -794,7 +793,7 @@ Tensor& random__from(DispatchKeySet ks, Tensor& self, int64_t from, std::optiona
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::random__from::redispatch(ks & c10::after_autograd_keyset, self, from, to, generator);
+    _ops::random__from::table(ks & c10::after_autograd_keyset, self, from, to, generator);
   }
   increment_version(self);
   if (grad_fn) {
@@ -818,7 +817,7 @@ Tensor& random__to(DispatchKeySet ks, Tensor& self, int64_t to,
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::random__to::redispatch(ks & c10::after_autograd_keyset, self, to, generator);
+    _ops::random__to::table(ks & c10::after_autograd_keyset, self, to, generator);
   }
   increment_version(self);
   if (grad_fn) {
@@ -833,7 +832,7 @@ Tensor& randperm_generator_out(DispatchKeySet ks, int64_t n, std::optional<Gener
   check_out_requires_grad("randperm", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::randperm_generator_out::redispatch(ks & c10::after_autograd_keyset, n, generator, out);
+    _ops::randperm_generator_out::table(ks & c10::after_autograd_keyset, n, generator, out);
   }
   increment_version(out);
   return out;
@@ -844,7 +843,7 @@ Tensor& randperm_out(DispatchKeySet ks, int64_t n, Tensor& out) {
   check_out_requires_grad("randperm", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::randperm_out::redispatch(ks & c10::after_autograd_keyset, n, out);
+    _ops::randperm_out::table(ks & c10::after_autograd_keyset, n, out);
   }
   increment_version(out);
   return out;
@@ -857,14 +856,14 @@ Tensor tril(DispatchKeySet ks, const Tensor& self, int64_t diagonal) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::tril::redispatch(ks & c10::after_autograd_keyset, self, diagonal);
+    return _ops::tril::table(ks & c10::after_autograd_keyset, self, diagonal);
   }
   const auto grad_fn = make_node<TrilBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->diagonal = diagonal;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::tril::redispatch(ks & c10::after_autograd_keyset, self, diagonal);
+    return _ops::tril::table(ks & c10::after_autograd_keyset, self, diagonal);
   }();
   set_history(result, grad_fn);
   return result;
@@ -885,7 +884,7 @@ Tensor& tril_(DispatchKeySet ks, Tensor& self, int64_t diagonal) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::tril_::redispatch(ks & c10::after_autograd_keyset, self, diagonal);
+    _ops::tril_::table(ks & c10::after_autograd_keyset, self, diagonal);
   }
   increment_version(self);
   if (grad_fn) {
@@ -899,7 +898,7 @@ Tensor& tril_out(DispatchKeySet ks, const Tensor& self, int64_t diagonal, Tensor
   check_out_requires_grad("tril", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::tril_out::redispatch(ks & c10::after_autograd_keyset, self, diagonal, out);
+    _ops::tril_out::table(ks & c10::after_autograd_keyset, self, diagonal, out);
   }
   increment_version(out);
   return out;
@@ -912,14 +911,14 @@ Tensor triu(DispatchKeySet ks, const Tensor& self, int64_t diagonal) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::triu::redispatch(ks & c10::after_autograd_keyset, self, diagonal);
+    return _ops::triu::table(ks & c10::after_autograd_keyset, self, diagonal);
   }
   const auto grad_fn = make_node<TriuBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->diagonal = diagonal;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::triu::redispatch(ks & c10::after_autograd_keyset, self, diagonal);
+    return _ops::triu::table(ks & c10::after_autograd_keyset, self, diagonal);
   }();
   set_history(result, grad_fn);
   return result;
@@ -940,7 +939,7 @@ Tensor& triu_(DispatchKeySet ks, Tensor& self, int64_t diagonal) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::triu_::redispatch(ks & c10::after_autograd_keyset, self, diagonal);
+    _ops::triu_::table(ks & c10::after_autograd_keyset, self, diagonal);
   }
   increment_version(self);
   if (grad_fn) {
@@ -954,7 +953,7 @@ Tensor& triu_out(DispatchKeySet ks, const Tensor& self, int64_t diagonal, Tensor
   check_out_requires_grad("triu", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::triu_out::redispatch(ks & c10::after_autograd_keyset, self, diagonal, out);
+    _ops::triu_out::table(ks & c10::after_autograd_keyset, self, diagonal, out);
   }
   increment_version(out);
   return out;
@@ -975,7 +974,7 @@ Tensor& uniform_(DispatchKeySet ks, Tensor& self, double from, double to,
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::uniform_::redispatch(ks & c10::after_autograd_keyset, self, from, to, generator);
+    _ops::uniform_::table(ks & c10::after_autograd_keyset, self, from, to, generator);
   }
   increment_version(self);
   if (grad_fn) {
@@ -989,7 +988,7 @@ Tensor& zeros_out(DispatchKeySet ks, IntArrayRef size, Tensor& out) {
   check_out_requires_grad("zeros", out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::zeros_out::redispatch(ks & c10::after_autograd_keyset, size, out);
+    _ops::zeros_out::table(ks & c10::after_autograd_keyset, size, out);
   }
   increment_version(out);
   return out;
@@ -1001,8 +1000,8 @@ Tensor zeros_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarTyp
                   std::optional<Layout> layout, std::optional<Device> device,
                   std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
   AutoDispatchBelowAutograd guard;
-  return _ops::zeros_like::redispatch(ks & c10::after_autograd_keyset, self, dtype, layout, device,
-                                      pin_memory, memory_format);
+  return _ops::zeros_like::table(ks & c10::after_autograd_keyset, self, dtype, layout, device,
+                                 pin_memory, memory_format);
 }
 
 }  // namespace kernels

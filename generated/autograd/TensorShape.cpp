@@ -800,14 +800,14 @@ Tensor _unsafe_view(DispatchKeySet ks, const Tensor& self, IntArrayRef size) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_unsafe_view::redispatch(ks & c10::after_autograd_keyset, self, size);
+    return _ops::_unsafe_view::table(ks & c10::after_autograd_keyset, self, size);
   }
   const auto grad_fn = make_node<UnsafeViewBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_sizes = self.sizes();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_unsafe_view::redispatch(ks & c10::after_autograd_keyset, self, size);
+    return _ops::_unsafe_view::table(ks & c10::after_autograd_keyset, self, size);
   }();
   set_history(result, grad_fn);
   return result;
@@ -831,8 +831,8 @@ Tensor as_strided(DispatchKeySet ks, const Tensor& self, IntArrayRef size, IntAr
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::as_strided::redispatch(ks & c10::after_autograd_keyset, self, size, stride,
-                                        storage_offset);
+    return _ops::as_strided::table(ks & c10::after_autograd_keyset, self, size, stride,
+                                   storage_offset);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -861,8 +861,7 @@ Tensor& as_strided_(DispatchKeySet ks, Tensor& self, IntArrayRef size, IntArrayR
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::as_strided_::redispatch(ks & c10::after_autograd_keyset, self, size, stride,
-                                  storage_offset);
+    _ops::as_strided_::table(ks & c10::after_autograd_keyset, self, size, stride, storage_offset);
   }
   increment_version(self);
   if (grad_fn) {
@@ -878,7 +877,7 @@ Tensor cat(DispatchKeySet ks, TensorList tensors, int64_t dim) {
   }
   if (!compute_requires_grad(tensors)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::cat::redispatch(ks & c10::after_autograd_keyset, tensors, dim);
+    return _ops::cat::table(ks & c10::after_autograd_keyset, tensors, dim);
   }
   const auto grad_fn = make_node<CatBackward0>();
   collect_edges(*grad_fn, tensors);
@@ -888,7 +887,7 @@ Tensor cat(DispatchKeySet ks, TensorList tensors, int64_t dim) {
   grad_fn->dim = dim;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::cat::redispatch(ks & c10::after_autograd_keyset, tensors, dim);
+    return _ops::cat::table(ks & c10::after_autograd_keyset, tensors, dim);
   }();
   set_history(result, grad_fn);
   return result;
@@ -899,7 +898,7 @@ Tensor& cat_out(DispatchKeySet ks, TensorList tensors, int64_t dim, Tensor& out)
   check_out_requires_grad("cat", tensors, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::cat_out::redispatch(ks & c10::after_autograd_keyset, tensors, dim, out);
+    _ops::cat_out::table(ks & c10::after_autograd_keyset, tensors, dim, out);
   }
   increment_version(out);
   return out;
@@ -910,7 +909,7 @@ Tensor& concat_out(DispatchKeySet ks, TensorList tensors, int64_t dim, Tensor& o
   check_out_requires_grad("concat", tensors, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::concat_out::redispatch(ks & c10::after_autograd_keyset, tensors, dim, out);
+    _ops::concat_out::table(ks & c10::after_autograd_keyset, tensors, dim, out);
   }
   increment_version(out);
   return out;
@@ -932,7 +931,7 @@ Tensor diagonal(DispatchKeySet ks, const Tensor& self, int64_t offset, int64_t d
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::diagonal::redispatch(ks & c10::after_autograd_keyset, self, offset, dim1, dim2);
+    return _ops::diagonal::table(ks & c10::after_autograd_keyset, self, offset, dim1, dim2);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -950,8 +949,8 @@ Tensor diagonal_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayR
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::diagonal_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                               input_sizes, offset, dim1, dim2);
+    return _ops::diagonal_backward::table(ks & c10::after_autograd_keyset, grad_output, input_sizes,
+                                          offset, dim1, dim2);
   }
   const auto grad_fn = make_node<DiagonalBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -960,8 +959,8 @@ Tensor diagonal_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayR
   grad_fn->dim2 = dim2;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::diagonal_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                               input_sizes, offset, dim1, dim2);
+    return _ops::diagonal_backward::table(ks & c10::after_autograd_keyset, grad_output, input_sizes,
+                                          offset, dim1, dim2);
   }();
   set_history(result, grad_fn);
   return result;
@@ -980,7 +979,7 @@ Tensor expand(DispatchKeySet ks, const Tensor& self, IntArrayRef size, bool impl
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::expand::redispatch(ks & c10::after_autograd_keyset, self, size, implicit);
+    return _ops::expand::table(ks & c10::after_autograd_keyset, self, size, implicit);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -996,14 +995,14 @@ Tensor flip(DispatchKeySet ks, const Tensor& self, IntArrayRef dims) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::flip::redispatch(ks & c10::after_autograd_keyset, self, dims);
+    return _ops::flip::table(ks & c10::after_autograd_keyset, self, dims);
   }
   const auto grad_fn = make_node<FlipBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->dims = dims;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::flip::redispatch(ks & c10::after_autograd_keyset, self, dims);
+    return _ops::flip::table(ks & c10::after_autograd_keyset, self, dims);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1014,7 +1013,7 @@ Tensor& flip_out(DispatchKeySet ks, const Tensor& self, IntArrayRef dims, Tensor
   check_out_requires_grad("flip", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::flip_out::redispatch(ks & c10::after_autograd_keyset, self, dims, out);
+    _ops::flip_out::table(ks & c10::after_autograd_keyset, self, dims, out);
   }
   increment_version(out);
   return out;
@@ -1033,7 +1032,7 @@ Tensor permute(DispatchKeySet ks, const Tensor& self, IntArrayRef dims) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::permute::redispatch(ks & c10::after_autograd_keyset, self, dims);
+    return _ops::permute::table(ks & c10::after_autograd_keyset, self, dims);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -1049,7 +1048,7 @@ Tensor repeat(DispatchKeySet ks, const Tensor& self, IntArrayRef repeats) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::repeat::redispatch(ks & c10::after_autograd_keyset, self, repeats);
+    return _ops::repeat::table(ks & c10::after_autograd_keyset, self, repeats);
   }
   const auto grad_fn = make_node<RepeatBackward0>();
   collect_edges(*grad_fn, self);
@@ -1057,7 +1056,7 @@ Tensor repeat(DispatchKeySet ks, const Tensor& self, IntArrayRef repeats) {
   grad_fn->self_sizes = self.sizes();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::repeat::redispatch(ks & c10::after_autograd_keyset, self, repeats);
+    return _ops::repeat::table(ks & c10::after_autograd_keyset, self, repeats);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1068,7 +1067,7 @@ Tensor& repeat_out(DispatchKeySet ks, const Tensor& self, IntArrayRef repeats, T
   check_out_requires_grad("repeat", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::repeat_out::redispatch(ks & c10::after_autograd_keyset, self, repeats, out);
+    _ops::repeat_out::table(ks & c10::after_autograd_keyset, self, repeats, out);
   }
   increment_version(out);
   return out;
@@ -1081,7 +1080,7 @@ Tensor roll(DispatchKeySet ks, const Tensor& self, IntArrayRef shifts, IntArrayR
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::roll::redispatch(ks & c10::after_autograd_keyset, self, shifts, dims);
+    return _ops::roll::table(ks & c10::after_autograd_keyset, self, shifts, dims);
   }
   const auto grad_fn = make_node<RollBackward0>();
   collect_edges(*grad_fn, self);
@@ -1089,7 +1088,7 @@ Tensor roll(DispatchKeySet ks, const Tensor& self, IntArrayRef shifts, IntArrayR
   grad_fn->dims = dims;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::roll::redispatch(ks & c10::after_autograd_keyset, self, shifts, dims);
+    return _ops::roll::table(ks & c10::after_autograd_keyset, self, shifts, dims);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1101,7 +1100,7 @@ Tensor& roll_out(DispatchKeySet ks, const Tensor& self, IntArrayRef shifts, IntA
   check_out_requires_grad("roll", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::roll_out::redispatch(ks & c10::after_autograd_keyset, self, shifts, dims, out);
+    _ops::roll_out::table(ks & c10::after_autograd_keyset, self, shifts, dims, out);
   }
   increment_version(out);
   return out;
@@ -1122,7 +1121,7 @@ Tensor select_int(DispatchKeySet ks, const Tensor& self, int64_t dim, int64_t in
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::select_int::redispatch(ks & c10::after_autograd_keyset, self, dim, index);
+    return _ops::select_int::table(ks & c10::after_autograd_keyset, self, dim, index);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -1139,8 +1138,8 @@ Tensor select_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayRef
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::select_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                             input_sizes, dim, index);
+    return _ops::select_backward::table(ks & c10::after_autograd_keyset, grad_output, input_sizes,
+                                        dim, index);
   }
   const auto grad_fn = make_node<SelectBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -1148,8 +1147,8 @@ Tensor select_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayRef
   grad_fn->index = index;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::select_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                             input_sizes, dim, index);
+    return _ops::select_backward::table(ks & c10::after_autograd_keyset, grad_output, input_sizes,
+                                        dim, index);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1174,8 +1173,7 @@ Tensor slice_Tensor(DispatchKeySet ks, const Tensor& self, int64_t dim,
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::slice_Tensor::redispatch(ks & c10::after_autograd_keyset, self, dim, start, end,
-                                          step);
+    return _ops::slice_Tensor::table(ks & c10::after_autograd_keyset, self, dim, start, end, step);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -1193,8 +1191,8 @@ Tensor slice_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayRef 
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::slice_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, input_sizes,
-                                            dim, start, end, step);
+    return _ops::slice_backward::table(ks & c10::after_autograd_keyset, grad_output, input_sizes, dim,
+                                       start, end, step);
   }
   const auto grad_fn = make_node<SliceBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
@@ -1204,8 +1202,8 @@ Tensor slice_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayRef 
   grad_fn->step = step;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::slice_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                            input_sizes, dim, start, end, step);
+    return _ops::slice_backward::table(ks & c10::after_autograd_keyset, grad_output, input_sizes,
+                                       dim, start, end, step);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1228,7 +1226,7 @@ std::vector<Tensor> split_Tensor(DispatchKeySet ks, const Tensor& self, int64_t 
   }
   std::vector<Tensor> result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::split_Tensor::redispatch(ks & c10::after_autograd_keyset, self, split_size, dim);
+    return _ops::split_Tensor::table(ks & c10::after_autograd_keyset, self, split_size, dim);
   }();
   as_views(self, result);
   if (grad_fn) {
@@ -1254,8 +1252,7 @@ std::vector<Tensor> split_with_sizes(DispatchKeySet ks, const Tensor& self, IntA
   }
   std::vector<Tensor> result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::split_with_sizes::redispatch(ks & c10::after_autograd_keyset, self, split_sizes,
-                                              dim);
+    return _ops::split_with_sizes::table(ks & c10::after_autograd_keyset, self, split_sizes, dim);
   }();
   as_views(self, result);
   if (grad_fn) {
@@ -1277,7 +1274,7 @@ Tensor squeeze(DispatchKeySet ks, const Tensor& self) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::squeeze::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::squeeze::table(ks & c10::after_autograd_keyset, self);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -1300,7 +1297,7 @@ Tensor squeeze_dim(DispatchKeySet ks, const Tensor& self, int64_t dim) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::squeeze_dim::redispatch(ks & c10::after_autograd_keyset, self, dim);
+    return _ops::squeeze_dim::table(ks & c10::after_autograd_keyset, self, dim);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -1323,7 +1320,7 @@ Tensor squeeze_dims(DispatchKeySet ks, const Tensor& self, IntArrayRef dim) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::squeeze_dims::redispatch(ks & c10::after_autograd_keyset, self, dim);
+    return _ops::squeeze_dims::table(ks & c10::after_autograd_keyset, self, dim);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -1347,7 +1344,7 @@ Tensor& squeeze_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::squeeze_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::squeeze_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1372,7 +1369,7 @@ Tensor& squeeze__dim(DispatchKeySet ks, Tensor& self, int64_t dim) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::squeeze__dim::redispatch(ks & c10::after_autograd_keyset, self, dim);
+    _ops::squeeze__dim::table(ks & c10::after_autograd_keyset, self, dim);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1397,7 +1394,7 @@ Tensor& squeeze__dims(DispatchKeySet ks, Tensor& self, IntArrayRef dim) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::squeeze__dims::redispatch(ks & c10::after_autograd_keyset, self, dim);
+    _ops::squeeze__dims::table(ks & c10::after_autograd_keyset, self, dim);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1413,7 +1410,7 @@ Tensor stack(DispatchKeySet ks, TensorList tensors, int64_t dim) {
   }
   if (!compute_requires_grad(tensors)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::stack::redispatch(ks & c10::after_autograd_keyset, tensors, dim);
+    return _ops::stack::table(ks & c10::after_autograd_keyset, tensors, dim);
   }
   const auto grad_fn = make_node<StackBackward0>();
   collect_edges(*grad_fn, tensors);
@@ -1422,7 +1419,7 @@ Tensor stack(DispatchKeySet ks, TensorList tensors, int64_t dim) {
   grad_fn->tensors_args_scalartypes = to_args_scalartypes(tensors);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::stack::redispatch(ks & c10::after_autograd_keyset, tensors, dim);
+    return _ops::stack::table(ks & c10::after_autograd_keyset, tensors, dim);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1433,7 +1430,7 @@ Tensor& stack_out(DispatchKeySet ks, TensorList tensors, int64_t dim, Tensor& ou
   check_out_requires_grad("stack", tensors, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::stack_out::redispatch(ks & c10::after_autograd_keyset, tensors, dim, out);
+    _ops::stack_out::table(ks & c10::after_autograd_keyset, tensors, dim, out);
   }
   increment_version(out);
   return out;
@@ -1451,7 +1448,7 @@ Tensor t(DispatchKeySet ks, const Tensor& self) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::t::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::t::table(ks & c10::after_autograd_keyset, self);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -1474,7 +1471,7 @@ Tensor& t_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::t_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::t_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1497,7 +1494,7 @@ Tensor transpose_int(DispatchKeySet ks, const Tensor& self, int64_t dim0, int64_
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::transpose_int::redispatch(ks & c10::after_autograd_keyset, self, dim0, dim1);
+    return _ops::transpose_int::table(ks & c10::after_autograd_keyset, self, dim0, dim1);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -1522,7 +1519,7 @@ Tensor& transpose_(DispatchKeySet ks, Tensor& self, int64_t dim0, int64_t dim1) 
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::transpose_::redispatch(ks & c10::after_autograd_keyset, self, dim0, dim1);
+    _ops::transpose_::table(ks & c10::after_autograd_keyset, self, dim0, dim1);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1546,7 +1543,7 @@ std::vector<Tensor> unbind_int(DispatchKeySet ks, const Tensor& self, int64_t di
   }
   std::vector<Tensor> result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::unbind_int::redispatch(ks & c10::after_autograd_keyset, self, dim);
+    return _ops::unbind_int::table(ks & c10::after_autograd_keyset, self, dim);
   }();
   as_views(self, result);
   if (grad_fn) {
@@ -1568,7 +1565,7 @@ Tensor unsqueeze(DispatchKeySet ks, const Tensor& self, int64_t dim) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::unsqueeze::redispatch(ks & c10::after_autograd_keyset, self, dim);
+    return _ops::unsqueeze::table(ks & c10::after_autograd_keyset, self, dim);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -1592,7 +1589,7 @@ Tensor& unsqueeze_(DispatchKeySet ks, Tensor& self, int64_t dim) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::unsqueeze_::redispatch(ks & c10::after_autograd_keyset, self, dim);
+    _ops::unsqueeze_::table(ks & c10::after_autograd_keyset, self, dim);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1614,7 +1611,7 @@ Tensor view(DispatchKeySet ks, const Tensor& self, IntArrayRef size) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::view::redispatch(ks & c10::after_autograd_keyset, self, size);
+    return _ops::view::table(ks & c10::after_autograd_keyset, self, size);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -1635,7 +1632,7 @@ Tensor view_as_complex(DispatchKeySet ks, const Tensor& self) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::view_as_complex::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::view_as_complex::table(ks & c10::after_autograd_keyset, self);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
@@ -1656,7 +1653,7 @@ Tensor view_as_real(DispatchKeySet ks, const Tensor& self) {
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::view_as_real::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::view_as_real::table(ks & c10::after_autograd_keyset, self);
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {

@@ -758,14 +758,14 @@ Tensor acos(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::acos::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::acos::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<AcosBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::acos::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::acos::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -786,7 +786,7 @@ Tensor& acos_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::acos_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::acos_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -800,7 +800,7 @@ Tensor& acos_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("acos", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::acos_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::acos_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -813,7 +813,7 @@ Tensor acos_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::acos_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::acos_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<AcosBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -821,7 +821,7 @@ Tensor acos_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::acos_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::acos_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -834,14 +834,14 @@ Tensor acosh(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::acosh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::acosh::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<AcoshBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::acosh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::acosh::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -862,7 +862,7 @@ Tensor& acosh_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::acosh_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::acosh_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -876,7 +876,7 @@ Tensor& acosh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("acosh", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::acosh_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::acosh_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -889,7 +889,7 @@ Tensor acosh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::acosh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::acosh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<AcoshBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -897,7 +897,7 @@ Tensor acosh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::acosh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::acosh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -910,14 +910,14 @@ Tensor asin(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::asin::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::asin::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<AsinBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::asin::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::asin::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -938,7 +938,7 @@ Tensor& asin_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::asin_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::asin_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -952,7 +952,7 @@ Tensor& asin_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("asin", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::asin_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::asin_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -965,7 +965,7 @@ Tensor asin_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::asin_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::asin_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<AsinBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -973,7 +973,7 @@ Tensor asin_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::asin_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::asin_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -986,14 +986,14 @@ Tensor asinh(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::asinh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::asinh::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<AsinhBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::asinh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::asinh::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1014,7 +1014,7 @@ Tensor& asinh_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::asinh_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::asinh_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1028,7 +1028,7 @@ Tensor& asinh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("asinh", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::asinh_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::asinh_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1041,7 +1041,7 @@ Tensor asinh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::asinh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::asinh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<AsinhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1049,7 +1049,7 @@ Tensor asinh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::asinh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::asinh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1062,14 +1062,14 @@ Tensor atan(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::atan::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::atan::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<AtanBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::atan::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::atan::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1090,7 +1090,7 @@ Tensor& atan_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::atan_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::atan_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1104,7 +1104,7 @@ Tensor& atan_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("atan", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::atan_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::atan_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1117,7 +1117,7 @@ Tensor atan_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::atan_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::atan_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<AtanBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1125,7 +1125,7 @@ Tensor atan_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::atan_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::atan_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1138,14 +1138,14 @@ Tensor atanh(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::atanh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::atanh::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<AtanhBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::atanh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::atanh::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1166,7 +1166,7 @@ Tensor& atanh_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::atanh_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::atanh_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1180,7 +1180,7 @@ Tensor& atanh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("atanh", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::atanh_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::atanh_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1193,7 +1193,7 @@ Tensor atanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::atanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::atanh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<AtanhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1201,7 +1201,7 @@ Tensor atanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::atanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::atanh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1214,14 +1214,14 @@ Tensor cosh(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::cosh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::cosh::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<CoshBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::cosh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::cosh::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1242,7 +1242,7 @@ Tensor& cosh_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::cosh_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::cosh_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1256,7 +1256,7 @@ Tensor& cosh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("cosh", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::cosh_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::cosh_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1269,7 +1269,7 @@ Tensor cosh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::cosh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::cosh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<CoshBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1277,7 +1277,7 @@ Tensor cosh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::cosh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::cosh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1290,13 +1290,13 @@ Tensor deg2rad(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::deg2rad::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::deg2rad::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<Deg2RadBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::deg2rad::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::deg2rad::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1316,7 +1316,7 @@ Tensor& deg2rad_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::deg2rad_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::deg2rad_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1330,7 +1330,7 @@ Tensor& deg2rad_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("deg2rad", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::deg2rad_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::deg2rad_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1343,13 +1343,13 @@ Tensor deg2rad_backward(DispatchKeySet ks, const Tensor& grad_output) {
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::deg2rad_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+    return _ops::deg2rad_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }
   const auto grad_fn = make_node<Deg2RadBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::deg2rad_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+    return _ops::deg2rad_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1362,13 +1362,13 @@ Tensor rad2deg(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::rad2deg::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::rad2deg::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<Rad2DegBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::rad2deg::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::rad2deg::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1388,7 +1388,7 @@ Tensor& rad2deg_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::rad2deg_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::rad2deg_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1402,7 +1402,7 @@ Tensor& rad2deg_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("rad2deg", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::rad2deg_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::rad2deg_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1415,13 +1415,13 @@ Tensor rad2deg_backward(DispatchKeySet ks, const Tensor& grad_output) {
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::rad2deg_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+    return _ops::rad2deg_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }
   const auto grad_fn = make_node<Rad2DegBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::rad2deg_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+    return _ops::rad2deg_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1434,14 +1434,14 @@ Tensor sinh(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sinh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sinh::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SinhBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sinh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sinh::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1462,7 +1462,7 @@ Tensor& sinh_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sinh_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::sinh_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1476,7 +1476,7 @@ Tensor& sinh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("sinh", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sinh_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::sinh_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1489,7 +1489,7 @@ Tensor sinh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sinh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::sinh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SinhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -1497,7 +1497,7 @@ Tensor sinh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sinh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::sinh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;

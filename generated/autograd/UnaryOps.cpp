@@ -1888,14 +1888,14 @@ Tensor abs(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::abs::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::abs::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<AbsBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::abs::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::abs::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -1916,7 +1916,7 @@ Tensor& abs_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::abs_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::abs_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1930,7 +1930,7 @@ Tensor& abs_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("abs", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::abs_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::abs_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1939,7 +1939,7 @@ Tensor& abs_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 // bitwise_not(Tensor self) -> Tensor
 Tensor bitwise_not(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::bitwise_not::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::bitwise_not::table(ks & c10::after_autograd_keyset, self);
 }
 
 // bitwise_not_(Tensor(a!) self) -> Tensor(a!)
@@ -1956,7 +1956,7 @@ Tensor& bitwise_not_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_not_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::bitwise_not_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -1970,7 +1970,7 @@ Tensor& bitwise_not_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("bitwise_not", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::bitwise_not_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::bitwise_not_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -1983,13 +1983,13 @@ Tensor ceil(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::ceil::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::ceil::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<CeilBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::ceil::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::ceil::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2009,7 +2009,7 @@ Tensor& ceil_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::ceil_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::ceil_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2023,7 +2023,7 @@ Tensor& ceil_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("ceil", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::ceil_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::ceil_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2036,13 +2036,13 @@ Tensor conj_physical(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::conj_physical::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::conj_physical::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<ConjPhysicalBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::conj_physical::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::conj_physical::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2062,7 +2062,7 @@ Tensor& conj_physical_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::conj_physical_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::conj_physical_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2076,7 +2076,7 @@ Tensor& conj_physical_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("conj_physical", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::conj_physical_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::conj_physical_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2089,14 +2089,14 @@ Tensor cos(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::cos::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::cos::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<CosBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::cos::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::cos::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2117,7 +2117,7 @@ Tensor& cos_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::cos_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::cos_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2131,7 +2131,7 @@ Tensor& cos_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("cos", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::cos_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::cos_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2144,7 +2144,7 @@ Tensor cos_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::cos_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::cos_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<CosBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -2152,7 +2152,7 @@ Tensor cos_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::cos_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::cos_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2165,14 +2165,14 @@ Tensor erf(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::erf::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::erf::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<ErfBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::erf::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::erf::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2193,7 +2193,7 @@ Tensor& erf_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::erf_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::erf_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2207,7 +2207,7 @@ Tensor& erf_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("erf", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::erf_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::erf_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2220,7 +2220,7 @@ Tensor erf_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::erf_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::erf_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<ErfBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -2228,7 +2228,7 @@ Tensor erf_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::erf_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::erf_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2241,13 +2241,13 @@ Tensor exp(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::exp::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::exp::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<ExpBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::exp::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::exp::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2268,7 +2268,7 @@ Tensor& exp_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::exp_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::exp_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2283,7 +2283,7 @@ Tensor& exp_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("exp", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::exp_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::exp_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2296,13 +2296,13 @@ Tensor exp2(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::exp2::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::exp2::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<Exp2Backward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::exp2::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::exp2::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2323,7 +2323,7 @@ Tensor& exp2_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::exp2_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::exp2_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2338,7 +2338,7 @@ Tensor& exp2_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("exp2", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::exp2_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::exp2_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2351,7 +2351,7 @@ Tensor exp2_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::exp2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::exp2_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<Exp2BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -2359,7 +2359,7 @@ Tensor exp2_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::exp2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::exp2_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2372,7 +2372,7 @@ Tensor exp_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   }
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::exp_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::exp_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<ExpBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -2380,7 +2380,7 @@ Tensor exp_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::exp_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::exp_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2393,13 +2393,13 @@ Tensor expm1(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::expm1::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::expm1::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<Expm1Backward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::expm1::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::expm1::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -2420,7 +2420,7 @@ Tensor& expm1_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::expm1_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::expm1_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2435,7 +2435,7 @@ Tensor& expm1_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("expm1", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::expm1_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::expm1_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2448,7 +2448,7 @@ Tensor expm1_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   }
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::expm1_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::expm1_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<Expm1BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -2456,7 +2456,7 @@ Tensor expm1_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::expm1_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::expm1_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2469,13 +2469,13 @@ Tensor floor(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::floor::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::floor::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<FloorBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::floor::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::floor::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2495,7 +2495,7 @@ Tensor& floor_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::floor_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::floor_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2509,7 +2509,7 @@ Tensor& floor_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("floor", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::floor_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::floor_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2522,13 +2522,13 @@ Tensor frac(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::frac::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::frac::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<FracBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::frac::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::frac::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2548,7 +2548,7 @@ Tensor& frac_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::frac_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::frac_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2562,7 +2562,7 @@ Tensor& frac_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("frac", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::frac_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::frac_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2575,13 +2575,13 @@ Tensor frac_backward(DispatchKeySet ks, const Tensor& grad_output) {
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::frac_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+    return _ops::frac_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }
   const auto grad_fn = make_node<FracBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::frac_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+    return _ops::frac_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2594,7 +2594,7 @@ Tensor gelu(DispatchKeySet ks, const Tensor& self, std::string_view approximate)
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::gelu::redispatch(ks & c10::after_autograd_keyset, self, approximate);
+    return _ops::gelu::table(ks & c10::after_autograd_keyset, self, approximate);
   }
   const auto grad_fn = make_node<GeluBackward0>();
   collect_edges(*grad_fn, self);
@@ -2602,7 +2602,7 @@ Tensor gelu(DispatchKeySet ks, const Tensor& self, std::string_view approximate)
   grad_fn->approximate = approximate;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::gelu::redispatch(ks & c10::after_autograd_keyset, self, approximate);
+    return _ops::gelu::table(ks & c10::after_autograd_keyset, self, approximate);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2624,7 +2624,7 @@ Tensor& gelu_(DispatchKeySet ks, Tensor& self, std::string_view approximate) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::gelu_::redispatch(ks & c10::after_autograd_keyset, self, approximate);
+    _ops::gelu_::table(ks & c10::after_autograd_keyset, self, approximate);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2638,7 +2638,7 @@ Tensor& gelu_out(DispatchKeySet ks, const Tensor& self, std::string_view approxi
   check_out_requires_grad("gelu", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::gelu_out::redispatch(ks & c10::after_autograd_keyset, self, approximate, out);
+    _ops::gelu_out::table(ks & c10::after_autograd_keyset, self, approximate, out);
   }
   increment_version(out);
   return out;
@@ -2647,7 +2647,7 @@ Tensor& gelu_out(DispatchKeySet ks, const Tensor& self, std::string_view approxi
 // isfinite(Tensor self) -> Tensor
 Tensor isfinite(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::isfinite::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::isfinite::table(ks & c10::after_autograd_keyset, self);
 }
 
 // isfinite.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -2655,7 +2655,7 @@ Tensor& isfinite_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("isfinite", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::isfinite_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::isfinite_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2664,7 +2664,7 @@ Tensor& isfinite_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 // isinf(Tensor self) -> Tensor
 Tensor isinf(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::isinf::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::isinf::table(ks & c10::after_autograd_keyset, self);
 }
 
 // isinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -2672,7 +2672,7 @@ Tensor& isinf_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("isinf", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::isinf_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::isinf_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2681,7 +2681,7 @@ Tensor& isinf_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 // isnan(Tensor self) -> Tensor
 Tensor isnan(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::isnan::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::isnan::table(ks & c10::after_autograd_keyset, self);
 }
 
 // isnan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -2689,7 +2689,7 @@ Tensor& isnan_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("isnan", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::isnan_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::isnan_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2698,7 +2698,7 @@ Tensor& isnan_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 // isneginf(Tensor self) -> Tensor
 Tensor isneginf(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::isneginf::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::isneginf::table(ks & c10::after_autograd_keyset, self);
 }
 
 // isneginf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -2706,7 +2706,7 @@ Tensor& isneginf_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("isneginf", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::isneginf_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::isneginf_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2715,7 +2715,7 @@ Tensor& isneginf_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 // isposinf(Tensor self) -> Tensor
 Tensor isposinf(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::isposinf::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::isposinf::table(ks & c10::after_autograd_keyset, self);
 }
 
 // isposinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -2723,7 +2723,7 @@ Tensor& isposinf_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("isposinf", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::isposinf_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::isposinf_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2736,14 +2736,14 @@ Tensor log(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<LogBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2764,7 +2764,7 @@ Tensor& log_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::log_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2778,7 +2778,7 @@ Tensor& log_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("log", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::log_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2791,14 +2791,14 @@ Tensor log10(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log10::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log10::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<Log10Backward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log10::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log10::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2819,7 +2819,7 @@ Tensor& log10_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log10_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::log10_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2833,7 +2833,7 @@ Tensor& log10_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("log10", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log10_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::log10_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2846,7 +2846,7 @@ Tensor log10_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log10_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::log10_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<Log10BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -2854,7 +2854,7 @@ Tensor log10_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log10_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::log10_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2867,14 +2867,14 @@ Tensor log1p(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log1p::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log1p::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<Log1PBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log1p::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log1p::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2895,7 +2895,7 @@ Tensor& log1p_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log1p_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::log1p_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2909,7 +2909,7 @@ Tensor& log1p_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("log1p", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log1p_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::log1p_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2922,7 +2922,7 @@ Tensor log1p_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log1p_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::log1p_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<Log1PBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -2930,7 +2930,7 @@ Tensor log1p_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log1p_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::log1p_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2943,14 +2943,14 @@ Tensor log2(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log2::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log2::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<Log2Backward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log2::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::log2::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -2971,7 +2971,7 @@ Tensor& log2_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log2_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::log2_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -2985,7 +2985,7 @@ Tensor& log2_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("log2", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::log2_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::log2_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -2998,7 +2998,7 @@ Tensor log2_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::log2_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<Log2BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -3006,7 +3006,7 @@ Tensor log2_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log2_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::log2_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3019,7 +3019,7 @@ Tensor log_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::log_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::log_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<LogBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -3027,7 +3027,7 @@ Tensor log_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::log_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::log_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3036,7 +3036,7 @@ Tensor log_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
 // logical_not(Tensor self) -> Tensor
 Tensor logical_not(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::logical_not::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::logical_not::table(ks & c10::after_autograd_keyset, self);
 }
 
 // logical_not_(Tensor(a!) self) -> Tensor(a!)
@@ -3053,7 +3053,7 @@ Tensor& logical_not_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logical_not_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::logical_not_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3067,7 +3067,7 @@ Tensor& logical_not_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("logical_not", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::logical_not_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::logical_not_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -3080,13 +3080,13 @@ Tensor neg(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::neg::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::neg::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<NegBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::neg::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::neg::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3106,7 +3106,7 @@ Tensor& neg_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::neg_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::neg_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3120,7 +3120,7 @@ Tensor& neg_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("neg", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::neg_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::neg_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -3133,13 +3133,13 @@ Tensor neg_backward(DispatchKeySet ks, const Tensor& grad_output) {
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::neg_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+    return _ops::neg_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }
   const auto grad_fn = make_node<NegBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::neg_backward::redispatch(ks & c10::after_autograd_keyset, grad_output);
+    return _ops::neg_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3152,14 +3152,14 @@ Tensor reciprocal(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::reciprocal::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::reciprocal::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<ReciprocalBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::reciprocal::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::reciprocal::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3180,7 +3180,7 @@ Tensor& reciprocal_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::reciprocal_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::reciprocal_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3194,7 +3194,7 @@ Tensor& reciprocal_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("reciprocal", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::reciprocal_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::reciprocal_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -3207,7 +3207,7 @@ Tensor reciprocal_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::reciprocal_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::reciprocal_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<ReciprocalBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -3215,8 +3215,7 @@ Tensor reciprocal_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::reciprocal_backward::redispatch(ks & c10::after_autograd_keyset, grad_output,
-                                                 self);
+    return _ops::reciprocal_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3229,13 +3228,13 @@ Tensor relu(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::relu::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::relu::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<ReluBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::relu::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::relu::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -3256,7 +3255,7 @@ Tensor& relu_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::relu_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::relu_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3271,7 +3270,7 @@ Tensor& relu_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("relu", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::relu_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::relu_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -3284,14 +3283,14 @@ Tensor relu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   if (!compute_requires_grad(grad_output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::relu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::relu_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<ReluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   grad_fn->output_ = SavedTensor(output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::relu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::relu_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3304,13 +3303,13 @@ Tensor round(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::round::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::round::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<RoundBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::round::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::round::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3323,13 +3322,13 @@ Tensor round_decimals(DispatchKeySet ks, const Tensor& self, int64_t decimals) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::round_decimals::redispatch(ks & c10::after_autograd_keyset, self, decimals);
+    return _ops::round_decimals::table(ks & c10::after_autograd_keyset, self, decimals);
   }
   const auto grad_fn = make_node<RoundBackward1>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::round_decimals::redispatch(ks & c10::after_autograd_keyset, self, decimals);
+    return _ops::round_decimals::table(ks & c10::after_autograd_keyset, self, decimals);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3349,7 +3348,7 @@ Tensor& round_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::round_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::round_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3372,7 +3371,7 @@ Tensor& round__decimals(DispatchKeySet ks, Tensor& self, int64_t decimals) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::round__decimals::redispatch(ks & c10::after_autograd_keyset, self, decimals);
+    _ops::round__decimals::table(ks & c10::after_autograd_keyset, self, decimals);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3386,7 +3385,7 @@ Tensor& round_decimals_out(DispatchKeySet ks, const Tensor& self, int64_t decima
   check_out_requires_grad("round", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::round_decimals_out::redispatch(ks & c10::after_autograd_keyset, self, decimals, out);
+    _ops::round_decimals_out::table(ks & c10::after_autograd_keyset, self, decimals, out);
   }
   increment_version(out);
   return out;
@@ -3397,7 +3396,7 @@ Tensor& round_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("round", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::round_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::round_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -3410,13 +3409,13 @@ Tensor rsqrt(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::rsqrt::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::rsqrt::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<RsqrtBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::rsqrt::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::rsqrt::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -3437,7 +3436,7 @@ Tensor& rsqrt_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::rsqrt_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::rsqrt_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3452,7 +3451,7 @@ Tensor& rsqrt_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("rsqrt", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::rsqrt_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::rsqrt_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -3465,7 +3464,7 @@ Tensor rsqrt_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   }
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::rsqrt_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::rsqrt_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<RsqrtBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -3473,7 +3472,7 @@ Tensor rsqrt_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::rsqrt_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::rsqrt_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3486,14 +3485,14 @@ Tensor sgn(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sgn::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sgn::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SgnBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sgn::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sgn::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -3515,7 +3514,7 @@ Tensor& sgn_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sgn_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::sgn_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3530,7 +3529,7 @@ Tensor& sgn_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("sgn", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sgn_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::sgn_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -3543,13 +3542,13 @@ Tensor sigmoid(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sigmoid::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sigmoid::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SigmoidBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sigmoid::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sigmoid::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -3570,7 +3569,7 @@ Tensor& sigmoid_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sigmoid_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::sigmoid_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3585,7 +3584,7 @@ Tensor& sigmoid_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("sigmoid", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sigmoid_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::sigmoid_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -3598,7 +3597,7 @@ Tensor sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const Tens
   }
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::sigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<SigmoidBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -3606,7 +3605,7 @@ Tensor sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const Tens
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sigmoid_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::sigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3619,13 +3618,13 @@ Tensor sign(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sign::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sign::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SignBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sign::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sign::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3645,7 +3644,7 @@ Tensor& sign_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sign_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::sign_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3659,7 +3658,7 @@ Tensor& sign_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("sign", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sign_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::sign_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -3668,7 +3667,7 @@ Tensor& sign_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 // signbit(Tensor self) -> Tensor
 Tensor signbit(DispatchKeySet ks, const Tensor& self) {
   AutoDispatchBelowAutograd guard;
-  return _ops::signbit::redispatch(ks & c10::after_autograd_keyset, self);
+  return _ops::signbit::table(ks & c10::after_autograd_keyset, self);
 }
 
 // signbit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -3676,7 +3675,7 @@ Tensor& signbit_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("signbit", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::signbit_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::signbit_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -3689,14 +3688,14 @@ Tensor silu(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::silu::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::silu::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SiluBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::silu::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::silu::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3717,7 +3716,7 @@ Tensor& silu_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::silu_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::silu_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3731,7 +3730,7 @@ Tensor& silu_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("silu", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::silu_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::silu_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -3744,7 +3743,7 @@ Tensor silu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::silu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::silu_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SiluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -3752,7 +3751,7 @@ Tensor silu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::silu_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::silu_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3765,14 +3764,14 @@ Tensor sin(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sin::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sin::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SinBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sin::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sin::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3793,7 +3792,7 @@ Tensor& sin_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sin_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::sin_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3807,7 +3806,7 @@ Tensor& sin_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("sin", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sin_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::sin_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -3820,7 +3819,7 @@ Tensor sin_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sin_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::sin_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SinBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -3828,7 +3827,7 @@ Tensor sin_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sin_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::sin_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3841,13 +3840,13 @@ Tensor sqrt(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sqrt::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sqrt::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SqrtBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sqrt::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::sqrt::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -3868,7 +3867,7 @@ Tensor& sqrt_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sqrt_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::sqrt_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3883,7 +3882,7 @@ Tensor& sqrt_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("sqrt", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::sqrt_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::sqrt_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -3896,7 +3895,7 @@ Tensor sqrt_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::sqrt_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::sqrt_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<SqrtBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -3904,7 +3903,7 @@ Tensor sqrt_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::sqrt_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::sqrt_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3917,14 +3916,14 @@ Tensor square(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::square::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::square::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<SquareBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::square::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::square::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3945,7 +3944,7 @@ Tensor& square_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::square_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::square_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -3959,7 +3958,7 @@ Tensor& square_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("square", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::square_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::square_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -3972,7 +3971,7 @@ Tensor square_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
   }
   if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::square_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::square_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<SquareBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
@@ -3980,7 +3979,7 @@ Tensor square_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::square_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, self);
+    return _ops::square_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -3993,13 +3992,13 @@ Tensor tan(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::tan::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::tan::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<TanBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::tan::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::tan::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -4020,7 +4019,7 @@ Tensor& tan_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::tan_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::tan_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -4035,7 +4034,7 @@ Tensor& tan_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("tan", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::tan_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::tan_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -4048,7 +4047,7 @@ Tensor tan_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   }
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::tan_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::tan_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<TanBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -4056,7 +4055,7 @@ Tensor tan_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::tan_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::tan_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -4069,13 +4068,13 @@ Tensor tanh(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::tanh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::tanh::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<TanhBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::tanh::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::tanh::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   grad_fn->result_ = SavedTensor(result, true);
@@ -4096,7 +4095,7 @@ Tensor& tanh_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::tanh_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::tanh_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -4111,7 +4110,7 @@ Tensor& tanh_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("tanh", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::tanh_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::tanh_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;
@@ -4124,7 +4123,7 @@ Tensor tanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::tanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::tanh_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<TanhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
@@ -4132,7 +4131,7 @@ Tensor tanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::tanh_backward::redispatch(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::tanh_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
   set_history(result, grad_fn);
   return result;
@@ -4145,13 +4144,13 @@ Tensor trunc(DispatchKeySet ks, const Tensor& self) {
   }
   if (!compute_requires_grad(self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::trunc::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::trunc::table(ks & c10::after_autograd_keyset, self);
   }
   const auto grad_fn = make_node<TruncBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::trunc::redispatch(ks & c10::after_autograd_keyset, self);
+    return _ops::trunc::table(ks & c10::after_autograd_keyset, self);
   }();
   set_history(result, grad_fn);
   return result;
@@ -4171,7 +4170,7 @@ Tensor& trunc_(DispatchKeySet ks, Tensor& self) {
   }
   {
     AutoDispatchBelowAutograd guard;
-    _ops::trunc_::redispatch(ks & c10::after_autograd_keyset, self);
+    _ops::trunc_::table(ks & c10::after_autograd_keyset, self);
   }
   increment_version(self);
   if (grad_fn) {
@@ -4185,7 +4184,7 @@ Tensor& trunc_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("trunc", self, out);
   {
     AutoDispatchBelowAutograd guard;
-    _ops::trunc_out::redispatch(ks & c10::after_autograd_keyset, self, out);
+    _ops::trunc_out::table(ks & c10::after_autograd_keyset, self, out);
   }
   increment_version(out);
   return out;

@@ -91,15 +91,17 @@ void structured_celu_out::impl(const Tensor& self, const Scalar& alpha, const Te
 }  // namespace native
 namespace {
 Tensor celu_CPU(DispatchKeySet, const Tensor& self, const Scalar& alpha) {
-  native::FreshOutputs<native::structured_celu_out, 1> kernel;
+  native::structured_celu_out kernel;
+  native::FreshOutputs<1> outputs("celu", kernel);
   kernel.meta(self, alpha);
-  kernel.impl(self, alpha, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, alpha, outputs[0]);
+  return outputs.take(0);
 }
 Tensor celu_Meta(DispatchKeySet, const Tensor& self, const Scalar& alpha) {
-  native::FreshOutputs<meta::structured_celu, 1> kernel;
+  meta::structured_celu kernel;
+  native::FreshOutputs<1> outputs("celu", kernel);
   kernel.meta(self, alpha);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::celu::schema> _ops::celu::table(
@@ -114,16 +116,18 @@ constinit OperatorTable<_ops::celu::schema> _ops::celu::table(
 // celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)
 namespace {
 Tensor& celu__CPU(DispatchKeySet, Tensor& self, const Scalar& alpha) {
-  native::InplaceOutput<native::structured_celu_out> kernel("celu_", {&self});
+  native::structured_celu_out kernel;
+  native::InplaceOutput outputs("celu_", kernel, self);
   kernel.meta(self, alpha);
-  kernel.impl(self, alpha, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, alpha, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& celu__Meta(DispatchKeySet, Tensor& self, const Scalar& alpha) {
-  native::InplaceOutput<meta::structured_celu> kernel("celu_", {&self});
+  meta::structured_celu kernel;
+  native::InplaceOutput outputs("celu_", kernel, self);
   kernel.meta(self, alpha);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -139,16 +143,18 @@ constinit OperatorTable<_ops::celu_::schema> _ops::celu_::table(
 // celu.out(Tensor self, Scalar alpha=1.0, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& celu_out_CPU(DispatchKeySet, const Tensor& self, const Scalar& alpha, Tensor& out) {
-  native::GivenOutputs<native::structured_celu_out, 1> kernel("celu", {&out});
+  native::structured_celu_out kernel;
+  native::GivenOutputs<1> outputs("celu", kernel, out);
   kernel.meta(self, alpha);
-  kernel.impl(self, alpha, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, alpha, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& celu_out_Meta(DispatchKeySet, const Tensor& self, const Scalar& alpha, Tensor& out) {
-  native::GivenOutputs<meta::structured_celu, 1> kernel("celu", {&out});
+  meta::structured_celu kernel;
+  native::GivenOutputs<1> outputs("celu", kernel, out);
   kernel.meta(self, alpha);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -207,16 +213,18 @@ void structured_elu_out::impl(const Tensor& self, const Scalar& alpha, const Sca
 namespace {
 Tensor elu_CPU(DispatchKeySet, const Tensor& self, const Scalar& alpha, const Scalar& scale,
                const Scalar& input_scale) {
-  native::FreshOutputs<native::structured_elu_out, 1> kernel;
+  native::structured_elu_out kernel;
+  native::FreshOutputs<1> outputs("elu", kernel);
   kernel.meta(self, alpha, scale, input_scale);
-  kernel.impl(self, alpha, scale, input_scale, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, alpha, scale, input_scale, outputs[0]);
+  return outputs.take(0);
 }
 Tensor elu_Meta(DispatchKeySet, const Tensor& self, const Scalar& alpha, const Scalar& scale,
                 const Scalar& input_scale) {
-  native::FreshOutputs<meta::structured_elu, 1> kernel;
+  meta::structured_elu kernel;
+  native::FreshOutputs<1> outputs("elu", kernel);
   kernel.meta(self, alpha, scale, input_scale);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::elu::schema> _ops::elu::table(
@@ -232,17 +240,19 @@ constinit OperatorTable<_ops::elu::schema> _ops::elu::table(
 namespace {
 Tensor& elu__CPU(DispatchKeySet, Tensor& self, const Scalar& alpha, const Scalar& scale,
                  const Scalar& input_scale) {
-  native::InplaceOutput<native::structured_elu_out> kernel("elu_", {&self});
+  native::structured_elu_out kernel;
+  native::InplaceOutput outputs("elu_", kernel, self);
   kernel.meta(self, alpha, scale, input_scale);
-  kernel.impl(self, alpha, scale, input_scale, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, alpha, scale, input_scale, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& elu__Meta(DispatchKeySet, Tensor& self, const Scalar& alpha, const Scalar& scale,
                   const Scalar& input_scale) {
-  native::InplaceOutput<meta::structured_elu> kernel("elu_", {&self});
+  meta::structured_elu kernel;
+  native::InplaceOutput outputs("elu_", kernel, self);
   kernel.meta(self, alpha, scale, input_scale);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -260,17 +270,19 @@ constinit OperatorTable<_ops::elu_::schema> _ops::elu_::table(
 namespace {
 Tensor& elu_out_CPU(DispatchKeySet, const Tensor& self, const Scalar& alpha, const Scalar& scale,
                     const Scalar& input_scale, Tensor& out) {
-  native::GivenOutputs<native::structured_elu_out, 1> kernel("elu", {&out});
+  native::structured_elu_out kernel;
+  native::GivenOutputs<1> outputs("elu", kernel, out);
   kernel.meta(self, alpha, scale, input_scale);
-  kernel.impl(self, alpha, scale, input_scale, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, alpha, scale, input_scale, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& elu_out_Meta(DispatchKeySet, const Tensor& self, const Scalar& alpha, const Scalar& scale,
                      const Scalar& input_scale, Tensor& out) {
-  native::GivenOutputs<meta::structured_elu, 1> kernel("elu", {&out});
+  meta::structured_elu kernel;
+  native::GivenOutputs<1> outputs("elu", kernel, out);
   kernel.meta(self, alpha, scale, input_scale);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -328,15 +340,17 @@ void structured_hardshrink_out::impl(const Tensor& self, const Scalar& lambd, co
 }  // namespace native
 namespace {
 Tensor hardshrink_CPU(DispatchKeySet, const Tensor& self, const Scalar& lambd) {
-  native::FreshOutputs<native::structured_hardshrink_out, 1> kernel;
+  native::structured_hardshrink_out kernel;
+  native::FreshOutputs<1> outputs("hardshrink", kernel);
   kernel.meta(self, lambd);
-  kernel.impl(self, lambd, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, lambd, outputs[0]);
+  return outputs.take(0);
 }
 Tensor hardshrink_Meta(DispatchKeySet, const Tensor& self, const Scalar& lambd) {
-  native::FreshOutputs<meta::structured_hardshrink, 1> kernel;
+  meta::structured_hardshrink kernel;
+  native::FreshOutputs<1> outputs("hardshrink", kernel);
   kernel.meta(self, lambd);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::hardshrink::schema> _ops::hardshrink::table(
@@ -351,16 +365,18 @@ constinit OperatorTable<_ops::hardshrink::schema> _ops::hardshrink::table(
 // hardshrink_(Tensor(a!) self, Scalar lambd=0.5) -> Tensor(a!)
 namespace {
 Tensor& hardshrink__CPU(DispatchKeySet, Tensor& self, const Scalar& lambd) {
-  native::InplaceOutput<native::structured_hardshrink_out> kernel("hardshrink_", {&self});
+  native::structured_hardshrink_out kernel;
+  native::InplaceOutput outputs("hardshrink_", kernel, self);
   kernel.meta(self, lambd);
-  kernel.impl(self, lambd, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, lambd, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& hardshrink__Meta(DispatchKeySet, Tensor& self, const Scalar& lambd) {
-  native::InplaceOutput<meta::structured_hardshrink> kernel("hardshrink_", {&self});
+  meta::structured_hardshrink kernel;
+  native::InplaceOutput outputs("hardshrink_", kernel, self);
   kernel.meta(self, lambd);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -376,16 +392,18 @@ constinit OperatorTable<_ops::hardshrink_::schema> _ops::hardshrink_::table(
 // hardshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& hardshrink_out_CPU(DispatchKeySet, const Tensor& self, const Scalar& lambd, Tensor& out) {
-  native::GivenOutputs<native::structured_hardshrink_out, 1> kernel("hardshrink", {&out});
+  native::structured_hardshrink_out kernel;
+  native::GivenOutputs<1> outputs("hardshrink", kernel, out);
   kernel.meta(self, lambd);
-  kernel.impl(self, lambd, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, lambd, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& hardshrink_out_Meta(DispatchKeySet, const Tensor& self, const Scalar& lambd, Tensor& out) {
-  native::GivenOutputs<meta::structured_hardshrink, 1> kernel("hardshrink", {&out});
+  meta::structured_hardshrink kernel;
+  native::GivenOutputs<1> outputs("hardshrink", kernel, out);
   kernel.meta(self, lambd);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -440,15 +458,17 @@ void structured_hardsigmoid_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor hardsigmoid_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_hardsigmoid_out, 1> kernel;
+  native::structured_hardsigmoid_out kernel;
+  native::FreshOutputs<1> outputs("hardsigmoid", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor hardsigmoid_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_hardsigmoid, 1> kernel;
+  meta::structured_hardsigmoid kernel;
+  native::FreshOutputs<1> outputs("hardsigmoid", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::hardsigmoid::schema> _ops::hardsigmoid::table(
@@ -463,16 +483,18 @@ constinit OperatorTable<_ops::hardsigmoid::schema> _ops::hardsigmoid::table(
 // hardsigmoid_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& hardsigmoid__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_hardsigmoid_out> kernel("hardsigmoid_", {&self});
+  native::structured_hardsigmoid_out kernel;
+  native::InplaceOutput outputs("hardsigmoid_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& hardsigmoid__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_hardsigmoid> kernel("hardsigmoid_", {&self});
+  meta::structured_hardsigmoid kernel;
+  native::InplaceOutput outputs("hardsigmoid_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -488,16 +510,18 @@ constinit OperatorTable<_ops::hardsigmoid_::schema> _ops::hardsigmoid_::table(
 // hardsigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& hardsigmoid_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_hardsigmoid_out, 1> kernel("hardsigmoid", {&out});
+  native::structured_hardsigmoid_out kernel;
+  native::GivenOutputs<1> outputs("hardsigmoid", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& hardsigmoid_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_hardsigmoid, 1> kernel("hardsigmoid", {&out});
+  meta::structured_hardsigmoid kernel;
+  native::GivenOutputs<1> outputs("hardsigmoid", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -551,15 +575,17 @@ void structured_hardswish_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor hardswish_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_hardswish_out, 1> kernel;
+  native::structured_hardswish_out kernel;
+  native::FreshOutputs<1> outputs("hardswish", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor hardswish_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_hardswish, 1> kernel;
+  meta::structured_hardswish kernel;
+  native::FreshOutputs<1> outputs("hardswish", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::hardswish::schema> _ops::hardswish::table(
@@ -574,16 +600,18 @@ constinit OperatorTable<_ops::hardswish::schema> _ops::hardswish::table(
 // hardswish_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& hardswish__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_hardswish_out> kernel("hardswish_", {&self});
+  native::structured_hardswish_out kernel;
+  native::InplaceOutput outputs("hardswish_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& hardswish__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_hardswish> kernel("hardswish_", {&self});
+  meta::structured_hardswish kernel;
+  native::InplaceOutput outputs("hardswish_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -599,16 +627,18 @@ constinit OperatorTable<_ops::hardswish_::schema> _ops::hardswish_::table(
 // hardswish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& hardswish_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_hardswish_out, 1> kernel("hardswish", {&out});
+  native::structured_hardswish_out kernel;
+  native::GivenOutputs<1> outputs("hardswish", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& hardswish_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_hardswish, 1> kernel("hardswish", {&out});
+  meta::structured_hardswish kernel;
+  native::GivenOutputs<1> outputs("hardswish", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -664,16 +694,18 @@ void structured_hardtanh_out::impl(const Tensor& self, const Scalar& min_val, co
 namespace {
 Tensor hardtanh_CPU(DispatchKeySet, const Tensor& self, const Scalar& min_val,
                     const Scalar& max_val) {
-  native::FreshOutputs<native::structured_hardtanh_out, 1> kernel;
+  native::structured_hardtanh_out kernel;
+  native::FreshOutputs<1> outputs("hardtanh", kernel);
   kernel.meta(self, min_val, max_val);
-  kernel.impl(self, min_val, max_val, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, min_val, max_val, outputs[0]);
+  return outputs.take(0);
 }
 Tensor hardtanh_Meta(DispatchKeySet, const Tensor& self, const Scalar& min_val,
                      const Scalar& max_val) {
-  native::FreshOutputs<meta::structured_hardtanh, 1> kernel;
+  meta::structured_hardtanh kernel;
+  native::FreshOutputs<1> outputs("hardtanh", kernel);
   kernel.meta(self, min_val, max_val);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::hardtanh::schema> _ops::hardtanh::table(
@@ -688,16 +720,18 @@ constinit OperatorTable<_ops::hardtanh::schema> _ops::hardtanh::table(
 // hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)
 namespace {
 Tensor& hardtanh__CPU(DispatchKeySet, Tensor& self, const Scalar& min_val, const Scalar& max_val) {
-  native::InplaceOutput<native::structured_hardtanh_out> kernel("hardtanh_", {&self});
+  native::structured_hardtanh_out kernel;
+  native::InplaceOutput outputs("hardtanh_", kernel, self);
   kernel.meta(self, min_val, max_val);
-  kernel.impl(self, min_val, max_val, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, min_val, max_val, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& hardtanh__Meta(DispatchKeySet, Tensor& self, const Scalar& min_val, const Scalar& max_val) {
-  native::InplaceOutput<meta::structured_hardtanh> kernel("hardtanh_", {&self});
+  meta::structured_hardtanh kernel;
+  native::InplaceOutput outputs("hardtanh_", kernel, self);
   kernel.meta(self, min_val, max_val);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -714,17 +748,19 @@ constinit OperatorTable<_ops::hardtanh_::schema> _ops::hardtanh_::table(
 namespace {
 Tensor& hardtanh_out_CPU(DispatchKeySet, const Tensor& self, const Scalar& min_val,
                          const Scalar& max_val, Tensor& out) {
-  native::GivenOutputs<native::structured_hardtanh_out, 1> kernel("hardtanh", {&out});
+  native::structured_hardtanh_out kernel;
+  native::GivenOutputs<1> outputs("hardtanh", kernel, out);
   kernel.meta(self, min_val, max_val);
-  kernel.impl(self, min_val, max_val, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, min_val, max_val, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& hardtanh_out_Meta(DispatchKeySet, const Tensor& self, const Scalar& min_val,
                           const Scalar& max_val, Tensor& out) {
-  native::GivenOutputs<meta::structured_hardtanh, 1> kernel("hardtanh", {&out});
+  meta::structured_hardtanh kernel;
+  native::GivenOutputs<1> outputs("hardtanh", kernel, out);
   kernel.meta(self, min_val, max_val);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -782,15 +818,17 @@ void structured_leaky_relu_out::impl(const Tensor& self, const Scalar& negative_
 }  // namespace native
 namespace {
 Tensor leaky_relu_CPU(DispatchKeySet, const Tensor& self, const Scalar& negative_slope) {
-  native::FreshOutputs<native::structured_leaky_relu_out, 1> kernel;
+  native::structured_leaky_relu_out kernel;
+  native::FreshOutputs<1> outputs("leaky_relu", kernel);
   kernel.meta(self, negative_slope);
-  kernel.impl(self, negative_slope, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, negative_slope, outputs[0]);
+  return outputs.take(0);
 }
 Tensor leaky_relu_Meta(DispatchKeySet, const Tensor& self, const Scalar& negative_slope) {
-  native::FreshOutputs<meta::structured_leaky_relu, 1> kernel;
+  meta::structured_leaky_relu kernel;
+  native::FreshOutputs<1> outputs("leaky_relu", kernel);
   kernel.meta(self, negative_slope);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::leaky_relu::schema> _ops::leaky_relu::table(
@@ -805,16 +843,18 @@ constinit OperatorTable<_ops::leaky_relu::schema> _ops::leaky_relu::table(
 // leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)
 namespace {
 Tensor& leaky_relu__CPU(DispatchKeySet, Tensor& self, const Scalar& negative_slope) {
-  native::InplaceOutput<native::structured_leaky_relu_out> kernel("leaky_relu_", {&self});
+  native::structured_leaky_relu_out kernel;
+  native::InplaceOutput outputs("leaky_relu_", kernel, self);
   kernel.meta(self, negative_slope);
-  kernel.impl(self, negative_slope, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, negative_slope, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& leaky_relu__Meta(DispatchKeySet, Tensor& self, const Scalar& negative_slope) {
-  native::InplaceOutput<meta::structured_leaky_relu> kernel("leaky_relu_", {&self});
+  meta::structured_leaky_relu kernel;
+  native::InplaceOutput outputs("leaky_relu_", kernel, self);
   kernel.meta(self, negative_slope);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -831,17 +871,19 @@ constinit OperatorTable<_ops::leaky_relu_::schema> _ops::leaky_relu_::table(
 namespace {
 Tensor& leaky_relu_out_CPU(DispatchKeySet, const Tensor& self, const Scalar& negative_slope,
                            Tensor& out) {
-  native::GivenOutputs<native::structured_leaky_relu_out, 1> kernel("leaky_relu", {&out});
+  native::structured_leaky_relu_out kernel;
+  native::GivenOutputs<1> outputs("leaky_relu", kernel, out);
   kernel.meta(self, negative_slope);
-  kernel.impl(self, negative_slope, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, negative_slope, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& leaky_relu_out_Meta(DispatchKeySet, const Tensor& self, const Scalar& negative_slope,
                             Tensor& out) {
-  native::GivenOutputs<meta::structured_leaky_relu, 1> kernel("leaky_relu", {&out});
+  meta::structured_leaky_relu kernel;
+  native::GivenOutputs<1> outputs("leaky_relu", kernel, out);
   kernel.meta(self, negative_slope);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -897,15 +939,17 @@ void structured_log_sigmoid_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor log_sigmoid_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_log_sigmoid_out, 1> kernel;
+  native::structured_log_sigmoid_out kernel;
+  native::FreshOutputs<1> outputs("log_sigmoid", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor log_sigmoid_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_log_sigmoid, 1> kernel;
+  meta::structured_log_sigmoid kernel;
+  native::FreshOutputs<1> outputs("log_sigmoid", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::log_sigmoid::schema> _ops::log_sigmoid::table(
@@ -920,16 +964,18 @@ constinit OperatorTable<_ops::log_sigmoid::schema> _ops::log_sigmoid::table(
 // log_sigmoid_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& log_sigmoid__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_log_sigmoid_out> kernel("log_sigmoid_", {&self});
+  native::structured_log_sigmoid_out kernel;
+  native::InplaceOutput outputs("log_sigmoid_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& log_sigmoid__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_log_sigmoid> kernel("log_sigmoid_", {&self});
+  meta::structured_log_sigmoid kernel;
+  native::InplaceOutput outputs("log_sigmoid_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -945,16 +991,18 @@ constinit OperatorTable<_ops::log_sigmoid_::schema> _ops::log_sigmoid_::table(
 // log_sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& log_sigmoid_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_log_sigmoid_out, 1> kernel("log_sigmoid", {&out});
+  native::structured_log_sigmoid_out kernel;
+  native::GivenOutputs<1> outputs("log_sigmoid", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& log_sigmoid_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_log_sigmoid, 1> kernel("log_sigmoid", {&out});
+  meta::structured_log_sigmoid kernel;
+  native::GivenOutputs<1> outputs("log_sigmoid", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1008,15 +1056,17 @@ void structured_mish_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor mish_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_mish_out, 1> kernel;
+  native::structured_mish_out kernel;
+  native::FreshOutputs<1> outputs("mish", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor mish_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_mish, 1> kernel;
+  meta::structured_mish kernel;
+  native::FreshOutputs<1> outputs("mish", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::mish::schema> _ops::mish::table(
@@ -1031,16 +1081,18 @@ constinit OperatorTable<_ops::mish::schema> _ops::mish::table(
 // mish_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& mish__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_mish_out> kernel("mish_", {&self});
+  native::structured_mish_out kernel;
+  native::InplaceOutput outputs("mish_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& mish__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_mish> kernel("mish_", {&self});
+  meta::structured_mish kernel;
+  native::InplaceOutput outputs("mish_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1056,16 +1108,18 @@ constinit OperatorTable<_ops::mish_::schema> _ops::mish_::table(
 // mish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& mish_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_mish_out, 1> kernel("mish", {&out});
+  native::structured_mish_out kernel;
+  native::GivenOutputs<1> outputs("mish", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& mish_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_mish, 1> kernel("mish", {&out});
+  meta::structured_mish kernel;
+  native::GivenOutputs<1> outputs("mish", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1118,15 +1172,17 @@ void structured_relu6_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor relu6_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_relu6_out, 1> kernel;
+  native::structured_relu6_out kernel;
+  native::FreshOutputs<1> outputs("relu6", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor relu6_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_relu6, 1> kernel;
+  meta::structured_relu6 kernel;
+  native::FreshOutputs<1> outputs("relu6", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::relu6::schema> _ops::relu6::table(
@@ -1141,16 +1197,18 @@ constinit OperatorTable<_ops::relu6::schema> _ops::relu6::table(
 // relu6_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& relu6__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_relu6_out> kernel("relu6_", {&self});
+  native::structured_relu6_out kernel;
+  native::InplaceOutput outputs("relu6_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& relu6__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_relu6> kernel("relu6_", {&self});
+  meta::structured_relu6 kernel;
+  native::InplaceOutput outputs("relu6_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1166,16 +1224,18 @@ constinit OperatorTable<_ops::relu6_::schema> _ops::relu6_::table(
 // relu6.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& relu6_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_relu6_out, 1> kernel("relu6", {&out});
+  native::structured_relu6_out kernel;
+  native::GivenOutputs<1> outputs("relu6", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& relu6_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_relu6, 1> kernel("relu6", {&out});
+  meta::structured_relu6 kernel;
+  native::GivenOutputs<1> outputs("relu6", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1228,15 +1288,17 @@ void structured_selu_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor selu_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_selu_out, 1> kernel;
+  native::structured_selu_out kernel;
+  native::FreshOutputs<1> outputs("selu", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor selu_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_selu, 1> kernel;
+  meta::structured_selu kernel;
+  native::FreshOutputs<1> outputs("selu", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::selu::schema> _ops::selu::table(
@@ -1251,16 +1313,18 @@ constinit OperatorTable<_ops::selu::schema> _ops::selu::table(
 // selu_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& selu__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_selu_out> kernel("selu_", {&self});
+  native::structured_selu_out kernel;
+  native::InplaceOutput outputs("selu_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& selu__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_selu> kernel("selu_", {&self});
+  meta::structured_selu kernel;
+  native::InplaceOutput outputs("selu_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1276,16 +1340,18 @@ constinit OperatorTable<_ops::selu_::schema> _ops::selu_::table(
 // selu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& selu_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_selu_out, 1> kernel("selu", {&out});
+  native::structured_selu_out kernel;
+  native::GivenOutputs<1> outputs("selu", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& selu_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_selu, 1> kernel("selu", {&out});
+  meta::structured_selu kernel;
+  native::GivenOutputs<1> outputs("selu", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1341,16 +1407,18 @@ void structured_softplus_out::impl(const Tensor& self, const Scalar& beta, const
 namespace {
 Tensor softplus_CPU(DispatchKeySet, const Tensor& self, const Scalar& beta,
                     const Scalar& threshold) {
-  native::FreshOutputs<native::structured_softplus_out, 1> kernel;
+  native::structured_softplus_out kernel;
+  native::FreshOutputs<1> outputs("softplus", kernel);
   kernel.meta(self, beta, threshold);
-  kernel.impl(self, beta, threshold, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, beta, threshold, outputs[0]);
+  return outputs.take(0);
 }
 Tensor softplus_Meta(DispatchKeySet, const Tensor& self, const Scalar& beta,
                      const Scalar& threshold) {
-  native::FreshOutputs<meta::structured_softplus, 1> kernel;
+  meta::structured_softplus kernel;
+  native::FreshOutputs<1> outputs("softplus", kernel);
   kernel.meta(self, beta, threshold);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::softplus::schema> _ops::softplus::table(
@@ -1365,16 +1433,18 @@ constinit OperatorTable<_ops::softplus::schema> _ops::softplus::table(
 // softplus_(Tensor(a!) self, Scalar beta=1, Scalar threshold=20) -> Tensor(a!)
 namespace {
 Tensor& softplus__CPU(DispatchKeySet, Tensor& self, const Scalar& beta, const Scalar& threshold) {
-  native::InplaceOutput<native::structured_softplus_out> kernel("softplus_", {&self});
+  native::structured_softplus_out kernel;
+  native::InplaceOutput outputs("softplus_", kernel, self);
   kernel.meta(self, beta, threshold);
-  kernel.impl(self, beta, threshold, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, beta, threshold, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& softplus__Meta(DispatchKeySet, Tensor& self, const Scalar& beta, const Scalar& threshold) {
-  native::InplaceOutput<meta::structured_softplus> kernel("softplus_", {&self});
+  meta::structured_softplus kernel;
+  native::InplaceOutput outputs("softplus_", kernel, self);
   kernel.meta(self, beta, threshold);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1391,17 +1461,19 @@ constinit OperatorTable<_ops::softplus_::schema> _ops::softplus_::table(
 namespace {
 Tensor& softplus_out_CPU(DispatchKeySet, const Tensor& self, const Scalar& beta,
                          const Scalar& threshold, Tensor& out) {
-  native::GivenOutputs<native::structured_softplus_out, 1> kernel("softplus", {&out});
+  native::structured_softplus_out kernel;
+  native::GivenOutputs<1> outputs("softplus", kernel, out);
   kernel.meta(self, beta, threshold);
-  kernel.impl(self, beta, threshold, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, beta, threshold, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& softplus_out_Meta(DispatchKeySet, const Tensor& self, const Scalar& beta,
                           const Scalar& threshold, Tensor& out) {
-  native::GivenOutputs<meta::structured_softplus, 1> kernel("softplus", {&out});
+  meta::structured_softplus kernel;
+  native::GivenOutputs<1> outputs("softplus", kernel, out);
   kernel.meta(self, beta, threshold);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1458,15 +1530,17 @@ void structured_softshrink_out::impl(const Tensor& self, const Scalar& lambd, co
 }  // namespace native
 namespace {
 Tensor softshrink_CPU(DispatchKeySet, const Tensor& self, const Scalar& lambd) {
-  native::FreshOutputs<native::structured_softshrink_out, 1> kernel;
+  native::structured_softshrink_out kernel;
+  native::FreshOutputs<1> outputs("softshrink", kernel);
   kernel.meta(self, lambd);
-  kernel.impl(self, lambd, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, lambd, outputs[0]);
+  return outputs.take(0);
 }
 Tensor softshrink_Meta(DispatchKeySet, const Tensor& self, const Scalar& lambd) {
-  native::FreshOutputs<meta::structured_softshrink, 1> kernel;
+  meta::structured_softshrink kernel;
+  native::FreshOutputs<1> outputs("softshrink", kernel);
   kernel.meta(self, lambd);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::softshrink::schema> _ops::softshrink::table(
@@ -1481,16 +1555,18 @@ constinit OperatorTable<_ops::softshrink::schema> _ops::softshrink::table(
 // softshrink_(Tensor(a!) self, Scalar lambd=0.5) -> Tensor(a!)
 namespace {
 Tensor& softshrink__CPU(DispatchKeySet, Tensor& self, const Scalar& lambd) {
-  native::InplaceOutput<native::structured_softshrink_out> kernel("softshrink_", {&self});
+  native::structured_softshrink_out kernel;
+  native::InplaceOutput outputs("softshrink_", kernel, self);
   kernel.meta(self, lambd);
-  kernel.impl(self, lambd, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, lambd, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& softshrink__Meta(DispatchKeySet, Tensor& self, const Scalar& lambd) {
-  native::InplaceOutput<meta::structured_softshrink> kernel("softshrink_", {&self});
+  meta::structured_softshrink kernel;
+  native::InplaceOutput outputs("softshrink_", kernel, self);
   kernel.meta(self, lambd);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1506,16 +1582,18 @@ constinit OperatorTable<_ops::softshrink_::schema> _ops::softshrink_::table(
 // softshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& softshrink_out_CPU(DispatchKeySet, const Tensor& self, const Scalar& lambd, Tensor& out) {
-  native::GivenOutputs<native::structured_softshrink_out, 1> kernel("softshrink", {&out});
+  native::structured_softshrink_out kernel;
+  native::GivenOutputs<1> outputs("softshrink", kernel, out);
   kernel.meta(self, lambd);
-  kernel.impl(self, lambd, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, lambd, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& softshrink_out_Meta(DispatchKeySet, const Tensor& self, const Scalar& lambd, Tensor& out) {
-  native::GivenOutputs<meta::structured_softshrink, 1> kernel("softshrink", {&out});
+  meta::structured_softshrink kernel;
+  native::GivenOutputs<1> outputs("softshrink", kernel, out);
   kernel.meta(self, lambd);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1570,15 +1648,17 @@ void structured_softsign_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor softsign_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_softsign_out, 1> kernel;
+  native::structured_softsign_out kernel;
+  native::FreshOutputs<1> outputs("softsign", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor softsign_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_softsign, 1> kernel;
+  meta::structured_softsign kernel;
+  native::FreshOutputs<1> outputs("softsign", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::softsign::schema> _ops::softsign::table(
@@ -1593,16 +1673,18 @@ constinit OperatorTable<_ops::softsign::schema> _ops::softsign::table(
 // softsign_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& softsign__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_softsign_out> kernel("softsign_", {&self});
+  native::structured_softsign_out kernel;
+  native::InplaceOutput outputs("softsign_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& softsign__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_softsign> kernel("softsign_", {&self});
+  meta::structured_softsign kernel;
+  native::InplaceOutput outputs("softsign_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1618,16 +1700,18 @@ constinit OperatorTable<_ops::softsign_::schema> _ops::softsign_::table(
 // softsign.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& softsign_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_softsign_out, 1> kernel("softsign", {&out});
+  native::structured_softsign_out kernel;
+  native::GivenOutputs<1> outputs("softsign", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& softsign_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_softsign, 1> kernel("softsign", {&out});
+  meta::structured_softsign kernel;
+  native::GivenOutputs<1> outputs("softsign", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1680,15 +1764,17 @@ void structured_tanhshrink_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor tanhshrink_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_tanhshrink_out, 1> kernel;
+  native::structured_tanhshrink_out kernel;
+  native::FreshOutputs<1> outputs("tanhshrink", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor tanhshrink_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_tanhshrink, 1> kernel;
+  meta::structured_tanhshrink kernel;
+  native::FreshOutputs<1> outputs("tanhshrink", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::tanhshrink::schema> _ops::tanhshrink::table(
@@ -1703,16 +1789,18 @@ constinit OperatorTable<_ops::tanhshrink::schema> _ops::tanhshrink::table(
 // tanhshrink_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& tanhshrink__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_tanhshrink_out> kernel("tanhshrink_", {&self});
+  native::structured_tanhshrink_out kernel;
+  native::InplaceOutput outputs("tanhshrink_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& tanhshrink__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_tanhshrink> kernel("tanhshrink_", {&self});
+  meta::structured_tanhshrink kernel;
+  native::InplaceOutput outputs("tanhshrink_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1728,16 +1816,18 @@ constinit OperatorTable<_ops::tanhshrink_::schema> _ops::tanhshrink_::table(
 // tanhshrink.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& tanhshrink_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_tanhshrink_out, 1> kernel("tanhshrink", {&out});
+  native::structured_tanhshrink_out kernel;
+  native::GivenOutputs<1> outputs("tanhshrink", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& tanhshrink_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_tanhshrink, 1> kernel("tanhshrink", {&out});
+  meta::structured_tanhshrink kernel;
+  native::GivenOutputs<1> outputs("tanhshrink", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1794,16 +1884,18 @@ void structured_threshold_out::impl(const Tensor& self, const Scalar& threshold,
 namespace {
 Tensor threshold_CPU(DispatchKeySet, const Tensor& self, const Scalar& threshold,
                      const Scalar& value) {
-  native::FreshOutputs<native::structured_threshold_out, 1> kernel;
+  native::structured_threshold_out kernel;
+  native::FreshOutputs<1> outputs("threshold", kernel);
   kernel.meta(self, threshold, value);
-  kernel.impl(self, threshold, value, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, threshold, value, outputs[0]);
+  return outputs.take(0);
 }
 Tensor threshold_Meta(DispatchKeySet, const Tensor& self, const Scalar& threshold,
                       const Scalar& value) {
-  native::FreshOutputs<meta::structured_threshold, 1> kernel;
+  meta::structured_threshold kernel;
+  native::FreshOutputs<1> outputs("threshold", kernel);
   kernel.meta(self, threshold, value);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::threshold::schema> _ops::threshold::table(
@@ -1818,17 +1910,19 @@ constinit OperatorTable<_ops::threshold::schema> _ops::threshold::table(
 // threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)
 namespace {
 Tensor& threshold__CPU(DispatchKeySet, Tensor& self, const Scalar& threshold, const Scalar& value) {
-  native::InplaceOutput<native::structured_threshold_out> kernel("threshold_", {&self});
+  native::structured_threshold_out kernel;
+  native::InplaceOutput outputs("threshold_", kernel, self);
   kernel.meta(self, threshold, value);
-  kernel.impl(self, threshold, value, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, threshold, value, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& threshold__Meta(DispatchKeySet, Tensor& self, const Scalar& threshold,
                         const Scalar& value) {
-  native::InplaceOutput<meta::structured_threshold> kernel("threshold_", {&self});
+  meta::structured_threshold kernel;
+  native::InplaceOutput outputs("threshold_", kernel, self);
   kernel.meta(self, threshold, value);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1845,17 +1939,19 @@ constinit OperatorTable<_ops::threshold_::schema> _ops::threshold_::table(
 namespace {
 Tensor& threshold_out_CPU(DispatchKeySet, const Tensor& self, const Scalar& threshold,
                           const Scalar& value, Tensor& out) {
-  native::GivenOutputs<native::structured_threshold_out, 1> kernel("threshold", {&out});
+  native::structured_threshold_out kernel;
+  native::GivenOutputs<1> outputs("threshold", kernel, out);
   kernel.meta(self, threshold, value);
-  kernel.impl(self, threshold, value, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, threshold, value, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& threshold_out_Meta(DispatchKeySet, const Tensor& self, const Scalar& threshold,
                            const Scalar& value, Tensor& out) {
-  native::GivenOutputs<meta::structured_threshold, 1> kernel("threshold", {&out});
+  meta::structured_threshold kernel;
+  native::GivenOutputs<1> outputs("threshold", kernel, out);
   kernel.meta(self, threshold, value);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace

@@ -103,15 +103,17 @@ constinit OperatorTable<_ops::bitwise_left_shift_Scalar_Tensor::schema>
 // bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor bitwise_left_shift_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_bitwise_left_shift_out, 1> kernel;
+  native::structured_bitwise_left_shift_out kernel;
+  native::FreshOutputs<1> outputs("bitwise_left_shift", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor bitwise_left_shift_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_bitwise_left_shift_Tensor, 1> kernel;
+  meta::structured_bitwise_left_shift_Tensor kernel;
+  native::FreshOutputs<1> outputs("bitwise_left_shift", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::bitwise_left_shift_Tensor::schema>
@@ -141,18 +143,18 @@ constinit OperatorTable<_ops::bitwise_left_shift_Tensor_Scalar::schema>
 // bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& bitwise_left_shift__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_bitwise_left_shift_out> kernel("bitwise_left_shift_",
-                                                                          {&self});
+  native::structured_bitwise_left_shift_out kernel;
+  native::InplaceOutput outputs("bitwise_left_shift_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& bitwise_left_shift__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_bitwise_left_shift_Tensor> kernel("bitwise_left_shift_",
-                                                                           {&self});
+  meta::structured_bitwise_left_shift_Tensor kernel;
+  native::InplaceOutput outputs("bitwise_left_shift_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -201,19 +203,19 @@ constinit OperatorTable<_ops::bitwise_left_shift_Tensor_Scalar_out::schema>
 namespace {
 Tensor& bitwise_left_shift_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
                                           Tensor& out) {
-  native::GivenOutputs<native::structured_bitwise_left_shift_out, 1> kernel("bitwise_left_shift",
-                                                                            {&out});
+  native::structured_bitwise_left_shift_out kernel;
+  native::GivenOutputs<1> outputs("bitwise_left_shift", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& bitwise_left_shift_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other,
                                            Tensor& out) {
-  native::GivenOutputs<meta::structured_bitwise_left_shift_Tensor, 1> kernel("bitwise_left_shift",
-                                                                             {&out});
+  meta::structured_bitwise_left_shift_Tensor kernel;
+  native::GivenOutputs<1> outputs("bitwise_left_shift", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -244,15 +246,17 @@ constinit OperatorTable<_ops::bitwise_right_shift_Scalar_Tensor::schema>
 // bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor bitwise_right_shift_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_bitwise_right_shift_out, 1> kernel;
+  native::structured_bitwise_right_shift_out kernel;
+  native::FreshOutputs<1> outputs("bitwise_right_shift", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor bitwise_right_shift_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_bitwise_right_shift_Tensor, 1> kernel;
+  meta::structured_bitwise_right_shift_Tensor kernel;
+  native::FreshOutputs<1> outputs("bitwise_right_shift", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::bitwise_right_shift_Tensor::schema>
@@ -282,18 +286,18 @@ constinit OperatorTable<_ops::bitwise_right_shift_Tensor_Scalar::schema>
 // bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& bitwise_right_shift__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_bitwise_right_shift_out> kernel("bitwise_right_shift_",
-                                                                           {&self});
+  native::structured_bitwise_right_shift_out kernel;
+  native::InplaceOutput outputs("bitwise_right_shift_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& bitwise_right_shift__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_bitwise_right_shift_Tensor> kernel("bitwise_right_shift_",
-                                                                            {&self});
+  meta::structured_bitwise_right_shift_Tensor kernel;
+  native::InplaceOutput outputs("bitwise_right_shift_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -342,19 +346,19 @@ constinit OperatorTable<_ops::bitwise_right_shift_Tensor_Scalar_out::schema>
 namespace {
 Tensor& bitwise_right_shift_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
                                            Tensor& out) {
-  native::GivenOutputs<native::structured_bitwise_right_shift_out, 1> kernel("bitwise_right_shift",
-                                                                             {&out});
+  native::structured_bitwise_right_shift_out kernel;
+  native::GivenOutputs<1> outputs("bitwise_right_shift", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& bitwise_right_shift_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other,
                                             Tensor& out) {
-  native::GivenOutputs<meta::structured_bitwise_right_shift_Tensor, 1> kernel("bitwise_right_shift",
-                                                                              {&out});
+  meta::structured_bitwise_right_shift_Tensor kernel;
+  native::GivenOutputs<1> outputs("bitwise_right_shift", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -397,15 +401,17 @@ void structured_copysign_Tensor_out::impl(const Tensor& self, const Tensor& othe
 }  // namespace native
 namespace {
 Tensor copysign_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_copysign_Tensor_out, 1> kernel;
+  native::structured_copysign_Tensor_out kernel;
+  native::FreshOutputs<1> outputs("copysign", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor copysign_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_copysign_Tensor, 1> kernel;
+  meta::structured_copysign_Tensor kernel;
+  native::FreshOutputs<1> outputs("copysign", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::copysign_Tensor::schema> _ops::copysign_Tensor::table(
@@ -433,16 +439,18 @@ constinit OperatorTable<_ops::copysign__Scalar::schema> _ops::copysign__Scalar::
 // copysign_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& copysign__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_copysign_Tensor_out> kernel("copysign_", {&self});
+  native::structured_copysign_Tensor_out kernel;
+  native::InplaceOutput outputs("copysign_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& copysign__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_copysign_Tensor> kernel("copysign_", {&self});
+  meta::structured_copysign_Tensor kernel;
+  native::InplaceOutput outputs("copysign_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -458,16 +466,18 @@ constinit OperatorTable<_ops::copysign__Tensor::schema> _ops::copysign__Tensor::
 // copysign.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& copysign_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_copysign_Tensor_out, 1> kernel("copysign", {&out});
+  native::structured_copysign_Tensor_out kernel;
+  native::GivenOutputs<1> outputs("copysign", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& copysign_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_copysign_Tensor, 1> kernel("copysign", {&out});
+  meta::structured_copysign_Tensor kernel;
+  native::GivenOutputs<1> outputs("copysign", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -651,15 +661,17 @@ void structured_fmax_out::impl(const Tensor& self, const Tensor& other, const Te
 }  // namespace native
 namespace {
 Tensor fmax_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_fmax_out, 1> kernel;
+  native::structured_fmax_out kernel;
+  native::FreshOutputs<1> outputs("fmax", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor fmax_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_fmax, 1> kernel;
+  meta::structured_fmax kernel;
+  native::FreshOutputs<1> outputs("fmax", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::fmax::schema> _ops::fmax::table(
@@ -674,16 +686,18 @@ constinit OperatorTable<_ops::fmax::schema> _ops::fmax::table(
 // fmax_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& fmax__CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_fmax_out> kernel("fmax_", {&self});
+  native::structured_fmax_out kernel;
+  native::InplaceOutput outputs("fmax_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& fmax__Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_fmax> kernel("fmax_", {&self});
+  meta::structured_fmax kernel;
+  native::InplaceOutput outputs("fmax_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -699,16 +713,18 @@ constinit OperatorTable<_ops::fmax_::schema> _ops::fmax_::table(
 // fmax.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& fmax_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_fmax_out, 1> kernel("fmax", {&out});
+  native::structured_fmax_out kernel;
+  native::GivenOutputs<1> outputs("fmax", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& fmax_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_fmax, 1> kernel("fmax", {&out});
+  meta::structured_fmax kernel;
+  native::GivenOutputs<1> outputs("fmax", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -805,15 +821,17 @@ void structured_fmin_out::impl(const Tensor& self, const Tensor& other, const Te
 }  // namespace native
 namespace {
 Tensor fmin_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_fmin_out, 1> kernel;
+  native::structured_fmin_out kernel;
+  native::FreshOutputs<1> outputs("fmin", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor fmin_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_fmin, 1> kernel;
+  meta::structured_fmin kernel;
+  native::FreshOutputs<1> outputs("fmin", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::fmin::schema> _ops::fmin::table(
@@ -828,16 +846,18 @@ constinit OperatorTable<_ops::fmin::schema> _ops::fmin::table(
 // fmin_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& fmin__CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_fmin_out> kernel("fmin_", {&self});
+  native::structured_fmin_out kernel;
+  native::InplaceOutput outputs("fmin_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& fmin__Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_fmin> kernel("fmin_", {&self});
+  meta::structured_fmin kernel;
+  native::InplaceOutput outputs("fmin_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -853,16 +873,18 @@ constinit OperatorTable<_ops::fmin_::schema> _ops::fmin_::table(
 // fmin.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& fmin_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_fmin_out, 1> kernel("fmin", {&out});
+  native::structured_fmin_out kernel;
+  native::GivenOutputs<1> outputs("fmin", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& fmin_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_fmin, 1> kernel("fmin", {&out});
+  meta::structured_fmin kernel;
+  native::GivenOutputs<1> outputs("fmin", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -946,15 +968,17 @@ constinit OperatorTable<_ops::fmin_jvp::schema> _ops::fmin_jvp::table(
 // gcd(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor gcd_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_gcd_out, 1> kernel;
+  native::structured_gcd_out kernel;
+  native::FreshOutputs<1> outputs("gcd", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor gcd_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_gcd, 1> kernel;
+  meta::structured_gcd kernel;
+  native::FreshOutputs<1> outputs("gcd", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::gcd::schema> _ops::gcd::table(
@@ -968,16 +992,18 @@ constinit OperatorTable<_ops::gcd::schema> _ops::gcd::table(
 // gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& gcd__CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_gcd_out> kernel("gcd_", {&self});
+  native::structured_gcd_out kernel;
+  native::InplaceOutput outputs("gcd_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& gcd__Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_gcd> kernel("gcd_", {&self});
+  meta::structured_gcd kernel;
+  native::InplaceOutput outputs("gcd_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -992,16 +1018,18 @@ constinit OperatorTable<_ops::gcd_::schema> _ops::gcd_::table(
 // gcd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& gcd_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_gcd_out, 1> kernel("gcd", {&out});
+  native::structured_gcd_out kernel;
+  native::GivenOutputs<1> outputs("gcd", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& gcd_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_gcd, 1> kernel("gcd", {&out});
+  meta::structured_gcd kernel;
+  native::GivenOutputs<1> outputs("gcd", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1029,15 +1057,17 @@ void structured_heaviside_out::impl(const Tensor& self, const Tensor& values, co
 }  // namespace native
 namespace {
 Tensor heaviside_CPU(DispatchKeySet, const Tensor& self, const Tensor& values) {
-  native::FreshOutputs<native::structured_heaviside_out, 1> kernel;
+  native::structured_heaviside_out kernel;
+  native::FreshOutputs<1> outputs("heaviside", kernel);
   kernel.meta(self, values);
-  kernel.impl(self, values, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, values, outputs[0]);
+  return outputs.take(0);
 }
 Tensor heaviside_Meta(DispatchKeySet, const Tensor& self, const Tensor& values) {
-  native::FreshOutputs<meta::structured_heaviside, 1> kernel;
+  meta::structured_heaviside kernel;
+  native::FreshOutputs<1> outputs("heaviside", kernel);
   kernel.meta(self, values);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::heaviside::schema> _ops::heaviside::table(
@@ -1052,16 +1082,18 @@ constinit OperatorTable<_ops::heaviside::schema> _ops::heaviside::table(
 // heaviside_(Tensor(a!) self, Tensor values) -> Tensor(a!)
 namespace {
 Tensor& heaviside__CPU(DispatchKeySet, Tensor& self, const Tensor& values) {
-  native::InplaceOutput<native::structured_heaviside_out> kernel("heaviside_", {&self});
+  native::structured_heaviside_out kernel;
+  native::InplaceOutput outputs("heaviside_", kernel, self);
   kernel.meta(self, values);
-  kernel.impl(self, values, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, values, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& heaviside__Meta(DispatchKeySet, Tensor& self, const Tensor& values) {
-  native::InplaceOutput<meta::structured_heaviside> kernel("heaviside_", {&self});
+  meta::structured_heaviside kernel;
+  native::InplaceOutput outputs("heaviside_", kernel, self);
   kernel.meta(self, values);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1077,16 +1109,18 @@ constinit OperatorTable<_ops::heaviside_::schema> _ops::heaviside_::table(
 // heaviside.out(Tensor self, Tensor values, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& heaviside_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& values, Tensor& out) {
-  native::GivenOutputs<native::structured_heaviside_out, 1> kernel("heaviside", {&out});
+  native::structured_heaviside_out kernel;
+  native::GivenOutputs<1> outputs("heaviside", kernel, out);
   kernel.meta(self, values);
-  kernel.impl(self, values, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, values, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& heaviside_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& values, Tensor& out) {
-  native::GivenOutputs<meta::structured_heaviside, 1> kernel("heaviside", {&out});
+  meta::structured_heaviside kernel;
+  native::GivenOutputs<1> outputs("heaviside", kernel, out);
   kernel.meta(self, values);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1175,15 +1209,17 @@ void structured_hypot_out::impl(const Tensor& self, const Tensor& other, const T
 }  // namespace native
 namespace {
 Tensor hypot_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_hypot_out, 1> kernel;
+  native::structured_hypot_out kernel;
+  native::FreshOutputs<1> outputs("hypot", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor hypot_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_hypot, 1> kernel;
+  meta::structured_hypot kernel;
+  native::FreshOutputs<1> outputs("hypot", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::hypot::schema> _ops::hypot::table(
@@ -1198,16 +1234,18 @@ constinit OperatorTable<_ops::hypot::schema> _ops::hypot::table(
 // hypot_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& hypot__CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_hypot_out> kernel("hypot_", {&self});
+  native::structured_hypot_out kernel;
+  native::InplaceOutput outputs("hypot_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& hypot__Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_hypot> kernel("hypot_", {&self});
+  meta::structured_hypot kernel;
+  native::InplaceOutput outputs("hypot_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1223,16 +1261,18 @@ constinit OperatorTable<_ops::hypot_::schema> _ops::hypot_::table(
 // hypot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& hypot_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_hypot_out, 1> kernel("hypot", {&out});
+  native::structured_hypot_out kernel;
+  native::GivenOutputs<1> outputs("hypot", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& hypot_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_hypot, 1> kernel("hypot", {&out});
+  meta::structured_hypot kernel;
+  native::GivenOutputs<1> outputs("hypot", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1319,15 +1359,17 @@ constinit OperatorTable<_ops::hypot_jvp::schema> _ops::hypot_jvp::table(
 // lcm(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor lcm_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_lcm_out, 1> kernel;
+  native::structured_lcm_out kernel;
+  native::FreshOutputs<1> outputs("lcm", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor lcm_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_lcm, 1> kernel;
+  meta::structured_lcm kernel;
+  native::FreshOutputs<1> outputs("lcm", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::lcm::schema> _ops::lcm::table(
@@ -1341,16 +1383,18 @@ constinit OperatorTable<_ops::lcm::schema> _ops::lcm::table(
 // lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& lcm__CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_lcm_out> kernel("lcm_", {&self});
+  native::structured_lcm_out kernel;
+  native::InplaceOutput outputs("lcm_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& lcm__Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_lcm> kernel("lcm_", {&self});
+  meta::structured_lcm kernel;
+  native::InplaceOutput outputs("lcm_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1365,16 +1409,18 @@ constinit OperatorTable<_ops::lcm_::schema> _ops::lcm_::table(
 // lcm.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& lcm_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_lcm_out, 1> kernel("lcm", {&out});
+  native::structured_lcm_out kernel;
+  native::GivenOutputs<1> outputs("lcm", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& lcm_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_lcm, 1> kernel("lcm", {&out});
+  meta::structured_lcm kernel;
+  native::GivenOutputs<1> outputs("lcm", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1402,15 +1448,17 @@ void structured_ldexp_Tensor_out::impl(const Tensor& self, const Tensor& other, 
 }  // namespace native
 namespace {
 Tensor ldexp_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_ldexp_Tensor_out, 1> kernel;
+  native::structured_ldexp_Tensor_out kernel;
+  native::FreshOutputs<1> outputs("ldexp", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor ldexp_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_ldexp_Tensor, 1> kernel;
+  meta::structured_ldexp_Tensor kernel;
+  native::FreshOutputs<1> outputs("ldexp", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::ldexp_Tensor::schema> _ops::ldexp_Tensor::table(
@@ -1425,16 +1473,18 @@ constinit OperatorTable<_ops::ldexp_Tensor::schema> _ops::ldexp_Tensor::table(
 // ldexp_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& ldexp__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_ldexp_Tensor_out> kernel("ldexp_", {&self});
+  native::structured_ldexp_Tensor_out kernel;
+  native::InplaceOutput outputs("ldexp_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& ldexp__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_ldexp_Tensor> kernel("ldexp_", {&self});
+  meta::structured_ldexp_Tensor kernel;
+  native::InplaceOutput outputs("ldexp_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1450,16 +1500,18 @@ constinit OperatorTable<_ops::ldexp__Tensor::schema> _ops::ldexp__Tensor::table(
 // ldexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& ldexp_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_ldexp_Tensor_out, 1> kernel("ldexp", {&out});
+  native::structured_ldexp_Tensor_out kernel;
+  native::GivenOutputs<1> outputs("ldexp", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& ldexp_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_ldexp_Tensor, 1> kernel("ldexp", {&out});
+  meta::structured_ldexp_Tensor kernel;
+  native::GivenOutputs<1> outputs("ldexp", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1550,15 +1602,17 @@ void structured_logaddexp_out::impl(const Tensor& self, const Tensor& other, con
 }  // namespace native
 namespace {
 Tensor logaddexp_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_logaddexp_out, 1> kernel;
+  native::structured_logaddexp_out kernel;
+  native::FreshOutputs<1> outputs("logaddexp", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor logaddexp_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_logaddexp, 1> kernel;
+  meta::structured_logaddexp kernel;
+  native::FreshOutputs<1> outputs("logaddexp", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::logaddexp::schema> _ops::logaddexp::table(
@@ -1573,16 +1627,18 @@ constinit OperatorTable<_ops::logaddexp::schema> _ops::logaddexp::table(
 // logaddexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& logaddexp__CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_logaddexp_out> kernel("logaddexp_", {&self});
+  native::structured_logaddexp_out kernel;
+  native::InplaceOutput outputs("logaddexp_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& logaddexp__Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_logaddexp> kernel("logaddexp_", {&self});
+  meta::structured_logaddexp kernel;
+  native::InplaceOutput outputs("logaddexp_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1598,16 +1654,18 @@ constinit OperatorTable<_ops::logaddexp_::schema> _ops::logaddexp_::table(
 // logaddexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& logaddexp_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_logaddexp_out, 1> kernel("logaddexp", {&out});
+  native::structured_logaddexp_out kernel;
+  native::GivenOutputs<1> outputs("logaddexp", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& logaddexp_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_logaddexp, 1> kernel("logaddexp", {&out});
+  meta::structured_logaddexp kernel;
+  native::GivenOutputs<1> outputs("logaddexp", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1636,15 +1694,17 @@ void structured_logaddexp2_out::impl(const Tensor& self, const Tensor& other, co
 }  // namespace native
 namespace {
 Tensor logaddexp2_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_logaddexp2_out, 1> kernel;
+  native::structured_logaddexp2_out kernel;
+  native::FreshOutputs<1> outputs("logaddexp2", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor logaddexp2_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_logaddexp2, 1> kernel;
+  meta::structured_logaddexp2 kernel;
+  native::FreshOutputs<1> outputs("logaddexp2", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::logaddexp2::schema> _ops::logaddexp2::table(
@@ -1659,16 +1719,18 @@ constinit OperatorTable<_ops::logaddexp2::schema> _ops::logaddexp2::table(
 // logaddexp2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& logaddexp2__CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_logaddexp2_out> kernel("logaddexp2_", {&self});
+  native::structured_logaddexp2_out kernel;
+  native::InplaceOutput outputs("logaddexp2_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& logaddexp2__Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_logaddexp2> kernel("logaddexp2_", {&self});
+  meta::structured_logaddexp2 kernel;
+  native::InplaceOutput outputs("logaddexp2_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1684,16 +1746,18 @@ constinit OperatorTable<_ops::logaddexp2_::schema> _ops::logaddexp2_::table(
 // logaddexp2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& logaddexp2_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_logaddexp2_out, 1> kernel("logaddexp2", {&out});
+  native::structured_logaddexp2_out kernel;
+  native::GivenOutputs<1> outputs("logaddexp2", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& logaddexp2_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_logaddexp2, 1> kernel("logaddexp2", {&out});
+  meta::structured_logaddexp2 kernel;
+  native::GivenOutputs<1> outputs("logaddexp2", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1850,15 +1914,17 @@ void structured_nextafter_out::impl(const Tensor& self, const Tensor& other, con
 }  // namespace native
 namespace {
 Tensor nextafter_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_nextafter_out, 1> kernel;
+  native::structured_nextafter_out kernel;
+  native::FreshOutputs<1> outputs("nextafter", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor nextafter_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_nextafter, 1> kernel;
+  meta::structured_nextafter kernel;
+  native::FreshOutputs<1> outputs("nextafter", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::nextafter::schema> _ops::nextafter::table(
@@ -1873,16 +1939,18 @@ constinit OperatorTable<_ops::nextafter::schema> _ops::nextafter::table(
 // nextafter_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& nextafter__CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_nextafter_out> kernel("nextafter_", {&self});
+  native::structured_nextafter_out kernel;
+  native::InplaceOutput outputs("nextafter_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& nextafter__Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_nextafter> kernel("nextafter_", {&self});
+  meta::structured_nextafter kernel;
+  native::InplaceOutput outputs("nextafter_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1898,16 +1966,18 @@ constinit OperatorTable<_ops::nextafter_::schema> _ops::nextafter_::table(
 // nextafter.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& nextafter_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_nextafter_out, 1> kernel("nextafter", {&out});
+  native::structured_nextafter_out kernel;
+  native::GivenOutputs<1> outputs("nextafter", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& nextafter_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_nextafter, 1> kernel("nextafter", {&out});
+  meta::structured_nextafter kernel;
+  native::GivenOutputs<1> outputs("nextafter", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1937,15 +2007,17 @@ void structured_special_xlog1py_out::impl(const Tensor& self, const Tensor& othe
 }  // namespace native
 namespace {
 Tensor special_xlog1py_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_special_xlog1py_out, 1> kernel;
+  native::structured_special_xlog1py_out kernel;
+  native::FreshOutputs<1> outputs("special_xlog1py", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor special_xlog1py_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_special_xlog1py, 1> kernel;
+  meta::structured_special_xlog1py kernel;
+  native::FreshOutputs<1> outputs("special_xlog1py", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::special_xlog1py::schema> _ops::special_xlog1py::table(
@@ -1990,16 +2062,18 @@ constinit OperatorTable<_ops::special_xlog1py_self_scalar::schema>
 // special_xlog1py_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& special_xlog1py__CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_special_xlog1py_out> kernel("special_xlog1py_", {&self});
+  native::structured_special_xlog1py_out kernel;
+  native::InplaceOutput outputs("special_xlog1py_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& special_xlog1py__Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_special_xlog1py> kernel("special_xlog1py_", {&self});
+  meta::structured_special_xlog1py kernel;
+  native::InplaceOutput outputs("special_xlog1py_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2032,17 +2106,19 @@ constinit OperatorTable<_ops::special_xlog1py_other_scalar_out::schema>
 namespace {
 Tensor& special_xlog1py_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
                                 Tensor& out) {
-  native::GivenOutputs<native::structured_special_xlog1py_out, 1> kernel("special_xlog1py", {&out});
+  native::structured_special_xlog1py_out kernel;
+  native::GivenOutputs<1> outputs("special_xlog1py", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& special_xlog1py_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other,
                                  Tensor& out) {
-  native::GivenOutputs<meta::structured_special_xlog1py, 1> kernel("special_xlog1py", {&out});
+  meta::structured_special_xlog1py kernel;
+  native::GivenOutputs<1> outputs("special_xlog1py", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2268,15 +2344,17 @@ void structured_xlogy_Tensor_out::impl(const Tensor& self, const Tensor& other, 
 }  // namespace native
 namespace {
 Tensor xlogy_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_xlogy_Tensor_out, 1> kernel;
+  native::structured_xlogy_Tensor_out kernel;
+  native::FreshOutputs<1> outputs("xlogy", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor xlogy_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_xlogy_Tensor, 1> kernel;
+  meta::structured_xlogy_Tensor kernel;
+  native::FreshOutputs<1> outputs("xlogy", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::xlogy_Tensor::schema> _ops::xlogy_Tensor::table(
@@ -2305,16 +2383,18 @@ constinit OperatorTable<_ops::xlogy__Scalar_Other::schema> _ops::xlogy__Scalar_O
 // xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& xlogy__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_xlogy_Tensor_out> kernel("xlogy_", {&self});
+  native::structured_xlogy_Tensor_out kernel;
+  native::InplaceOutput outputs("xlogy_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& xlogy__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_xlogy_Tensor> kernel("xlogy_", {&self});
+  meta::structured_xlogy_Tensor kernel;
+  native::InplaceOutput outputs("xlogy_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2360,16 +2440,18 @@ constinit OperatorTable<_ops::xlogy_OutScalar_Self::schema> _ops::xlogy_OutScala
 // xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& xlogy_OutTensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_xlogy_Tensor_out, 1> kernel("xlogy", {&out});
+  native::structured_xlogy_Tensor_out kernel;
+  native::GivenOutputs<1> outputs("xlogy", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& xlogy_OutTensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_xlogy_Tensor, 1> kernel("xlogy", {&out});
+  meta::structured_xlogy_Tensor kernel;
+  native::GivenOutputs<1> outputs("xlogy", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace

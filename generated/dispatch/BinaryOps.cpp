@@ -93,16 +93,18 @@ constinit OperatorTable<_ops::add_Scalar::schema> _ops::add_Scalar::table(
 namespace {
 Tensor add_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
                       const Scalar& alpha) {
-  native::FreshOutputs<native::structured_add_out, 1> kernel;
+  native::structured_add_out kernel;
+  native::FreshOutputs<1> outputs("add", kernel);
   kernel.meta(self, other, alpha);
-  kernel.impl(self, other, alpha, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, alpha, outputs[0]);
+  return outputs.take(0);
 }
 Tensor add_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other,
                        const Scalar& alpha) {
-  native::FreshOutputs<meta::structured_add_Tensor, 1> kernel;
+  meta::structured_add_Tensor kernel;
+  native::FreshOutputs<1> outputs("add", kernel);
   kernel.meta(self, other, alpha);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::add_Tensor::schema> _ops::add_Tensor::table(
@@ -131,16 +133,18 @@ constinit OperatorTable<_ops::add__Scalar::schema> _ops::add__Scalar::table(
 // add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 namespace {
 Tensor& add__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other, const Scalar& alpha) {
-  native::InplaceOutput<native::structured_add_out> kernel("add_", {&self});
+  native::structured_add_out kernel;
+  native::InplaceOutput outputs("add_", kernel, self);
   kernel.meta(self, other, alpha);
-  kernel.impl(self, other, alpha, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, alpha, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& add__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other, const Scalar& alpha) {
-  native::InplaceOutput<meta::structured_add_Tensor> kernel("add_", {&self});
+  meta::structured_add_Tensor kernel;
+  native::InplaceOutput outputs("add_", kernel, self);
   kernel.meta(self, other, alpha);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -157,17 +161,19 @@ constinit OperatorTable<_ops::add__Tensor::schema> _ops::add__Tensor::table(
 namespace {
 Tensor& add_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, const Scalar& alpha,
                     Tensor& out) {
-  native::GivenOutputs<native::structured_add_out, 1> kernel("add", {&out});
+  native::structured_add_out kernel;
+  native::GivenOutputs<1> outputs("add", kernel, out);
   kernel.meta(self, other, alpha);
-  kernel.impl(self, other, alpha, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, alpha, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& add_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, const Scalar& alpha,
                      Tensor& out) {
-  native::GivenOutputs<meta::structured_add_Tensor, 1> kernel("add", {&out});
+  meta::structured_add_Tensor kernel;
+  native::GivenOutputs<1> outputs("add", kernel, out);
   kernel.meta(self, other, alpha);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -236,15 +242,17 @@ void structured_atan2_out::impl(const Tensor& self, const Tensor& other, const T
 }  // namespace native
 namespace {
 Tensor atan2_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_atan2_out, 1> kernel;
+  native::structured_atan2_out kernel;
+  native::FreshOutputs<1> outputs("atan2", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor atan2_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_atan2, 1> kernel;
+  meta::structured_atan2 kernel;
+  native::FreshOutputs<1> outputs("atan2", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::atan2::schema> _ops::atan2::table(
@@ -259,16 +267,18 @@ constinit OperatorTable<_ops::atan2::schema> _ops::atan2::table(
 // atan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& atan2__CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_atan2_out> kernel("atan2_", {&self});
+  native::structured_atan2_out kernel;
+  native::InplaceOutput outputs("atan2_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& atan2__Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_atan2> kernel("atan2_", {&self});
+  meta::structured_atan2 kernel;
+  native::InplaceOutput outputs("atan2_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -284,16 +294,18 @@ constinit OperatorTable<_ops::atan2_::schema> _ops::atan2_::table(
 // atan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& atan2_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_atan2_out, 1> kernel("atan2", {&out});
+  native::structured_atan2_out kernel;
+  native::GivenOutputs<1> outputs("atan2", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& atan2_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_atan2, 1> kernel("atan2", {&out});
+  meta::structured_atan2 kernel;
+  native::GivenOutputs<1> outputs("atan2", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -390,15 +402,17 @@ constinit OperatorTable<_ops::bitwise_and_Scalar::schema> _ops::bitwise_and_Scal
 // bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor bitwise_and_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_bitwise_and_out, 1> kernel;
+  native::structured_bitwise_and_out kernel;
+  native::FreshOutputs<1> outputs("bitwise_and", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor bitwise_and_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_bitwise_and_Tensor, 1> kernel;
+  meta::structured_bitwise_and_Tensor kernel;
+  native::FreshOutputs<1> outputs("bitwise_and", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::bitwise_and_Tensor::schema> _ops::bitwise_and_Tensor::table(
@@ -425,16 +439,18 @@ constinit OperatorTable<_ops::bitwise_and__Scalar::schema> _ops::bitwise_and__Sc
 // bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& bitwise_and__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_bitwise_and_out> kernel("bitwise_and_", {&self});
+  native::structured_bitwise_and_out kernel;
+  native::InplaceOutput outputs("bitwise_and_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& bitwise_and__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_bitwise_and_Tensor> kernel("bitwise_and_", {&self});
+  meta::structured_bitwise_and_Tensor kernel;
+  native::InplaceOutput outputs("bitwise_and_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -464,17 +480,19 @@ constinit OperatorTable<_ops::bitwise_and_Scalar_out::schema> _ops::bitwise_and_
 namespace {
 Tensor& bitwise_and_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
                                    Tensor& out) {
-  native::GivenOutputs<native::structured_bitwise_and_out, 1> kernel("bitwise_and", {&out});
+  native::structured_bitwise_and_out kernel;
+  native::GivenOutputs<1> outputs("bitwise_and", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& bitwise_and_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other,
                                     Tensor& out) {
-  native::GivenOutputs<meta::structured_bitwise_and_Tensor, 1> kernel("bitwise_and", {&out});
+  meta::structured_bitwise_and_Tensor kernel;
+  native::GivenOutputs<1> outputs("bitwise_and", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -502,15 +520,17 @@ constinit OperatorTable<_ops::bitwise_or_Scalar::schema> _ops::bitwise_or_Scalar
 // bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor bitwise_or_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_bitwise_or_out, 1> kernel;
+  native::structured_bitwise_or_out kernel;
+  native::FreshOutputs<1> outputs("bitwise_or", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor bitwise_or_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_bitwise_or_Tensor, 1> kernel;
+  meta::structured_bitwise_or_Tensor kernel;
+  native::FreshOutputs<1> outputs("bitwise_or", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::bitwise_or_Tensor::schema> _ops::bitwise_or_Tensor::table(
@@ -537,16 +557,18 @@ constinit OperatorTable<_ops::bitwise_or__Scalar::schema> _ops::bitwise_or__Scal
 // bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& bitwise_or__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_bitwise_or_out> kernel("bitwise_or_", {&self});
+  native::structured_bitwise_or_out kernel;
+  native::InplaceOutput outputs("bitwise_or_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& bitwise_or__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_bitwise_or_Tensor> kernel("bitwise_or_", {&self});
+  meta::structured_bitwise_or_Tensor kernel;
+  native::InplaceOutput outputs("bitwise_or_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -576,17 +598,19 @@ constinit OperatorTable<_ops::bitwise_or_Scalar_out::schema> _ops::bitwise_or_Sc
 namespace {
 Tensor& bitwise_or_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
                                   Tensor& out) {
-  native::GivenOutputs<native::structured_bitwise_or_out, 1> kernel("bitwise_or", {&out});
+  native::structured_bitwise_or_out kernel;
+  native::GivenOutputs<1> outputs("bitwise_or", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& bitwise_or_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other,
                                    Tensor& out) {
-  native::GivenOutputs<meta::structured_bitwise_or_Tensor, 1> kernel("bitwise_or", {&out});
+  meta::structured_bitwise_or_Tensor kernel;
+  native::GivenOutputs<1> outputs("bitwise_or", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -614,15 +638,17 @@ constinit OperatorTable<_ops::bitwise_xor_Scalar::schema> _ops::bitwise_xor_Scal
 // bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor bitwise_xor_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_bitwise_xor_out, 1> kernel;
+  native::structured_bitwise_xor_out kernel;
+  native::FreshOutputs<1> outputs("bitwise_xor", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor bitwise_xor_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_bitwise_xor_Tensor, 1> kernel;
+  meta::structured_bitwise_xor_Tensor kernel;
+  native::FreshOutputs<1> outputs("bitwise_xor", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::bitwise_xor_Tensor::schema> _ops::bitwise_xor_Tensor::table(
@@ -649,16 +675,18 @@ constinit OperatorTable<_ops::bitwise_xor__Scalar::schema> _ops::bitwise_xor__Sc
 // bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& bitwise_xor__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_bitwise_xor_out> kernel("bitwise_xor_", {&self});
+  native::structured_bitwise_xor_out kernel;
+  native::InplaceOutput outputs("bitwise_xor_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& bitwise_xor__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_bitwise_xor_Tensor> kernel("bitwise_xor_", {&self});
+  meta::structured_bitwise_xor_Tensor kernel;
+  native::InplaceOutput outputs("bitwise_xor_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -688,17 +716,19 @@ constinit OperatorTable<_ops::bitwise_xor_Scalar_out::schema> _ops::bitwise_xor_
 namespace {
 Tensor& bitwise_xor_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
                                    Tensor& out) {
-  native::GivenOutputs<native::structured_bitwise_xor_out, 1> kernel("bitwise_xor", {&out});
+  native::structured_bitwise_xor_out kernel;
+  native::GivenOutputs<1> outputs("bitwise_xor", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& bitwise_xor_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other,
                                     Tensor& out) {
-  native::GivenOutputs<meta::structured_bitwise_xor_Tensor, 1> kernel("bitwise_xor", {&out});
+  meta::structured_bitwise_xor_Tensor kernel;
+  native::GivenOutputs<1> outputs("bitwise_xor", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -740,15 +770,17 @@ constinit OperatorTable<_ops::div_Scalar_mode::schema> _ops::div_Scalar_mode::ta
 // div.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor div_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_div_out, 1> kernel;
+  native::structured_div_out kernel;
+  native::FreshOutputs<1> outputs("div", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor div_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_div_Tensor, 1> kernel;
+  meta::structured_div_Tensor kernel;
+  native::FreshOutputs<1> outputs("div", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::div_Tensor::schema> _ops::div_Tensor::table(
@@ -764,16 +796,18 @@ constinit OperatorTable<_ops::div_Tensor::schema> _ops::div_Tensor::table(
 namespace {
 Tensor div_Tensor_mode_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
                            std::optional<std::string_view> rounding_mode) {
-  native::FreshOutputs<native::structured_div_out_mode, 1> kernel;
+  native::structured_div_out_mode kernel;
+  native::FreshOutputs<1> outputs("div", kernel);
   kernel.meta(self, other, rounding_mode);
-  kernel.impl(self, other, rounding_mode, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, rounding_mode, outputs[0]);
+  return outputs.take(0);
 }
 Tensor div_Tensor_mode_Meta(DispatchKeySet, const Tensor& self, const Tensor& other,
                             std::optional<std::string_view> rounding_mode) {
-  native::FreshOutputs<meta::structured_div_Tensor_mode, 1> kernel;
+  meta::structured_div_Tensor_mode kernel;
+  native::FreshOutputs<1> outputs("div", kernel);
   kernel.meta(self, other, rounding_mode);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::div_Tensor_mode::schema> _ops::div_Tensor_mode::table(
@@ -814,16 +848,18 @@ constinit OperatorTable<_ops::div__Scalar_mode::schema> _ops::div__Scalar_mode::
 // div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& div__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_div_out> kernel("div_", {&self});
+  native::structured_div_out kernel;
+  native::InplaceOutput outputs("div_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& div__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_div_Tensor> kernel("div_", {&self});
+  meta::structured_div_Tensor kernel;
+  native::InplaceOutput outputs("div_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -840,17 +876,19 @@ constinit OperatorTable<_ops::div__Tensor::schema> _ops::div__Tensor::table(
 namespace {
 Tensor& div__Tensor_mode_CPU(DispatchKeySet, Tensor& self, const Tensor& other,
                              std::optional<std::string_view> rounding_mode) {
-  native::InplaceOutput<native::structured_div_out_mode> kernel("div_", {&self});
+  native::structured_div_out_mode kernel;
+  native::InplaceOutput outputs("div_", kernel, self);
   kernel.meta(self, other, rounding_mode);
-  kernel.impl(self, other, rounding_mode, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, rounding_mode, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& div__Tensor_mode_Meta(DispatchKeySet, Tensor& self, const Tensor& other,
                               std::optional<std::string_view> rounding_mode) {
-  native::InplaceOutput<meta::structured_div_Tensor_mode> kernel("div_", {&self});
+  meta::structured_div_Tensor_mode kernel;
+  native::InplaceOutput outputs("div_", kernel, self);
   kernel.meta(self, other, rounding_mode);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -865,16 +903,18 @@ constinit OperatorTable<_ops::div__Tensor_mode::schema> _ops::div__Tensor_mode::
 // div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& div_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_div_out, 1> kernel("div", {&out});
+  native::structured_div_out kernel;
+  native::GivenOutputs<1> outputs("div", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& div_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_div_Tensor, 1> kernel("div", {&out});
+  meta::structured_div_Tensor kernel;
+  native::GivenOutputs<1> outputs("div", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -891,17 +931,19 @@ constinit OperatorTable<_ops::div_out::schema> _ops::div_out::table(
 namespace {
 Tensor& div_out_mode_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
                          std::optional<std::string_view> rounding_mode, Tensor& out) {
-  native::GivenOutputs<native::structured_div_out_mode, 1> kernel("div", {&out});
+  native::structured_div_out_mode kernel;
+  native::GivenOutputs<1> outputs("div", kernel, out);
   kernel.meta(self, other, rounding_mode);
-  kernel.impl(self, other, rounding_mode, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, rounding_mode, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& div_out_mode_Meta(DispatchKeySet, const Tensor& self, const Tensor& other,
                           std::optional<std::string_view> rounding_mode, Tensor& out) {
-  native::GivenOutputs<meta::structured_div_Tensor_mode, 1> kernel("div", {&out});
+  meta::structured_div_Tensor_mode kernel;
+  native::GivenOutputs<1> outputs("div", kernel, out);
   kernel.meta(self, other, rounding_mode);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1050,15 +1092,17 @@ constinit OperatorTable<_ops::eq_Scalar::schema> _ops::eq_Scalar::table(
 // eq.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor eq_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_eq_out, 1> kernel;
+  native::structured_eq_out kernel;
+  native::FreshOutputs<1> outputs("eq", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor eq_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_eq_Tensor, 1> kernel;
+  meta::structured_eq_Tensor kernel;
+  native::FreshOutputs<1> outputs("eq", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::eq_Tensor::schema> _ops::eq_Tensor::table(
@@ -1085,16 +1129,18 @@ constinit OperatorTable<_ops::eq__Scalar::schema> _ops::eq__Scalar::table(
 // eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& eq__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_eq_out> kernel("eq_", {&self});
+  native::structured_eq_out kernel;
+  native::InplaceOutput outputs("eq_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& eq__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_eq_Tensor> kernel("eq_", {&self});
+  meta::structured_eq_Tensor kernel;
+  native::InplaceOutput outputs("eq_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1123,16 +1169,18 @@ constinit OperatorTable<_ops::eq_Scalar_out::schema> _ops::eq_Scalar_out::table(
 // eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& eq_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_eq_out, 1> kernel("eq", {&out});
+  native::structured_eq_out kernel;
+  native::GivenOutputs<1> outputs("eq", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& eq_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_eq_Tensor, 1> kernel("eq", {&out});
+  meta::structured_eq_Tensor kernel;
+  native::GivenOutputs<1> outputs("eq", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1226,15 +1274,17 @@ constinit OperatorTable<_ops::fmod_Scalar::schema> _ops::fmod_Scalar::table(
 // fmod.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor fmod_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_fmod_out, 1> kernel;
+  native::structured_fmod_out kernel;
+  native::FreshOutputs<1> outputs("fmod", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor fmod_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_fmod_Tensor, 1> kernel;
+  meta::structured_fmod_Tensor kernel;
+  native::FreshOutputs<1> outputs("fmod", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::fmod_Tensor::schema> _ops::fmod_Tensor::table(
@@ -1261,16 +1311,18 @@ constinit OperatorTable<_ops::fmod__Scalar::schema> _ops::fmod__Scalar::table(
 // fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& fmod__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_fmod_out> kernel("fmod_", {&self});
+  native::structured_fmod_out kernel;
+  native::InplaceOutput outputs("fmod_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& fmod__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_fmod_Tensor> kernel("fmod_", {&self});
+  meta::structured_fmod_Tensor kernel;
+  native::InplaceOutput outputs("fmod_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1299,16 +1351,18 @@ constinit OperatorTable<_ops::fmod_Scalar_out::schema> _ops::fmod_Scalar_out::ta
 // fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& fmod_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_fmod_out, 1> kernel("fmod", {&out});
+  native::structured_fmod_out kernel;
+  native::GivenOutputs<1> outputs("fmod", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& fmod_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_fmod_Tensor, 1> kernel("fmod", {&out});
+  meta::structured_fmod_Tensor kernel;
+  native::GivenOutputs<1> outputs("fmod", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1336,15 +1390,17 @@ constinit OperatorTable<_ops::ge_Scalar::schema> _ops::ge_Scalar::table(
 // ge.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor ge_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_ge_out, 1> kernel;
+  native::structured_ge_out kernel;
+  native::FreshOutputs<1> outputs("ge", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor ge_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_ge_Tensor, 1> kernel;
+  meta::structured_ge_Tensor kernel;
+  native::FreshOutputs<1> outputs("ge", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::ge_Tensor::schema> _ops::ge_Tensor::table(
@@ -1371,16 +1427,18 @@ constinit OperatorTable<_ops::ge__Scalar::schema> _ops::ge__Scalar::table(
 // ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& ge__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_ge_out> kernel("ge_", {&self});
+  native::structured_ge_out kernel;
+  native::InplaceOutput outputs("ge_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& ge__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_ge_Tensor> kernel("ge_", {&self});
+  meta::structured_ge_Tensor kernel;
+  native::InplaceOutput outputs("ge_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1409,16 +1467,18 @@ constinit OperatorTable<_ops::ge_Scalar_out::schema> _ops::ge_Scalar_out::table(
 // ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& ge_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_ge_out, 1> kernel("ge", {&out});
+  native::structured_ge_out kernel;
+  native::GivenOutputs<1> outputs("ge", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& ge_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_ge_Tensor, 1> kernel("ge", {&out});
+  meta::structured_ge_Tensor kernel;
+  native::GivenOutputs<1> outputs("ge", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1434,16 +1494,18 @@ constinit OperatorTable<_ops::ge_Tensor_out::schema> _ops::ge_Tensor_out::table(
 namespace {
 Tensor gelu_backward_CPU(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
                          std::string_view approximate) {
-  native::FreshOutputs<native::structured_gelu_backward_out, 1> kernel;
+  native::structured_gelu_backward_out kernel;
+  native::FreshOutputs<1> outputs("gelu_backward", kernel);
   kernel.meta(grad_output, self, approximate);
-  kernel.impl(grad_output, self, approximate, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(grad_output, self, approximate, outputs[0]);
+  return outputs.take(0);
 }
 Tensor gelu_backward_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
                           std::string_view approximate) {
-  native::FreshOutputs<meta::structured_gelu_backward, 1> kernel;
+  meta::structured_gelu_backward kernel;
+  native::FreshOutputs<1> outputs("gelu_backward", kernel);
   kernel.meta(grad_output, self, approximate);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::gelu_backward::schema> _ops::gelu_backward::table(
@@ -1459,17 +1521,19 @@ constinit OperatorTable<_ops::gelu_backward::schema> _ops::gelu_backward::table(
 namespace {
 Tensor& gelu_backward_grad_input_CPU(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
                                      std::string_view approximate, Tensor& out) {
-  native::GivenOutputs<native::structured_gelu_backward_out, 1> kernel("gelu_backward", {&out});
+  native::structured_gelu_backward_out kernel;
+  native::GivenOutputs<1> outputs("gelu_backward", kernel, out);
   kernel.meta(grad_output, self, approximate);
-  kernel.impl(grad_output, self, approximate, kernel.output(0));
-  kernel.finish();
+  kernel.impl(grad_output, self, approximate, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& gelu_backward_grad_input_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
                                       std::string_view approximate, Tensor& out) {
-  native::GivenOutputs<meta::structured_gelu_backward, 1> kernel("gelu_backward", {&out});
+  meta::structured_gelu_backward kernel;
+  native::GivenOutputs<1> outputs("gelu_backward", kernel, out);
   kernel.meta(grad_output, self, approximate);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1660,15 +1724,17 @@ constinit OperatorTable<_ops::gt_Scalar::schema> _ops::gt_Scalar::table(
 // gt.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor gt_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_gt_out, 1> kernel;
+  native::structured_gt_out kernel;
+  native::FreshOutputs<1> outputs("gt", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor gt_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_gt_Tensor, 1> kernel;
+  meta::structured_gt_Tensor kernel;
+  native::FreshOutputs<1> outputs("gt", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::gt_Tensor::schema> _ops::gt_Tensor::table(
@@ -1695,16 +1761,18 @@ constinit OperatorTable<_ops::gt__Scalar::schema> _ops::gt__Scalar::table(
 // gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& gt__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_gt_out> kernel("gt_", {&self});
+  native::structured_gt_out kernel;
+  native::InplaceOutput outputs("gt_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& gt__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_gt_Tensor> kernel("gt_", {&self});
+  meta::structured_gt_Tensor kernel;
+  native::InplaceOutput outputs("gt_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1733,16 +1801,18 @@ constinit OperatorTable<_ops::gt_Scalar_out::schema> _ops::gt_Scalar_out::table(
 // gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& gt_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_gt_out, 1> kernel("gt", {&out});
+  native::structured_gt_out kernel;
+  native::GivenOutputs<1> outputs("gt", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& gt_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_gt_Tensor, 1> kernel("gt", {&out});
+  meta::structured_gt_Tensor kernel;
+  native::GivenOutputs<1> outputs("gt", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1770,15 +1840,17 @@ constinit OperatorTable<_ops::le_Scalar::schema> _ops::le_Scalar::table(
 // le.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor le_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_le_out, 1> kernel;
+  native::structured_le_out kernel;
+  native::FreshOutputs<1> outputs("le", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor le_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_le_Tensor, 1> kernel;
+  meta::structured_le_Tensor kernel;
+  native::FreshOutputs<1> outputs("le", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::le_Tensor::schema> _ops::le_Tensor::table(
@@ -1805,16 +1877,18 @@ constinit OperatorTable<_ops::le__Scalar::schema> _ops::le__Scalar::table(
 // le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& le__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_le_out> kernel("le_", {&self});
+  native::structured_le_out kernel;
+  native::InplaceOutput outputs("le_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& le__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_le_Tensor> kernel("le_", {&self});
+  meta::structured_le_Tensor kernel;
+  native::InplaceOutput outputs("le_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1843,16 +1917,18 @@ constinit OperatorTable<_ops::le_Scalar_out::schema> _ops::le_Scalar_out::table(
 // le.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& le_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_le_out, 1> kernel("le", {&out});
+  native::structured_le_out kernel;
+  native::GivenOutputs<1> outputs("le", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& le_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_le_Tensor, 1> kernel("le", {&out});
+  meta::structured_le_Tensor kernel;
+  native::GivenOutputs<1> outputs("le", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2027,15 +2103,17 @@ constinit OperatorTable<_ops::less_equal_Tensor_out::schema> _ops::less_equal_Te
 // logical_and(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor logical_and_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_logical_and_out, 1> kernel;
+  native::structured_logical_and_out kernel;
+  native::FreshOutputs<1> outputs("logical_and", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor logical_and_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_logical_and, 1> kernel;
+  meta::structured_logical_and kernel;
+  native::FreshOutputs<1> outputs("logical_and", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::logical_and::schema> _ops::logical_and::table(
@@ -2049,16 +2127,18 @@ constinit OperatorTable<_ops::logical_and::schema> _ops::logical_and::table(
 // logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& logical_and__CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_logical_and_out> kernel("logical_and_", {&self});
+  native::structured_logical_and_out kernel;
+  native::InplaceOutput outputs("logical_and_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& logical_and__Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_logical_and> kernel("logical_and_", {&self});
+  meta::structured_logical_and kernel;
+  native::InplaceOutput outputs("logical_and_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2073,16 +2153,18 @@ constinit OperatorTable<_ops::logical_and_::schema> _ops::logical_and_::table(
 // logical_and.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& logical_and_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_logical_and_out, 1> kernel("logical_and", {&out});
+  native::structured_logical_and_out kernel;
+  native::GivenOutputs<1> outputs("logical_and", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& logical_and_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_logical_and, 1> kernel("logical_and", {&out});
+  meta::structured_logical_and kernel;
+  native::GivenOutputs<1> outputs("logical_and", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2097,15 +2179,17 @@ constinit OperatorTable<_ops::logical_and_out::schema> _ops::logical_and_out::ta
 // logical_or(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor logical_or_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_logical_or_out, 1> kernel;
+  native::structured_logical_or_out kernel;
+  native::FreshOutputs<1> outputs("logical_or", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor logical_or_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_logical_or, 1> kernel;
+  meta::structured_logical_or kernel;
+  native::FreshOutputs<1> outputs("logical_or", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::logical_or::schema> _ops::logical_or::table(
@@ -2119,16 +2203,18 @@ constinit OperatorTable<_ops::logical_or::schema> _ops::logical_or::table(
 // logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& logical_or__CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_logical_or_out> kernel("logical_or_", {&self});
+  native::structured_logical_or_out kernel;
+  native::InplaceOutput outputs("logical_or_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& logical_or__Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_logical_or> kernel("logical_or_", {&self});
+  meta::structured_logical_or kernel;
+  native::InplaceOutput outputs("logical_or_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2143,16 +2229,18 @@ constinit OperatorTable<_ops::logical_or_::schema> _ops::logical_or_::table(
 // logical_or.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& logical_or_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_logical_or_out, 1> kernel("logical_or", {&out});
+  native::structured_logical_or_out kernel;
+  native::GivenOutputs<1> outputs("logical_or", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& logical_or_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_logical_or, 1> kernel("logical_or", {&out});
+  meta::structured_logical_or kernel;
+  native::GivenOutputs<1> outputs("logical_or", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2167,15 +2255,17 @@ constinit OperatorTable<_ops::logical_or_out::schema> _ops::logical_or_out::tabl
 // logical_xor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor logical_xor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_logical_xor_out, 1> kernel;
+  native::structured_logical_xor_out kernel;
+  native::FreshOutputs<1> outputs("logical_xor", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor logical_xor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_logical_xor, 1> kernel;
+  meta::structured_logical_xor kernel;
+  native::FreshOutputs<1> outputs("logical_xor", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::logical_xor::schema> _ops::logical_xor::table(
@@ -2189,16 +2279,18 @@ constinit OperatorTable<_ops::logical_xor::schema> _ops::logical_xor::table(
 // logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& logical_xor__CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_logical_xor_out> kernel("logical_xor_", {&self});
+  native::structured_logical_xor_out kernel;
+  native::InplaceOutput outputs("logical_xor_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& logical_xor__Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_logical_xor> kernel("logical_xor_", {&self});
+  meta::structured_logical_xor kernel;
+  native::InplaceOutput outputs("logical_xor_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2213,16 +2305,18 @@ constinit OperatorTable<_ops::logical_xor_::schema> _ops::logical_xor_::table(
 // logical_xor.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& logical_xor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_logical_xor_out, 1> kernel("logical_xor", {&out});
+  native::structured_logical_xor_out kernel;
+  native::GivenOutputs<1> outputs("logical_xor", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& logical_xor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_logical_xor, 1> kernel("logical_xor", {&out});
+  meta::structured_logical_xor kernel;
+  native::GivenOutputs<1> outputs("logical_xor", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2250,15 +2344,17 @@ constinit OperatorTable<_ops::lt_Scalar::schema> _ops::lt_Scalar::table(
 // lt.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor lt_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_lt_out, 1> kernel;
+  native::structured_lt_out kernel;
+  native::FreshOutputs<1> outputs("lt", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor lt_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_lt_Tensor, 1> kernel;
+  meta::structured_lt_Tensor kernel;
+  native::FreshOutputs<1> outputs("lt", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::lt_Tensor::schema> _ops::lt_Tensor::table(
@@ -2285,16 +2381,18 @@ constinit OperatorTable<_ops::lt__Scalar::schema> _ops::lt__Scalar::table(
 // lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& lt__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_lt_out> kernel("lt_", {&self});
+  native::structured_lt_out kernel;
+  native::InplaceOutput outputs("lt_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& lt__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_lt_Tensor> kernel("lt_", {&self});
+  meta::structured_lt_Tensor kernel;
+  native::InplaceOutput outputs("lt_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2323,16 +2421,18 @@ constinit OperatorTable<_ops::lt_Scalar_out::schema> _ops::lt_Scalar_out::table(
 // lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& lt_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_lt_out, 1> kernel("lt", {&out});
+  native::structured_lt_out kernel;
+  native::GivenOutputs<1> outputs("lt", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& lt_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_lt_Tensor, 1> kernel("lt", {&out});
+  meta::structured_lt_Tensor kernel;
+  native::GivenOutputs<1> outputs("lt", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2347,15 +2447,17 @@ constinit OperatorTable<_ops::lt_Tensor_out::schema> _ops::lt_Tensor_out::table(
 // maximum(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor maximum_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_maximum_out, 1> kernel;
+  native::structured_maximum_out kernel;
+  native::FreshOutputs<1> outputs("maximum", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor maximum_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_maximum, 1> kernel;
+  meta::structured_maximum kernel;
+  native::FreshOutputs<1> outputs("maximum", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::maximum::schema> _ops::maximum::table(
@@ -2369,16 +2471,18 @@ constinit OperatorTable<_ops::maximum::schema> _ops::maximum::table(
 // maximum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& maximum_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_maximum_out, 1> kernel("maximum", {&out});
+  native::structured_maximum_out kernel;
+  native::GivenOutputs<1> outputs("maximum", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& maximum_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_maximum, 1> kernel("maximum", {&out});
+  meta::structured_maximum kernel;
+  native::GivenOutputs<1> outputs("maximum", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2393,15 +2497,17 @@ constinit OperatorTable<_ops::maximum_out::schema> _ops::maximum_out::table(
 // minimum(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor minimum_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_minimum_out, 1> kernel;
+  native::structured_minimum_out kernel;
+  native::FreshOutputs<1> outputs("minimum", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor minimum_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_minimum, 1> kernel;
+  meta::structured_minimum kernel;
+  native::FreshOutputs<1> outputs("minimum", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::minimum::schema> _ops::minimum::table(
@@ -2415,16 +2521,18 @@ constinit OperatorTable<_ops::minimum::schema> _ops::minimum::table(
 // minimum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& minimum_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_minimum_out, 1> kernel("minimum", {&out});
+  native::structured_minimum_out kernel;
+  native::GivenOutputs<1> outputs("minimum", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& minimum_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_minimum, 1> kernel("minimum", {&out});
+  meta::structured_minimum kernel;
+  native::GivenOutputs<1> outputs("minimum", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2452,15 +2560,17 @@ constinit OperatorTable<_ops::mul_Scalar::schema> _ops::mul_Scalar::table(
 // mul.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor mul_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_mul_out, 1> kernel;
+  native::structured_mul_out kernel;
+  native::FreshOutputs<1> outputs("mul", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor mul_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_mul_Tensor, 1> kernel;
+  meta::structured_mul_Tensor kernel;
+  native::FreshOutputs<1> outputs("mul", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::mul_Tensor::schema> _ops::mul_Tensor::table(
@@ -2488,16 +2598,18 @@ constinit OperatorTable<_ops::mul__Scalar::schema> _ops::mul__Scalar::table(
 // mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& mul__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_mul_out> kernel("mul_", {&self});
+  native::structured_mul_out kernel;
+  native::InplaceOutput outputs("mul_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& mul__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_mul_Tensor> kernel("mul_", {&self});
+  meta::structured_mul_Tensor kernel;
+  native::InplaceOutput outputs("mul_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2513,16 +2625,18 @@ constinit OperatorTable<_ops::mul__Tensor::schema> _ops::mul__Tensor::table(
 // mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& mul_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_mul_out, 1> kernel("mul", {&out});
+  native::structured_mul_out kernel;
+  native::GivenOutputs<1> outputs("mul", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& mul_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_mul_Tensor, 1> kernel("mul", {&out});
+  meta::structured_mul_Tensor kernel;
+  native::GivenOutputs<1> outputs("mul", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2617,15 +2731,17 @@ constinit OperatorTable<_ops::ne_Scalar::schema> _ops::ne_Scalar::table(
 // ne.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor ne_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_ne_out, 1> kernel;
+  native::structured_ne_out kernel;
+  native::FreshOutputs<1> outputs("ne", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor ne_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_ne_Tensor, 1> kernel;
+  meta::structured_ne_Tensor kernel;
+  native::FreshOutputs<1> outputs("ne", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::ne_Tensor::schema> _ops::ne_Tensor::table(
@@ -2652,16 +2768,18 @@ constinit OperatorTable<_ops::ne__Scalar::schema> _ops::ne__Scalar::table(
 // ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& ne__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_ne_out> kernel("ne_", {&self});
+  native::structured_ne_out kernel;
+  native::InplaceOutput outputs("ne_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& ne__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_ne_Tensor> kernel("ne_", {&self});
+  meta::structured_ne_Tensor kernel;
+  native::InplaceOutput outputs("ne_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2690,16 +2808,18 @@ constinit OperatorTable<_ops::ne_Scalar_out::schema> _ops::ne_Scalar_out::table(
 // ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& ne_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_ne_out, 1> kernel("ne", {&out});
+  native::structured_ne_out kernel;
+  native::GivenOutputs<1> outputs("ne", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& ne_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_ne_Tensor, 1> kernel("ne", {&out});
+  meta::structured_ne_Tensor kernel;
+  native::GivenOutputs<1> outputs("ne", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2807,15 +2927,17 @@ constinit OperatorTable<_ops::pow_Scalar::schema> _ops::pow_Scalar::table(
 // pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
 namespace {
 Tensor pow_Tensor_Scalar_CPU(DispatchKeySet, const Tensor& self, const Scalar& exponent) {
-  native::FreshOutputs<native::structured_pow_Tensor_Scalar_out, 1> kernel;
+  native::structured_pow_Tensor_Scalar_out kernel;
+  native::FreshOutputs<1> outputs("pow", kernel);
   kernel.meta(self, exponent);
-  kernel.impl(self, exponent, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, exponent, outputs[0]);
+  return outputs.take(0);
 }
 Tensor pow_Tensor_Scalar_Meta(DispatchKeySet, const Tensor& self, const Scalar& exponent) {
-  native::FreshOutputs<meta::structured_pow_Tensor_Scalar, 1> kernel;
+  meta::structured_pow_Tensor_Scalar kernel;
+  native::FreshOutputs<1> outputs("pow", kernel);
   kernel.meta(self, exponent);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::pow_Tensor_Scalar::schema> _ops::pow_Tensor_Scalar::table(
@@ -2829,15 +2951,17 @@ constinit OperatorTable<_ops::pow_Tensor_Scalar::schema> _ops::pow_Tensor_Scalar
 // pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
 namespace {
 Tensor pow_Tensor_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& exponent) {
-  native::FreshOutputs<native::structured_pow_Tensor_Tensor_out, 1> kernel;
+  native::structured_pow_Tensor_Tensor_out kernel;
+  native::FreshOutputs<1> outputs("pow", kernel);
   kernel.meta(self, exponent);
-  kernel.impl(self, exponent, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, exponent, outputs[0]);
+  return outputs.take(0);
 }
 Tensor pow_Tensor_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& exponent) {
-  native::FreshOutputs<meta::structured_pow_Tensor_Tensor, 1> kernel;
+  meta::structured_pow_Tensor_Tensor kernel;
+  native::FreshOutputs<1> outputs("pow", kernel);
   kernel.meta(self, exponent);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::pow_Tensor_Tensor::schema> _ops::pow_Tensor_Tensor::table(
@@ -2851,16 +2975,18 @@ constinit OperatorTable<_ops::pow_Tensor_Tensor::schema> _ops::pow_Tensor_Tensor
 // pow_.Tensor_Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
 namespace {
 Tensor& pow__Tensor_Scalar_CPU(DispatchKeySet, Tensor& self, const Scalar& exponent) {
-  native::InplaceOutput<native::structured_pow_Tensor_Scalar_out> kernel("pow_", {&self});
+  native::structured_pow_Tensor_Scalar_out kernel;
+  native::InplaceOutput outputs("pow_", kernel, self);
   kernel.meta(self, exponent);
-  kernel.impl(self, exponent, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, exponent, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& pow__Tensor_Scalar_Meta(DispatchKeySet, Tensor& self, const Scalar& exponent) {
-  native::InplaceOutput<meta::structured_pow_Tensor_Scalar> kernel("pow_", {&self});
+  meta::structured_pow_Tensor_Scalar kernel;
+  native::InplaceOutput outputs("pow_", kernel, self);
   kernel.meta(self, exponent);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2875,16 +3001,18 @@ constinit OperatorTable<_ops::pow__Tensor_Scalar::schema> _ops::pow__Tensor_Scal
 // pow_.Tensor_Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
 namespace {
 Tensor& pow__Tensor_Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& exponent) {
-  native::InplaceOutput<native::structured_pow_Tensor_Tensor_out> kernel("pow_", {&self});
+  native::structured_pow_Tensor_Tensor_out kernel;
+  native::InplaceOutput outputs("pow_", kernel, self);
   kernel.meta(self, exponent);
-  kernel.impl(self, exponent, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, exponent, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& pow__Tensor_Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& exponent) {
-  native::InplaceOutput<meta::structured_pow_Tensor_Tensor> kernel("pow_", {&self});
+  meta::structured_pow_Tensor_Tensor kernel;
+  native::InplaceOutput outputs("pow_", kernel, self);
   kernel.meta(self, exponent);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2915,17 +3043,19 @@ constinit OperatorTable<_ops::pow_Scalar_out::schema> _ops::pow_Scalar_out::tabl
 namespace {
 Tensor& pow_Tensor_Scalar_out_CPU(DispatchKeySet, const Tensor& self, const Scalar& exponent,
                                   Tensor& out) {
-  native::GivenOutputs<native::structured_pow_Tensor_Scalar_out, 1> kernel("pow", {&out});
+  native::structured_pow_Tensor_Scalar_out kernel;
+  native::GivenOutputs<1> outputs("pow", kernel, out);
   kernel.meta(self, exponent);
-  kernel.impl(self, exponent, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, exponent, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& pow_Tensor_Scalar_out_Meta(DispatchKeySet, const Tensor& self, const Scalar& exponent,
                                    Tensor& out) {
-  native::GivenOutputs<meta::structured_pow_Tensor_Scalar, 1> kernel("pow", {&out});
+  meta::structured_pow_Tensor_Scalar kernel;
+  native::GivenOutputs<1> outputs("pow", kernel, out);
   kernel.meta(self, exponent);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2941,17 +3071,19 @@ constinit OperatorTable<_ops::pow_Tensor_Scalar_out::schema> _ops::pow_Tensor_Sc
 namespace {
 Tensor& pow_Tensor_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& exponent,
                                   Tensor& out) {
-  native::GivenOutputs<native::structured_pow_Tensor_Tensor_out, 1> kernel("pow", {&out});
+  native::structured_pow_Tensor_Tensor_out kernel;
+  native::GivenOutputs<1> outputs("pow", kernel, out);
   kernel.meta(self, exponent);
-  kernel.impl(self, exponent, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, exponent, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& pow_Tensor_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& exponent,
                                    Tensor& out) {
-  native::GivenOutputs<meta::structured_pow_Tensor_Tensor, 1> kernel("pow", {&out});
+  meta::structured_pow_Tensor_Tensor kernel;
+  native::GivenOutputs<1> outputs("pow", kernel, out);
   kernel.meta(self, exponent);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2979,15 +3111,17 @@ constinit OperatorTable<_ops::remainder_Scalar::schema> _ops::remainder_Scalar::
 // remainder.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor remainder_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<native::structured_remainder_out, 1> kernel;
+  native::structured_remainder_out kernel;
+  native::FreshOutputs<1> outputs("remainder", kernel);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor remainder_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other) {
-  native::FreshOutputs<meta::structured_remainder_Tensor, 1> kernel;
+  meta::structured_remainder_Tensor kernel;
+  native::FreshOutputs<1> outputs("remainder", kernel);
   kernel.meta(self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::remainder_Tensor::schema> _ops::remainder_Tensor::table(
@@ -3014,16 +3148,18 @@ constinit OperatorTable<_ops::remainder__Scalar::schema> _ops::remainder__Scalar
 // remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& remainder__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<native::structured_remainder_out> kernel("remainder_", {&self});
+  native::structured_remainder_out kernel;
+  native::InplaceOutput outputs("remainder_", kernel, self);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& remainder__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other) {
-  native::InplaceOutput<meta::structured_remainder_Tensor> kernel("remainder_", {&self});
+  meta::structured_remainder_Tensor kernel;
+  native::InplaceOutput outputs("remainder_", kernel, self);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -3053,17 +3189,19 @@ constinit OperatorTable<_ops::remainder_Scalar_out::schema> _ops::remainder_Scal
 namespace {
 Tensor& remainder_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
                                  Tensor& out) {
-  native::GivenOutputs<native::structured_remainder_out, 1> kernel("remainder", {&out});
+  native::structured_remainder_out kernel;
+  native::GivenOutputs<1> outputs("remainder", kernel, out);
   kernel.meta(self, other);
-  kernel.impl(self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& remainder_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other,
                                   Tensor& out) {
-  native::GivenOutputs<meta::structured_remainder_Tensor, 1> kernel("remainder", {&out});
+  meta::structured_remainder_Tensor kernel;
+  native::GivenOutputs<1> outputs("remainder", kernel, out);
   kernel.meta(self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -3136,16 +3274,18 @@ constinit OperatorTable<_ops::sub_Scalar::schema> _ops::sub_Scalar::table(
 namespace {
 Tensor sub_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
                       const Scalar& alpha) {
-  native::FreshOutputs<native::structured_sub_out, 1> kernel;
+  native::structured_sub_out kernel;
+  native::FreshOutputs<1> outputs("sub", kernel);
   kernel.meta(self, other, alpha);
-  kernel.impl(self, other, alpha, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, other, alpha, outputs[0]);
+  return outputs.take(0);
 }
 Tensor sub_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& other,
                        const Scalar& alpha) {
-  native::FreshOutputs<meta::structured_sub_Tensor, 1> kernel;
+  meta::structured_sub_Tensor kernel;
+  native::FreshOutputs<1> outputs("sub", kernel);
   kernel.meta(self, other, alpha);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::sub_Tensor::schema> _ops::sub_Tensor::table(
@@ -3174,16 +3314,18 @@ constinit OperatorTable<_ops::sub__Scalar::schema> _ops::sub__Scalar::table(
 // sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 namespace {
 Tensor& sub__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& other, const Scalar& alpha) {
-  native::InplaceOutput<native::structured_sub_out> kernel("sub_", {&self});
+  native::structured_sub_out kernel;
+  native::InplaceOutput outputs("sub_", kernel, self);
   kernel.meta(self, other, alpha);
-  kernel.impl(self, other, alpha, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, alpha, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& sub__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& other, const Scalar& alpha) {
-  native::InplaceOutput<meta::structured_sub_Tensor> kernel("sub_", {&self});
+  meta::structured_sub_Tensor kernel;
+  native::InplaceOutput outputs("sub_", kernel, self);
   kernel.meta(self, other, alpha);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -3200,17 +3342,19 @@ constinit OperatorTable<_ops::sub__Tensor::schema> _ops::sub__Tensor::table(
 namespace {
 Tensor& sub_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, const Scalar& alpha,
                     Tensor& out) {
-  native::GivenOutputs<native::structured_sub_out, 1> kernel("sub", {&out});
+  native::structured_sub_out kernel;
+  native::GivenOutputs<1> outputs("sub", kernel, out);
   kernel.meta(self, other, alpha);
-  kernel.impl(self, other, alpha, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, other, alpha, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& sub_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, const Scalar& alpha,
                      Tensor& out) {
-  native::GivenOutputs<meta::structured_sub_Tensor, 1> kernel("sub", {&out});
+  meta::structured_sub_Tensor kernel;
+  native::GivenOutputs<1> outputs("sub", kernel, out);
   kernel.meta(self, other, alpha);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace

@@ -69,18 +69,20 @@ namespace {
 Tensor embedding_dense_backward_CPU(DispatchKeySet, const Tensor& grad_output,
                                     const Tensor& indices, int64_t num_weights, int64_t padding_idx,
                                     bool scale_grad_by_freq) {
-  native::FreshOutputs<native::structured_embedding_dense_backward_out, 1> kernel;
+  native::structured_embedding_dense_backward_out kernel;
+  native::FreshOutputs<1> outputs("embedding_dense_backward", kernel);
   kernel.meta(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq);
-  kernel.impl(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq, outputs[0]);
+  return outputs.take(0);
 }
 Tensor embedding_dense_backward_Meta(DispatchKeySet, const Tensor& grad_output,
                                      const Tensor& indices, int64_t num_weights,
                                      int64_t padding_idx, bool scale_grad_by_freq) {
-  native::FreshOutputs<meta::structured_embedding_dense_backward, 1> kernel;
+  meta::structured_embedding_dense_backward kernel;
+  native::FreshOutputs<1> outputs("embedding_dense_backward", kernel);
   native::check_one_device("embedding_dense_backward", grad_output, indices);
   kernel.meta(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::embedding_dense_backward::schema>
@@ -99,23 +101,23 @@ Tensor& embedding_dense_backward_out_CPU(DispatchKeySet, const Tensor& grad_outp
                                          const Tensor& indices, int64_t num_weights,
                                          int64_t padding_idx, bool scale_grad_by_freq,
                                          Tensor& out) {
-  native::GivenOutputs<native::structured_embedding_dense_backward_out, 1> kernel(
-      "embedding_dense_backward", {&out});
-  kernel.reads(grad_output, indices);
+  native::structured_embedding_dense_backward_out kernel;
+  native::GivenOutputs<1> outputs("embedding_dense_backward", kernel, out);
+  outputs.reads(grad_output, indices);
   kernel.meta(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq);
-  kernel.impl(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq, kernel.output(0));
-  kernel.finish();
+  kernel.impl(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& embedding_dense_backward_out_Meta(DispatchKeySet, const Tensor& grad_output,
                                           const Tensor& indices, int64_t num_weights,
                                           int64_t padding_idx, bool scale_grad_by_freq,
                                           Tensor& out) {
-  native::GivenOutputs<meta::structured_embedding_dense_backward, 1> kernel(
-      "embedding_dense_backward", {&out});
+  meta::structured_embedding_dense_backward kernel;
+  native::GivenOutputs<1> outputs("embedding_dense_backward", kernel, out);
   native::check_one_device("embedding_dense_backward", grad_output, indices);
   kernel.meta(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace

@@ -44,17 +44,19 @@ constinit OperatorTable<_ops::argwhere::schema> _ops::argwhere::table(
 namespace {
 Tensor gather_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                   bool sparse_grad) {
-  native::FreshOutputs<native::structured_gather_out_cpu, 1> kernel;
+  native::structured_gather_out_cpu kernel;
+  native::FreshOutputs<1> outputs("gather", kernel);
   kernel.meta(self, dim, index, sparse_grad);
-  kernel.impl(self, dim, index, sparse_grad, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, index, sparse_grad, outputs[0]);
+  return outputs.take(0);
 }
 Tensor gather_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                    bool sparse_grad) {
-  native::FreshOutputs<meta::structured_gather, 1> kernel;
+  meta::structured_gather kernel;
+  native::FreshOutputs<1> outputs("gather", kernel);
   native::check_one_device("gather", self, index);
   kernel.meta(self, dim, index, sparse_grad);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::gather::schema> _ops::gather::table(
@@ -70,19 +72,21 @@ constinit OperatorTable<_ops::gather::schema> _ops::gather::table(
 namespace {
 Tensor& gather_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                        bool sparse_grad, Tensor& out) {
-  native::GivenOutputs<native::structured_gather_out_cpu, 1> kernel("gather", {&out});
-  kernel.reads(self, index);
+  native::structured_gather_out_cpu kernel;
+  native::GivenOutputs<1> outputs("gather", kernel, out);
+  outputs.reads(self, index);
   kernel.meta(self, dim, index, sparse_grad);
-  kernel.impl(self, dim, index, sparse_grad, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, index, sparse_grad, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& gather_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                         bool sparse_grad, Tensor& out) {
-  native::GivenOutputs<meta::structured_gather, 1> kernel("gather", {&out});
+  meta::structured_gather kernel;
+  native::GivenOutputs<1> outputs("gather", kernel, out);
   native::check_one_device("gather", self, index);
   kernel.meta(self, dim, index, sparse_grad);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -130,17 +134,19 @@ constinit OperatorTable<_ops::index_Tensor_out::schema> _ops::index_Tensor_out::
 namespace {
 Tensor index_add_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                      const Tensor& source, const Scalar& alpha) {
-  native::FreshOutputs<native::structured_index_add_out_cpu, 1> kernel;
+  native::structured_index_add_out_cpu kernel;
+  native::FreshOutputs<1> outputs("index_add", kernel);
   kernel.meta(self, dim, index, source, alpha);
-  kernel.impl(self, dim, index, source, alpha, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, index, source, alpha, outputs[0]);
+  return outputs.take(0);
 }
 Tensor index_add_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                       const Tensor& source, const Scalar& alpha) {
-  native::FreshOutputs<meta::structured_index_add, 1> kernel;
+  meta::structured_index_add kernel;
+  native::FreshOutputs<1> outputs("index_add", kernel);
   native::check_one_device("index_add", self, index, source);
   kernel.meta(self, dim, index, source, alpha);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::index_add::schema> _ops::index_add::table(
@@ -156,19 +162,21 @@ constinit OperatorTable<_ops::index_add::schema> _ops::index_add::table(
 namespace {
 Tensor& index_add__CPU(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
                        const Tensor& source, const Scalar& alpha) {
-  native::InplaceOutput<native::structured_index_add_out_cpu> kernel("index_add_", {&self});
-  kernel.reads(index, source);
+  native::structured_index_add_out_cpu kernel;
+  native::InplaceOutput outputs("index_add_", kernel, self);
+  outputs.reads(index, source);
   kernel.meta(self, dim, index, source, alpha);
-  kernel.impl(self, dim, index, source, alpha, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, index, source, alpha, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& index_add__Meta(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
                         const Tensor& source, const Scalar& alpha) {
-  native::InplaceOutput<meta::structured_index_add> kernel("index_add_", {&self});
+  meta::structured_index_add kernel;
+  native::InplaceOutput outputs("index_add_", kernel, self);
   native::check_one_device("index_add_", self, index, source);
   kernel.meta(self, dim, index, source, alpha);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -185,19 +193,21 @@ constinit OperatorTable<_ops::index_add_::schema> _ops::index_add_::table(
 namespace {
 Tensor& index_add_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                           const Tensor& source, const Scalar& alpha, Tensor& out) {
-  native::GivenOutputs<native::structured_index_add_out_cpu, 1> kernel("index_add", {&out});
-  kernel.reads(self, index, source);
+  native::structured_index_add_out_cpu kernel;
+  native::GivenOutputs<1> outputs("index_add", kernel, out);
+  outputs.reads(self, index, source);
   kernel.meta(self, dim, index, source, alpha);
-  kernel.impl(self, dim, index, source, alpha, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, index, source, alpha, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& index_add_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                            const Tensor& source, const Scalar& alpha, Tensor& out) {
-  native::GivenOutputs<meta::structured_index_add, 1> kernel("index_add", {&out});
+  meta::structured_index_add kernel;
+  native::GivenOutputs<1> outputs("index_add", kernel, out);
   native::check_one_device("index_add", self, index, source);
   kernel.meta(self, dim, index, source, alpha);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -246,16 +256,18 @@ constinit OperatorTable<_ops::index_put_::schema> _ops::index_put_::table(
 // index_select(Tensor self, int dim, Tensor index) -> Tensor
 namespace {
 Tensor index_select_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index) {
-  native::FreshOutputs<native::structured_index_select_out_cpu, 1> kernel;
+  native::structured_index_select_out_cpu kernel;
+  native::FreshOutputs<1> outputs("index_select", kernel);
   kernel.meta(self, dim, index);
-  kernel.impl(self, dim, index, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, index, outputs[0]);
+  return outputs.take(0);
 }
 Tensor index_select_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index) {
-  native::FreshOutputs<meta::structured_index_select, 1> kernel;
+  meta::structured_index_select kernel;
+  native::FreshOutputs<1> outputs("index_select", kernel);
   native::check_one_device("index_select", self, index);
   kernel.meta(self, dim, index);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::index_select::schema> _ops::index_select::table(
@@ -270,19 +282,21 @@ constinit OperatorTable<_ops::index_select::schema> _ops::index_select::table(
 namespace {
 Tensor& index_select_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                              Tensor& out) {
-  native::GivenOutputs<native::structured_index_select_out_cpu, 1> kernel("index_select", {&out});
-  kernel.reads(self, index);
+  native::structured_index_select_out_cpu kernel;
+  native::GivenOutputs<1> outputs("index_select", kernel, out);
+  outputs.reads(self, index);
   kernel.meta(self, dim, index);
-  kernel.impl(self, dim, index, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, index, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& index_select_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                               Tensor& out) {
-  native::GivenOutputs<meta::structured_index_select, 1> kernel("index_select", {&out});
+  meta::structured_index_select kernel;
+  native::GivenOutputs<1> outputs("index_select", kernel, out);
   native::check_one_device("index_select", self, index);
   kernel.meta(self, dim, index);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -348,17 +362,19 @@ constinit OperatorTable<_ops::nonzero_out::schema> _ops::nonzero_out::table(
 namespace {
 Tensor scatter_src_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                        const Tensor& src) {
-  native::FreshOutputs<native::structured_scatter_src_out_cpu, 1> kernel;
+  native::structured_scatter_src_out_cpu kernel;
+  native::FreshOutputs<1> outputs("scatter", kernel);
   kernel.meta(self, dim, index, src);
-  kernel.impl(self, dim, index, src, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, index, src, outputs[0]);
+  return outputs.take(0);
 }
 Tensor scatter_src_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                         const Tensor& src) {
-  native::FreshOutputs<meta::structured_scatter_src, 1> kernel;
+  meta::structured_scatter_src kernel;
+  native::FreshOutputs<1> outputs("scatter", kernel);
   native::check_one_device("scatter", self, index, src);
   kernel.meta(self, dim, index, src);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::scatter_src::schema> _ops::scatter_src::table(
@@ -373,17 +389,19 @@ constinit OperatorTable<_ops::scatter_src::schema> _ops::scatter_src::table(
 namespace {
 Tensor scatter_value_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                          const Scalar& value) {
-  native::FreshOutputs<native::structured_scatter_value_out_cpu, 1> kernel;
+  native::structured_scatter_value_out_cpu kernel;
+  native::FreshOutputs<1> outputs("scatter", kernel);
   kernel.meta(self, dim, index, value);
-  kernel.impl(self, dim, index, value, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, index, value, outputs[0]);
+  return outputs.take(0);
 }
 Tensor scatter_value_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                           const Scalar& value) {
-  native::FreshOutputs<meta::structured_scatter_value, 1> kernel;
+  meta::structured_scatter_value kernel;
+  native::FreshOutputs<1> outputs("scatter", kernel);
   native::check_one_device("scatter", self, index);
   kernel.meta(self, dim, index, value);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::scatter_value::schema> _ops::scatter_value::table(
@@ -398,19 +416,21 @@ constinit OperatorTable<_ops::scatter_value::schema> _ops::scatter_value::table(
 namespace {
 Tensor& scatter__src_CPU(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
                          const Tensor& src) {
-  native::InplaceOutput<native::structured_scatter_src_out_cpu> kernel("scatter_", {&self});
-  kernel.reads(index, src);
+  native::structured_scatter_src_out_cpu kernel;
+  native::InplaceOutput outputs("scatter_", kernel, self);
+  outputs.reads(index, src);
   kernel.meta(self, dim, index, src);
-  kernel.impl(self, dim, index, src, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, index, src, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& scatter__src_Meta(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
                           const Tensor& src) {
-  native::InplaceOutput<meta::structured_scatter_src> kernel("scatter_", {&self});
+  meta::structured_scatter_src kernel;
+  native::InplaceOutput outputs("scatter_", kernel, self);
   native::check_one_device("scatter_", self, index, src);
   kernel.meta(self, dim, index, src);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -426,19 +446,21 @@ constinit OperatorTable<_ops::scatter__src::schema> _ops::scatter__src::table(
 namespace {
 Tensor& scatter__value_CPU(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
                            const Scalar& value) {
-  native::InplaceOutput<native::structured_scatter_value_out_cpu> kernel("scatter_", {&self});
-  kernel.reads(index);
+  native::structured_scatter_value_out_cpu kernel;
+  native::InplaceOutput outputs("scatter_", kernel, self);
+  outputs.reads(index);
   kernel.meta(self, dim, index, value);
-  kernel.impl(self, dim, index, value, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, index, value, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& scatter__value_Meta(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
                             const Scalar& value) {
-  native::InplaceOutput<meta::structured_scatter_value> kernel("scatter_", {&self});
+  meta::structured_scatter_value kernel;
+  native::InplaceOutput outputs("scatter_", kernel, self);
   native::check_one_device("scatter_", self, index);
   kernel.meta(self, dim, index, value);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -454,19 +476,21 @@ constinit OperatorTable<_ops::scatter__value::schema> _ops::scatter__value::tabl
 namespace {
 Tensor& scatter_src_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                             const Tensor& src, Tensor& out) {
-  native::GivenOutputs<native::structured_scatter_src_out_cpu, 1> kernel("scatter", {&out});
-  kernel.reads(self, index, src);
+  native::structured_scatter_src_out_cpu kernel;
+  native::GivenOutputs<1> outputs("scatter", kernel, out);
+  outputs.reads(self, index, src);
   kernel.meta(self, dim, index, src);
-  kernel.impl(self, dim, index, src, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, index, src, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& scatter_src_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                              const Tensor& src, Tensor& out) {
-  native::GivenOutputs<meta::structured_scatter_src, 1> kernel("scatter", {&out});
+  meta::structured_scatter_src kernel;
+  native::GivenOutputs<1> outputs("scatter", kernel, out);
   native::check_one_device("scatter", self, index, src);
   kernel.meta(self, dim, index, src);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -483,19 +507,21 @@ constinit OperatorTable<_ops::scatter_src_out::schema> _ops::scatter_src_out::ta
 namespace {
 Tensor& scatter_value_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                               const Scalar& value, Tensor& out) {
-  native::GivenOutputs<native::structured_scatter_value_out_cpu, 1> kernel("scatter", {&out});
-  kernel.reads(self, index);
+  native::structured_scatter_value_out_cpu kernel;
+  native::GivenOutputs<1> outputs("scatter", kernel, out);
+  outputs.reads(self, index);
   kernel.meta(self, dim, index, value);
-  kernel.impl(self, dim, index, value, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, index, value, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& scatter_value_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                                const Scalar& value, Tensor& out) {
-  native::GivenOutputs<meta::structured_scatter_value, 1> kernel("scatter", {&out});
+  meta::structured_scatter_value kernel;
+  native::GivenOutputs<1> outputs("scatter", kernel, out);
   native::check_one_device("scatter", self, index);
   kernel.meta(self, dim, index, value);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -511,17 +537,19 @@ constinit OperatorTable<_ops::scatter_value_out::schema> _ops::scatter_value_out
 namespace {
 Tensor scatter_add_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                        const Tensor& src) {
-  native::FreshOutputs<native::structured_scatter_add_out_cpu, 1> kernel;
+  native::structured_scatter_add_out_cpu kernel;
+  native::FreshOutputs<1> outputs("scatter_add", kernel);
   kernel.meta(self, dim, index, src);
-  kernel.impl(self, dim, index, src, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, index, src, outputs[0]);
+  return outputs.take(0);
 }
 Tensor scatter_add_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                         const Tensor& src) {
-  native::FreshOutputs<meta::structured_scatter_add, 1> kernel;
+  meta::structured_scatter_add kernel;
+  native::FreshOutputs<1> outputs("scatter_add", kernel);
   native::check_one_device("scatter_add", self, index, src);
   kernel.meta(self, dim, index, src);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::scatter_add::schema> _ops::scatter_add::table(
@@ -536,19 +564,21 @@ constinit OperatorTable<_ops::scatter_add::schema> _ops::scatter_add::table(
 namespace {
 Tensor& scatter_add__CPU(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
                          const Tensor& src) {
-  native::InplaceOutput<native::structured_scatter_add_out_cpu> kernel("scatter_add_", {&self});
-  kernel.reads(index, src);
+  native::structured_scatter_add_out_cpu kernel;
+  native::InplaceOutput outputs("scatter_add_", kernel, self);
+  outputs.reads(index, src);
   kernel.meta(self, dim, index, src);
-  kernel.impl(self, dim, index, src, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, index, src, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& scatter_add__Meta(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
                           const Tensor& src) {
-  native::InplaceOutput<meta::structured_scatter_add> kernel("scatter_add_", {&self});
+  meta::structured_scatter_add kernel;
+  native::InplaceOutput outputs("scatter_add_", kernel, self);
   native::check_one_device("scatter_add_", self, index, src);
   kernel.meta(self, dim, index, src);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -564,19 +594,21 @@ constinit OperatorTable<_ops::scatter_add_::schema> _ops::scatter_add_::table(
 namespace {
 Tensor& scatter_add_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                             const Tensor& src, Tensor& out) {
-  native::GivenOutputs<native::structured_scatter_add_out_cpu, 1> kernel("scatter_add", {&out});
-  kernel.reads(self, index, src);
+  native::structured_scatter_add_out_cpu kernel;
+  native::GivenOutputs<1> outputs("scatter_add", kernel, out);
+  outputs.reads(self, index, src);
   kernel.meta(self, dim, index, src);
-  kernel.impl(self, dim, index, src, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, index, src, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& scatter_add_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
                              const Tensor& src, Tensor& out) {
-  native::GivenOutputs<meta::structured_scatter_add, 1> kernel("scatter_add", {&out});
+  meta::structured_scatter_add kernel;
+  native::GivenOutputs<1> outputs("scatter_add", kernel, out);
   native::check_one_device("scatter_add", self, index, src);
   kernel.meta(self, dim, index, src);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace

@@ -37,21 +37,22 @@ std::tuple<Tensor, Tensor, Tensor> native_layer_norm_CPU(DispatchKeySet, const T
                                                          const std::optional<Tensor>& weight,
                                                          const std::optional<Tensor>& bias,
                                                          double eps) {
-  native::FreshOutputs<native::structured_layer_norm_out, 3> kernel;
+  native::structured_layer_norm_out kernel;
+  native::FreshOutputs<3> outputs("native_layer_norm", kernel);
   kernel.meta(input, normalized_shape, weight, bias, eps);
-  kernel.impl(input, normalized_shape, weight, bias, eps, kernel.output(0), kernel.output(1),
-              kernel.output(2));
-  return {kernel.take(0), kernel.take(1), kernel.take(2)};
+  kernel.impl(input, normalized_shape, weight, bias, eps, outputs[0], outputs[1], outputs[2]);
+  return {outputs.take(0), outputs.take(1), outputs.take(2)};
 }
 std::tuple<Tensor, Tensor, Tensor> native_layer_norm_Meta(DispatchKeySet, const Tensor& input,
                                                           IntArrayRef normalized_shape,
                                                           const std::optional<Tensor>& weight,
                                                           const std::optional<Tensor>& bias,
                                                           double eps) {
-  native::FreshOutputs<meta::structured_native_layer_norm, 3> kernel;
+  meta::structured_native_layer_norm kernel;
+  native::FreshOutputs<3> outputs("native_layer_norm", kernel);
   native::check_one_device("native_layer_norm", input, weight, bias);
   kernel.meta(input, normalized_shape, weight, bias, eps);
-  return {kernel.take(0), kernel.take(1), kernel.take(2)};
+  return {outputs.take(0), outputs.take(1), outputs.take(2)};
 }
 }  // namespace
 constinit OperatorTable<_ops::native_layer_norm::schema> _ops::native_layer_norm::table(
@@ -72,24 +73,23 @@ std::tuple<Tensor&, Tensor&, Tensor&> native_layer_norm_out_CPU(DispatchKeySet, 
                                                                 const std::optional<Tensor>& bias,
                                                                 double eps, Tensor& out0,
                                                                 Tensor& out1, Tensor& out2) {
-  native::GivenOutputs<native::structured_layer_norm_out, 3> kernel("native_layer_norm",
-                                                                    {&out0, &out1, &out2});
-  kernel.reads(input, weight, bias);
+  native::structured_layer_norm_out kernel;
+  native::GivenOutputs<3> outputs("native_layer_norm", kernel, out0, out1, out2);
+  outputs.reads(input, weight, bias);
   kernel.meta(input, normalized_shape, weight, bias, eps);
-  kernel.impl(input, normalized_shape, weight, bias, eps, kernel.output(0), kernel.output(1),
-              kernel.output(2));
-  kernel.finish();
+  kernel.impl(input, normalized_shape, weight, bias, eps, outputs[0], outputs[1], outputs[2]);
+  outputs.finish();
   return {out0, out1, out2};
 }
 std::tuple<Tensor&, Tensor&, Tensor&> native_layer_norm_out_Meta(
     DispatchKeySet, const Tensor& input, IntArrayRef normalized_shape,
     const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, double eps,
     Tensor& out0, Tensor& out1, Tensor& out2) {
-  native::GivenOutputs<meta::structured_native_layer_norm, 3> kernel("native_layer_norm",
-                                                                     {&out0, &out1, &out2});
+  meta::structured_native_layer_norm kernel;
+  native::GivenOutputs<3> outputs("native_layer_norm", kernel, out0, out1, out2);
   native::check_one_device("native_layer_norm", input, weight, bias);
   kernel.meta(input, normalized_shape, weight, bias, eps);
-  kernel.finish();
+  outputs.finish();
   return {out0, out1, out2};
 }
 }  // namespace

@@ -33,17 +33,19 @@ namespace at::inline oploom_v1 {
 namespace {
 Tensor addmm_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat1, const Tensor& mat2,
                  const Scalar& beta, const Scalar& alpha) {
-  native::FreshOutputs<native::structured_addmm_out, 1> kernel;
+  native::structured_addmm_out kernel;
+  native::FreshOutputs<1> outputs("addmm", kernel);
   kernel.meta(self, mat1, mat2, beta, alpha);
-  kernel.impl(self, mat1, mat2, beta, alpha, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, mat1, mat2, beta, alpha, outputs[0]);
+  return outputs.take(0);
 }
 Tensor addmm_Meta(DispatchKeySet, const Tensor& self, const Tensor& mat1, const Tensor& mat2,
                   const Scalar& beta, const Scalar& alpha) {
-  native::FreshOutputs<meta::structured_addmm, 1> kernel;
+  meta::structured_addmm kernel;
+  native::FreshOutputs<1> outputs("addmm", kernel);
   native::check_one_device("addmm", self, mat1, mat2);
   kernel.meta(self, mat1, mat2, beta, alpha);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::addmm::schema> _ops::addmm::table(
@@ -58,19 +60,21 @@ constinit OperatorTable<_ops::addmm::schema> _ops::addmm::table(
 namespace {
 Tensor& addmm__CPU(DispatchKeySet, Tensor& self, const Tensor& mat1, const Tensor& mat2,
                    const Scalar& beta, const Scalar& alpha) {
-  native::InplaceOutput<native::structured_addmm_out> kernel("addmm_", {&self});
-  kernel.reads(mat1, mat2);
+  native::structured_addmm_out kernel;
+  native::InplaceOutput outputs("addmm_", kernel, self);
+  outputs.reads(mat1, mat2);
   kernel.meta(self, mat1, mat2, beta, alpha);
-  kernel.impl(self, mat1, mat2, beta, alpha, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, mat1, mat2, beta, alpha, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& addmm__Meta(DispatchKeySet, Tensor& self, const Tensor& mat1, const Tensor& mat2,
                     const Scalar& beta, const Scalar& alpha) {
-  native::InplaceOutput<meta::structured_addmm> kernel("addmm_", {&self});
+  meta::structured_addmm kernel;
+  native::InplaceOutput outputs("addmm_", kernel, self);
   native::check_one_device("addmm_", self, mat1, mat2);
   kernel.meta(self, mat1, mat2, beta, alpha);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -87,19 +91,21 @@ constinit OperatorTable<_ops::addmm_::schema> _ops::addmm_::table(
 namespace {
 Tensor& addmm_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat1, const Tensor& mat2,
                       const Scalar& beta, const Scalar& alpha, Tensor& out) {
-  native::GivenOutputs<native::structured_addmm_out, 1> kernel("addmm", {&out});
-  kernel.reads(self, mat1, mat2);
+  native::structured_addmm_out kernel;
+  native::GivenOutputs<1> outputs("addmm", kernel, out);
+  outputs.reads(self, mat1, mat2);
   kernel.meta(self, mat1, mat2, beta, alpha);
-  kernel.impl(self, mat1, mat2, beta, alpha, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, mat1, mat2, beta, alpha, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& addmm_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& mat1, const Tensor& mat2,
                        const Scalar& beta, const Scalar& alpha, Tensor& out) {
-  native::GivenOutputs<meta::structured_addmm, 1> kernel("addmm", {&out});
+  meta::structured_addmm kernel;
+  native::GivenOutputs<1> outputs("addmm", kernel, out);
   native::check_one_device("addmm", self, mat1, mat2);
   kernel.meta(self, mat1, mat2, beta, alpha);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -115,17 +121,19 @@ constinit OperatorTable<_ops::addmm_out::schema> _ops::addmm_out::table(
 namespace {
 Tensor addmv_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat, const Tensor& vec,
                  const Scalar& beta, const Scalar& alpha) {
-  native::FreshOutputs<native::structured_addmv_out, 1> kernel;
+  native::structured_addmv_out kernel;
+  native::FreshOutputs<1> outputs("addmv", kernel);
   kernel.meta(self, mat, vec, beta, alpha);
-  kernel.impl(self, mat, vec, beta, alpha, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, mat, vec, beta, alpha, outputs[0]);
+  return outputs.take(0);
 }
 Tensor addmv_Meta(DispatchKeySet, const Tensor& self, const Tensor& mat, const Tensor& vec,
                   const Scalar& beta, const Scalar& alpha) {
-  native::FreshOutputs<meta::structured_addmv, 1> kernel;
+  meta::structured_addmv kernel;
+  native::FreshOutputs<1> outputs("addmv", kernel);
   native::check_one_device("addmv", self, mat, vec);
   kernel.meta(self, mat, vec, beta, alpha);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::addmv::schema> _ops::addmv::table(
@@ -140,19 +148,21 @@ constinit OperatorTable<_ops::addmv::schema> _ops::addmv::table(
 namespace {
 Tensor& addmv__CPU(DispatchKeySet, Tensor& self, const Tensor& mat, const Tensor& vec,
                    const Scalar& beta, const Scalar& alpha) {
-  native::InplaceOutput<native::structured_addmv_out> kernel("addmv_", {&self});
-  kernel.reads(mat, vec);
+  native::structured_addmv_out kernel;
+  native::InplaceOutput outputs("addmv_", kernel, self);
+  outputs.reads(mat, vec);
   kernel.meta(self, mat, vec, beta, alpha);
-  kernel.impl(self, mat, vec, beta, alpha, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, mat, vec, beta, alpha, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& addmv__Meta(DispatchKeySet, Tensor& self, const Tensor& mat, const Tensor& vec,
                     const Scalar& beta, const Scalar& alpha) {
-  native::InplaceOutput<meta::structured_addmv> kernel("addmv_", {&self});
+  meta::structured_addmv kernel;
+  native::InplaceOutput outputs("addmv_", kernel, self);
   native::check_one_device("addmv_", self, mat, vec);
   kernel.meta(self, mat, vec, beta, alpha);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -169,19 +179,21 @@ constinit OperatorTable<_ops::addmv_::schema> _ops::addmv_::table(
 namespace {
 Tensor& addmv_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat, const Tensor& vec,
                       const Scalar& beta, const Scalar& alpha, Tensor& out) {
-  native::GivenOutputs<native::structured_addmv_out, 1> kernel("addmv", {&out});
-  kernel.reads(self, mat, vec);
+  native::structured_addmv_out kernel;
+  native::GivenOutputs<1> outputs("addmv", kernel, out);
+  outputs.reads(self, mat, vec);
   kernel.meta(self, mat, vec, beta, alpha);
-  kernel.impl(self, mat, vec, beta, alpha, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, mat, vec, beta, alpha, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& addmv_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& mat, const Tensor& vec,
                        const Scalar& beta, const Scalar& alpha, Tensor& out) {
-  native::GivenOutputs<meta::structured_addmv, 1> kernel("addmv", {&out});
+  meta::structured_addmv kernel;
+  native::GivenOutputs<1> outputs("addmv", kernel, out);
   native::check_one_device("addmv", self, mat, vec);
   kernel.meta(self, mat, vec, beta, alpha);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -197,17 +209,19 @@ constinit OperatorTable<_ops::addmv_out::schema> _ops::addmv_out::table(
 namespace {
 Tensor baddbmm_CPU(DispatchKeySet, const Tensor& self, const Tensor& batch1, const Tensor& batch2,
                    const Scalar& beta, const Scalar& alpha) {
-  native::FreshOutputs<native::structured_baddbmm_out, 1> kernel;
+  native::structured_baddbmm_out kernel;
+  native::FreshOutputs<1> outputs("baddbmm", kernel);
   kernel.meta(self, batch1, batch2, beta, alpha);
-  kernel.impl(self, batch1, batch2, beta, alpha, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, batch1, batch2, beta, alpha, outputs[0]);
+  return outputs.take(0);
 }
 Tensor baddbmm_Meta(DispatchKeySet, const Tensor& self, const Tensor& batch1, const Tensor& batch2,
                     const Scalar& beta, const Scalar& alpha) {
-  native::FreshOutputs<meta::structured_baddbmm, 1> kernel;
+  meta::structured_baddbmm kernel;
+  native::FreshOutputs<1> outputs("baddbmm", kernel);
   native::check_one_device("baddbmm", self, batch1, batch2);
   kernel.meta(self, batch1, batch2, beta, alpha);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::baddbmm::schema> _ops::baddbmm::table(
@@ -223,19 +237,21 @@ constinit OperatorTable<_ops::baddbmm::schema> _ops::baddbmm::table(
 namespace {
 Tensor& baddbmm__CPU(DispatchKeySet, Tensor& self, const Tensor& batch1, const Tensor& batch2,
                      const Scalar& beta, const Scalar& alpha) {
-  native::InplaceOutput<native::structured_baddbmm_out> kernel("baddbmm_", {&self});
-  kernel.reads(batch1, batch2);
+  native::structured_baddbmm_out kernel;
+  native::InplaceOutput outputs("baddbmm_", kernel, self);
+  outputs.reads(batch1, batch2);
   kernel.meta(self, batch1, batch2, beta, alpha);
-  kernel.impl(self, batch1, batch2, beta, alpha, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, batch1, batch2, beta, alpha, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& baddbmm__Meta(DispatchKeySet, Tensor& self, const Tensor& batch1, const Tensor& batch2,
                       const Scalar& beta, const Scalar& alpha) {
-  native::InplaceOutput<meta::structured_baddbmm> kernel("baddbmm_", {&self});
+  meta::structured_baddbmm kernel;
+  native::InplaceOutput outputs("baddbmm_", kernel, self);
   native::check_one_device("baddbmm_", self, batch1, batch2);
   kernel.meta(self, batch1, batch2, beta, alpha);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -253,20 +269,22 @@ namespace {
 Tensor& baddbmm_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& batch1,
                         const Tensor& batch2, const Scalar& beta, const Scalar& alpha,
                         Tensor& out) {
-  native::GivenOutputs<native::structured_baddbmm_out, 1> kernel("baddbmm", {&out});
-  kernel.reads(self, batch1, batch2);
+  native::structured_baddbmm_out kernel;
+  native::GivenOutputs<1> outputs("baddbmm", kernel, out);
+  outputs.reads(self, batch1, batch2);
   kernel.meta(self, batch1, batch2, beta, alpha);
-  kernel.impl(self, batch1, batch2, beta, alpha, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, batch1, batch2, beta, alpha, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& baddbmm_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& batch1,
                          const Tensor& batch2, const Scalar& beta, const Scalar& alpha,
                          Tensor& out) {
-  native::GivenOutputs<meta::structured_baddbmm, 1> kernel("baddbmm", {&out});
+  meta::structured_baddbmm kernel;
+  native::GivenOutputs<1> outputs("baddbmm", kernel, out);
   native::check_one_device("baddbmm", self, batch1, batch2);
   kernel.meta(self, batch1, batch2, beta, alpha);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -281,16 +299,18 @@ constinit OperatorTable<_ops::baddbmm_out::schema> _ops::baddbmm_out::table(
 // bmm(Tensor self, Tensor mat2) -> Tensor
 namespace {
 Tensor bmm_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat2) {
-  native::FreshOutputs<native::structured_bmm_out, 1> kernel;
+  native::structured_bmm_out kernel;
+  native::FreshOutputs<1> outputs("bmm", kernel);
   kernel.meta(self, mat2);
-  kernel.impl(self, mat2, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, mat2, outputs[0]);
+  return outputs.take(0);
 }
 Tensor bmm_Meta(DispatchKeySet, const Tensor& self, const Tensor& mat2) {
-  native::FreshOutputs<meta::structured_bmm, 1> kernel;
+  meta::structured_bmm kernel;
+  native::FreshOutputs<1> outputs("bmm", kernel);
   native::check_one_device("bmm", self, mat2);
   kernel.meta(self, mat2);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::bmm::schema> _ops::bmm::table(
@@ -304,18 +324,20 @@ constinit OperatorTable<_ops::bmm::schema> _ops::bmm::table(
 // bmm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& bmm_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat2, Tensor& out) {
-  native::GivenOutputs<native::structured_bmm_out, 1> kernel("bmm", {&out});
-  kernel.reads(self, mat2);
+  native::structured_bmm_out kernel;
+  native::GivenOutputs<1> outputs("bmm", kernel, out);
+  outputs.reads(self, mat2);
   kernel.meta(self, mat2);
-  kernel.impl(self, mat2, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, mat2, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& bmm_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& mat2, Tensor& out) {
-  native::GivenOutputs<meta::structured_bmm, 1> kernel("bmm", {&out});
+  meta::structured_bmm kernel;
+  native::GivenOutputs<1> outputs("bmm", kernel, out);
   native::check_one_device("bmm", self, mat2);
   kernel.meta(self, mat2);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -330,16 +352,18 @@ constinit OperatorTable<_ops::bmm_out::schema> _ops::bmm_out::table(
 // dot(Tensor self, Tensor tensor) -> Tensor
 namespace {
 Tensor dot_CPU(DispatchKeySet, const Tensor& self, const Tensor& tensor) {
-  native::FreshOutputs<native::structured_dot_out, 1> kernel;
+  native::structured_dot_out kernel;
+  native::FreshOutputs<1> outputs("dot", kernel);
   kernel.meta(self, tensor);
-  kernel.impl(self, tensor, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, tensor, outputs[0]);
+  return outputs.take(0);
 }
 Tensor dot_Meta(DispatchKeySet, const Tensor& self, const Tensor& tensor) {
-  native::FreshOutputs<meta::structured_dot, 1> kernel;
+  meta::structured_dot kernel;
+  native::FreshOutputs<1> outputs("dot", kernel);
   native::check_one_device("dot", self, tensor);
   kernel.meta(self, tensor);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::dot::schema> _ops::dot::table(
@@ -353,18 +377,20 @@ constinit OperatorTable<_ops::dot::schema> _ops::dot::table(
 // dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& dot_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& tensor, Tensor& out) {
-  native::GivenOutputs<native::structured_dot_out, 1> kernel("dot", {&out});
-  kernel.reads(self, tensor);
+  native::structured_dot_out kernel;
+  native::GivenOutputs<1> outputs("dot", kernel, out);
+  outputs.reads(self, tensor);
   kernel.meta(self, tensor);
-  kernel.impl(self, tensor, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, tensor, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& dot_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& tensor, Tensor& out) {
-  native::GivenOutputs<meta::structured_dot, 1> kernel("dot", {&out});
+  meta::structured_dot kernel;
+  native::GivenOutputs<1> outputs("dot", kernel, out);
   native::check_one_device("dot", self, tensor);
   kernel.meta(self, tensor);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -450,16 +476,18 @@ constinit OperatorTable<_ops::matmul_out::schema> _ops::matmul_out::table(
 // mm(Tensor self, Tensor mat2) -> Tensor
 namespace {
 Tensor mm_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat2) {
-  native::FreshOutputs<native::structured_mm_out, 1> kernel;
+  native::structured_mm_out kernel;
+  native::FreshOutputs<1> outputs("mm", kernel);
   kernel.meta(self, mat2);
-  kernel.impl(self, mat2, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, mat2, outputs[0]);
+  return outputs.take(0);
 }
 Tensor mm_Meta(DispatchKeySet, const Tensor& self, const Tensor& mat2) {
-  native::FreshOutputs<meta::structured_mm, 1> kernel;
+  meta::structured_mm kernel;
+  native::FreshOutputs<1> outputs("mm", kernel);
   native::check_one_device("mm", self, mat2);
   kernel.meta(self, mat2);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::mm::schema> _ops::mm::table(
@@ -473,18 +501,20 @@ constinit OperatorTable<_ops::mm::schema> _ops::mm::table(
 // mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& mm_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& mat2, Tensor& out) {
-  native::GivenOutputs<native::structured_mm_out, 1> kernel("mm", {&out});
-  kernel.reads(self, mat2);
+  native::structured_mm_out kernel;
+  native::GivenOutputs<1> outputs("mm", kernel, out);
+  outputs.reads(self, mat2);
   kernel.meta(self, mat2);
-  kernel.impl(self, mat2, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, mat2, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& mm_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& mat2, Tensor& out) {
-  native::GivenOutputs<meta::structured_mm, 1> kernel("mm", {&out});
+  meta::structured_mm kernel;
+  native::GivenOutputs<1> outputs("mm", kernel, out);
   native::check_one_device("mm", self, mat2);
   kernel.meta(self, mat2);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -499,16 +529,18 @@ constinit OperatorTable<_ops::mm_out::schema> _ops::mm_out::table(
 // mv(Tensor self, Tensor vec) -> Tensor
 namespace {
 Tensor mv_CPU(DispatchKeySet, const Tensor& self, const Tensor& vec) {
-  native::FreshOutputs<native::structured_mv_out, 1> kernel;
+  native::structured_mv_out kernel;
+  native::FreshOutputs<1> outputs("mv", kernel);
   kernel.meta(self, vec);
-  kernel.impl(self, vec, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, vec, outputs[0]);
+  return outputs.take(0);
 }
 Tensor mv_Meta(DispatchKeySet, const Tensor& self, const Tensor& vec) {
-  native::FreshOutputs<meta::structured_mv, 1> kernel;
+  meta::structured_mv kernel;
+  native::FreshOutputs<1> outputs("mv", kernel);
   native::check_one_device("mv", self, vec);
   kernel.meta(self, vec);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::mv::schema> _ops::mv::table(
@@ -522,18 +554,20 @@ constinit OperatorTable<_ops::mv::schema> _ops::mv::table(
 // mv.out(Tensor self, Tensor vec, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& mv_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& vec, Tensor& out) {
-  native::GivenOutputs<native::structured_mv_out, 1> kernel("mv", {&out});
-  kernel.reads(self, vec);
+  native::structured_mv_out kernel;
+  native::GivenOutputs<1> outputs("mv", kernel, out);
+  outputs.reads(self, vec);
   kernel.meta(self, vec);
-  kernel.impl(self, vec, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, vec, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& mv_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& vec, Tensor& out) {
-  native::GivenOutputs<meta::structured_mv, 1> kernel("mv", {&out});
+  meta::structured_mv kernel;
+  native::GivenOutputs<1> outputs("mv", kernel, out);
   native::check_one_device("mv", self, vec);
   kernel.meta(self, vec);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace

@@ -46,16 +46,18 @@ constinit OperatorTable<_ops::cross_entropy_loss::schema> _ops::cross_entropy_lo
 // mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
 namespace {
 Tensor mse_loss_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, int64_t reduction) {
-  native::FreshOutputs<native::structured_mse_loss_out, 1> kernel;
+  native::structured_mse_loss_out kernel;
+  native::FreshOutputs<1> outputs("mse_loss", kernel);
   kernel.meta(self, target, reduction);
-  kernel.impl(self, target, reduction, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, target, reduction, outputs[0]);
+  return outputs.take(0);
 }
 Tensor mse_loss_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, int64_t reduction) {
-  native::FreshOutputs<meta::structured_mse_loss, 1> kernel;
+  meta::structured_mse_loss kernel;
+  native::FreshOutputs<1> outputs("mse_loss", kernel);
   native::check_one_device("mse_loss", self, target);
   kernel.meta(self, target, reduction);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::mse_loss::schema> _ops::mse_loss::table(
@@ -70,19 +72,21 @@ constinit OperatorTable<_ops::mse_loss::schema> _ops::mse_loss::table(
 namespace {
 Tensor& mse_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target,
                          int64_t reduction, Tensor& out) {
-  native::GivenOutputs<native::structured_mse_loss_out, 1> kernel("mse_loss", {&out});
-  kernel.reads(self, target);
+  native::structured_mse_loss_out kernel;
+  native::GivenOutputs<1> outputs("mse_loss", kernel, out);
+  outputs.reads(self, target);
   kernel.meta(self, target, reduction);
-  kernel.impl(self, target, reduction, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, target, reduction, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& mse_loss_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target,
                           int64_t reduction, Tensor& out) {
-  native::GivenOutputs<meta::structured_mse_loss, 1> kernel("mse_loss", {&out});
+  meta::structured_mse_loss kernel;
+  native::GivenOutputs<1> outputs("mse_loss", kernel, out);
   native::check_one_device("mse_loss", self, target);
   kernel.meta(self, target, reduction);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -199,20 +203,21 @@ Tensor nll_loss2d_backward_CPU(DispatchKeySet, const Tensor& grad_output, const 
                                const Tensor& target, const std::optional<Tensor>& weight,
                                int64_t reduction, int64_t ignore_index,
                                const Tensor& total_weight) {
-  native::FreshOutputs<native::structured_nll_loss2d_backward_out, 1> kernel;
+  native::structured_nll_loss2d_backward_out kernel;
+  native::FreshOutputs<1> outputs("nll_loss2d_backward", kernel);
   kernel.meta(grad_output, self, target, weight, reduction, ignore_index, total_weight);
-  kernel.impl(grad_output, self, target, weight, reduction, ignore_index, total_weight,
-              kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(grad_output, self, target, weight, reduction, ignore_index, total_weight, outputs[0]);
+  return outputs.take(0);
 }
 Tensor nll_loss2d_backward_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
                                 const Tensor& target, const std::optional<Tensor>& weight,
                                 int64_t reduction, int64_t ignore_index,
                                 const Tensor& total_weight) {
-  native::FreshOutputs<meta::structured_nll_loss2d_backward, 1> kernel;
+  meta::structured_nll_loss2d_backward kernel;
+  native::FreshOutputs<1> outputs("nll_loss2d_backward", kernel);
   native::check_one_device("nll_loss2d_backward", grad_output, self, target, weight, total_weight);
   kernel.meta(grad_output, self, target, weight, reduction, ignore_index, total_weight);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::nll_loss2d_backward::schema> _ops::nll_loss2d_backward::table(
@@ -231,13 +236,12 @@ Tensor& nll_loss2d_backward_grad_input_CPU(DispatchKeySet, const Tensor& grad_ou
                                            const std::optional<Tensor>& weight, int64_t reduction,
                                            int64_t ignore_index, const Tensor& total_weight,
                                            Tensor& out) {
-  native::GivenOutputs<native::structured_nll_loss2d_backward_out, 1> kernel("nll_loss2d_backward",
-                                                                             {&out});
-  kernel.reads(grad_output, self, target, weight, total_weight);
+  native::structured_nll_loss2d_backward_out kernel;
+  native::GivenOutputs<1> outputs("nll_loss2d_backward", kernel, out);
+  outputs.reads(grad_output, self, target, weight, total_weight);
   kernel.meta(grad_output, self, target, weight, reduction, ignore_index, total_weight);
-  kernel.impl(grad_output, self, target, weight, reduction, ignore_index, total_weight,
-              kernel.output(0));
-  kernel.finish();
+  kernel.impl(grad_output, self, target, weight, reduction, ignore_index, total_weight, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& nll_loss2d_backward_grad_input_Meta(DispatchKeySet, const Tensor& grad_output,
@@ -245,11 +249,11 @@ Tensor& nll_loss2d_backward_grad_input_Meta(DispatchKeySet, const Tensor& grad_o
                                             const std::optional<Tensor>& weight, int64_t reduction,
                                             int64_t ignore_index, const Tensor& total_weight,
                                             Tensor& out) {
-  native::GivenOutputs<meta::structured_nll_loss2d_backward, 1> kernel("nll_loss2d_backward",
-                                                                       {&out});
+  meta::structured_nll_loss2d_backward kernel;
+  native::GivenOutputs<1> outputs("nll_loss2d_backward", kernel, out);
   native::check_one_device("nll_loss2d_backward", grad_output, self, target, weight, total_weight);
   kernel.meta(grad_output, self, target, weight, reduction, ignore_index, total_weight);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -269,19 +273,21 @@ std::tuple<Tensor, Tensor> nll_loss2d_forward_CPU(DispatchKeySet, const Tensor& 
                                                   const Tensor& target,
                                                   const std::optional<Tensor>& weight,
                                                   int64_t reduction, int64_t ignore_index) {
-  native::FreshOutputs<native::structured_nll_loss2d_forward_out, 2> kernel;
+  native::structured_nll_loss2d_forward_out kernel;
+  native::FreshOutputs<2> outputs("nll_loss2d_forward", kernel);
   kernel.meta(self, target, weight, reduction, ignore_index);
-  kernel.impl(self, target, weight, reduction, ignore_index, kernel.output(0), kernel.output(1));
-  return {kernel.take(0), kernel.take(1)};
+  kernel.impl(self, target, weight, reduction, ignore_index, outputs[0], outputs[1]);
+  return {outputs.take(0), outputs.take(1)};
 }
 std::tuple<Tensor, Tensor> nll_loss2d_forward_Meta(DispatchKeySet, const Tensor& self,
                                                    const Tensor& target,
                                                    const std::optional<Tensor>& weight,
                                                    int64_t reduction, int64_t ignore_index) {
-  native::FreshOutputs<meta::structured_nll_loss2d_forward, 2> kernel;
+  meta::structured_nll_loss2d_forward kernel;
+  native::FreshOutputs<2> outputs("nll_loss2d_forward", kernel);
   native::check_one_device("nll_loss2d_forward", self, target, weight);
   kernel.meta(self, target, weight, reduction, ignore_index);
-  return {kernel.take(0), kernel.take(1)};
+  return {outputs.take(0), outputs.take(1)};
 }
 }  // namespace
 constinit OperatorTable<_ops::nll_loss2d_forward::schema> _ops::nll_loss2d_forward::table(
@@ -301,12 +307,12 @@ std::tuple<Tensor&, Tensor&> nll_loss2d_forward_output_CPU(DispatchKeySet, const
                                                            const std::optional<Tensor>& weight,
                                                            int64_t reduction, int64_t ignore_index,
                                                            Tensor& output, Tensor& total_weight) {
-  native::GivenOutputs<native::structured_nll_loss2d_forward_out, 2> kernel(
-      "nll_loss2d_forward", {&output, &total_weight});
-  kernel.reads(self, target, weight);
+  native::structured_nll_loss2d_forward_out kernel;
+  native::GivenOutputs<2> outputs("nll_loss2d_forward", kernel, output, total_weight);
+  outputs.reads(self, target, weight);
   kernel.meta(self, target, weight, reduction, ignore_index);
-  kernel.impl(self, target, weight, reduction, ignore_index, kernel.output(0), kernel.output(1));
-  kernel.finish();
+  kernel.impl(self, target, weight, reduction, ignore_index, outputs[0], outputs[1]);
+  outputs.finish();
   return {output, total_weight};
 }
 std::tuple<Tensor&, Tensor&> nll_loss2d_forward_output_Meta(DispatchKeySet, const Tensor& self,
@@ -314,11 +320,11 @@ std::tuple<Tensor&, Tensor&> nll_loss2d_forward_output_Meta(DispatchKeySet, cons
                                                             const std::optional<Tensor>& weight,
                                                             int64_t reduction, int64_t ignore_index,
                                                             Tensor& output, Tensor& total_weight) {
-  native::GivenOutputs<meta::structured_nll_loss2d_forward, 2> kernel("nll_loss2d_forward",
-                                                                      {&output, &total_weight});
+  meta::structured_nll_loss2d_forward kernel;
+  native::GivenOutputs<2> outputs("nll_loss2d_forward", kernel, output, total_weight);
   native::check_one_device("nll_loss2d_forward", self, target, weight);
   kernel.meta(self, target, weight, reduction, ignore_index);
-  kernel.finish();
+  outputs.finish();
   return {output, total_weight};
 }
 }  // namespace
@@ -337,19 +343,20 @@ namespace {
 Tensor nll_loss_backward_CPU(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
                              const Tensor& target, const std::optional<Tensor>& weight,
                              int64_t reduction, int64_t ignore_index, const Tensor& total_weight) {
-  native::FreshOutputs<native::structured_nll_loss_backward_out, 1> kernel;
+  native::structured_nll_loss_backward_out kernel;
+  native::FreshOutputs<1> outputs("nll_loss_backward", kernel);
   kernel.meta(grad_output, self, target, weight, reduction, ignore_index, total_weight);
-  kernel.impl(grad_output, self, target, weight, reduction, ignore_index, total_weight,
-              kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(grad_output, self, target, weight, reduction, ignore_index, total_weight, outputs[0]);
+  return outputs.take(0);
 }
 Tensor nll_loss_backward_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
                               const Tensor& target, const std::optional<Tensor>& weight,
                               int64_t reduction, int64_t ignore_index, const Tensor& total_weight) {
-  native::FreshOutputs<meta::structured_nll_loss_backward, 1> kernel;
+  meta::structured_nll_loss_backward kernel;
+  native::FreshOutputs<1> outputs("nll_loss_backward", kernel);
   native::check_one_device("nll_loss_backward", grad_output, self, target, weight, total_weight);
   kernel.meta(grad_output, self, target, weight, reduction, ignore_index, total_weight);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::nll_loss_backward::schema> _ops::nll_loss_backward::table(
@@ -368,13 +375,12 @@ Tensor& nll_loss_backward_grad_input_CPU(DispatchKeySet, const Tensor& grad_outp
                                          const std::optional<Tensor>& weight, int64_t reduction,
                                          int64_t ignore_index, const Tensor& total_weight,
                                          Tensor& out) {
-  native::GivenOutputs<native::structured_nll_loss_backward_out, 1> kernel("nll_loss_backward",
-                                                                           {&out});
-  kernel.reads(grad_output, self, target, weight, total_weight);
+  native::structured_nll_loss_backward_out kernel;
+  native::GivenOutputs<1> outputs("nll_loss_backward", kernel, out);
+  outputs.reads(grad_output, self, target, weight, total_weight);
   kernel.meta(grad_output, self, target, weight, reduction, ignore_index, total_weight);
-  kernel.impl(grad_output, self, target, weight, reduction, ignore_index, total_weight,
-              kernel.output(0));
-  kernel.finish();
+  kernel.impl(grad_output, self, target, weight, reduction, ignore_index, total_weight, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& nll_loss_backward_grad_input_Meta(DispatchKeySet, const Tensor& grad_output,
@@ -382,10 +388,11 @@ Tensor& nll_loss_backward_grad_input_Meta(DispatchKeySet, const Tensor& grad_out
                                           const std::optional<Tensor>& weight, int64_t reduction,
                                           int64_t ignore_index, const Tensor& total_weight,
                                           Tensor& out) {
-  native::GivenOutputs<meta::structured_nll_loss_backward, 1> kernel("nll_loss_backward", {&out});
+  meta::structured_nll_loss_backward kernel;
+  native::GivenOutputs<1> outputs("nll_loss_backward", kernel, out);
   native::check_one_device("nll_loss_backward", grad_output, self, target, weight, total_weight);
   kernel.meta(grad_output, self, target, weight, reduction, ignore_index, total_weight);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -405,19 +412,21 @@ std::tuple<Tensor, Tensor> nll_loss_forward_CPU(DispatchKeySet, const Tensor& se
                                                 const Tensor& target,
                                                 const std::optional<Tensor>& weight,
                                                 int64_t reduction, int64_t ignore_index) {
-  native::FreshOutputs<native::structured_nll_loss_forward_out, 2> kernel;
+  native::structured_nll_loss_forward_out kernel;
+  native::FreshOutputs<2> outputs("nll_loss_forward", kernel);
   kernel.meta(self, target, weight, reduction, ignore_index);
-  kernel.impl(self, target, weight, reduction, ignore_index, kernel.output(0), kernel.output(1));
-  return {kernel.take(0), kernel.take(1)};
+  kernel.impl(self, target, weight, reduction, ignore_index, outputs[0], outputs[1]);
+  return {outputs.take(0), outputs.take(1)};
 }
 std::tuple<Tensor, Tensor> nll_loss_forward_Meta(DispatchKeySet, const Tensor& self,
                                                  const Tensor& target,
                                                  const std::optional<Tensor>& weight,
                                                  int64_t reduction, int64_t ignore_index) {
-  native::FreshOutputs<meta::structured_nll_loss_forward, 2> kernel;
+  meta::structured_nll_loss_forward kernel;
+  native::FreshOutputs<2> outputs("nll_loss_forward", kernel);
   native::check_one_device("nll_loss_forward", self, target, weight);
   kernel.meta(self, target, weight, reduction, ignore_index);
-  return {kernel.take(0), kernel.take(1)};
+  return {outputs.take(0), outputs.take(1)};
 }
 }  // namespace
 constinit OperatorTable<_ops::nll_loss_forward::schema> _ops::nll_loss_forward::table(
@@ -437,12 +446,12 @@ std::tuple<Tensor&, Tensor&> nll_loss_forward_output_CPU(DispatchKeySet, const T
                                                          const std::optional<Tensor>& weight,
                                                          int64_t reduction, int64_t ignore_index,
                                                          Tensor& output, Tensor& total_weight) {
-  native::GivenOutputs<native::structured_nll_loss_forward_out, 2> kernel("nll_loss_forward",
-                                                                          {&output, &total_weight});
-  kernel.reads(self, target, weight);
+  native::structured_nll_loss_forward_out kernel;
+  native::GivenOutputs<2> outputs("nll_loss_forward", kernel, output, total_weight);
+  outputs.reads(self, target, weight);
   kernel.meta(self, target, weight, reduction, ignore_index);
-  kernel.impl(self, target, weight, reduction, ignore_index, kernel.output(0), kernel.output(1));
-  kernel.finish();
+  kernel.impl(self, target, weight, reduction, ignore_index, outputs[0], outputs[1]);
+  outputs.finish();
   return {output, total_weight};
 }
 std::tuple<Tensor&, Tensor&> nll_loss_forward_output_Meta(DispatchKeySet, const Tensor& self,
@@ -450,11 +459,11 @@ std::tuple<Tensor&, Tensor&> nll_loss_forward_output_Meta(DispatchKeySet, const 
                                                           const std::optional<Tensor>& weight,
                                                           int64_t reduction, int64_t ignore_index,
                                                           Tensor& output, Tensor& total_weight) {
-  native::GivenOutputs<meta::structured_nll_loss_forward, 2> kernel("nll_loss_forward",
-                                                                    {&output, &total_weight});
+  meta::structured_nll_loss_forward kernel;
+  native::GivenOutputs<2> outputs("nll_loss_forward", kernel, output, total_weight);
   native::check_one_device("nll_loss_forward", self, target, weight);
   kernel.meta(self, target, weight, reduction, ignore_index);
-  kernel.finish();
+  outputs.finish();
   return {output, total_weight};
 }
 }  // namespace

@@ -56,4 +56,6 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
   return operators;
 }
 
+const char* operator_list() { return nullptr; }
+
 }  // namespace at::inline oploom_v1

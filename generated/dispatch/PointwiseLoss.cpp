@@ -83,15 +83,17 @@ void structured__binary_cross_entropy_out::impl(const Tensor& self, const Tensor
 }  // namespace native
 namespace {
 Tensor _binary_cross_entropy_CPU(DispatchKeySet, const Tensor& self, const Tensor& target) {
-  native::FreshOutputs<native::structured__binary_cross_entropy_out, 1> kernel;
+  native::structured__binary_cross_entropy_out kernel;
+  native::FreshOutputs<1> outputs("_binary_cross_entropy", kernel);
   kernel.meta(self, target);
-  kernel.impl(self, target, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, target, outputs[0]);
+  return outputs.take(0);
 }
 Tensor _binary_cross_entropy_Meta(DispatchKeySet, const Tensor& self, const Tensor& target) {
-  native::FreshOutputs<meta::structured__binary_cross_entropy, 1> kernel;
+  meta::structured__binary_cross_entropy kernel;
+  native::FreshOutputs<1> outputs("_binary_cross_entropy", kernel);
   kernel.meta(self, target);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::_binary_cross_entropy::schema> _ops::_binary_cross_entropy::table(
@@ -106,18 +108,18 @@ constinit OperatorTable<_ops::_binary_cross_entropy::schema> _ops::_binary_cross
 // _binary_cross_entropy_(Tensor(a!) self, Tensor target) -> Tensor(a!)
 namespace {
 Tensor& _binary_cross_entropy__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
-  native::InplaceOutput<native::structured__binary_cross_entropy_out> kernel(
-      "_binary_cross_entropy_", {&self});
+  native::structured__binary_cross_entropy_out kernel;
+  native::InplaceOutput outputs("_binary_cross_entropy_", kernel, self);
   kernel.meta(self, target);
-  kernel.impl(self, target, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, target, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& _binary_cross_entropy__Meta(DispatchKeySet, Tensor& self, const Tensor& target) {
-  native::InplaceOutput<meta::structured__binary_cross_entropy> kernel("_binary_cross_entropy_",
-                                                                       {&self});
+  meta::structured__binary_cross_entropy kernel;
+  native::InplaceOutput outputs("_binary_cross_entropy_", kernel, self);
   kernel.meta(self, target);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -134,19 +136,19 @@ constinit OperatorTable<_ops::_binary_cross_entropy_::schema> _ops::_binary_cros
 namespace {
 Tensor& _binary_cross_entropy_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target,
                                       Tensor& out) {
-  native::GivenOutputs<native::structured__binary_cross_entropy_out, 1> kernel(
-      "_binary_cross_entropy", {&out});
+  native::structured__binary_cross_entropy_out kernel;
+  native::GivenOutputs<1> outputs("_binary_cross_entropy", kernel, out);
   kernel.meta(self, target);
-  kernel.impl(self, target, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, target, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& _binary_cross_entropy_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target,
                                        Tensor& out) {
-  native::GivenOutputs<meta::structured__binary_cross_entropy, 1> kernel("_binary_cross_entropy",
-                                                                         {&out});
+  meta::structured__binary_cross_entropy kernel;
+  native::GivenOutputs<1> outputs("_binary_cross_entropy", kernel, out);
   kernel.meta(self, target);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -180,16 +182,18 @@ void structured__binary_cross_entropy_backward_out::impl(const Tensor& grad_outp
 namespace {
 Tensor _binary_cross_entropy_backward_CPU(DispatchKeySet, const Tensor& grad_output,
                                           const Tensor& self, const Tensor& target) {
-  native::FreshOutputs<native::structured__binary_cross_entropy_backward_out, 1> kernel;
+  native::structured__binary_cross_entropy_backward_out kernel;
+  native::FreshOutputs<1> outputs("_binary_cross_entropy_backward", kernel);
   kernel.meta(grad_output, self, target);
-  kernel.impl(grad_output, self, target, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(grad_output, self, target, outputs[0]);
+  return outputs.take(0);
 }
 Tensor _binary_cross_entropy_backward_Meta(DispatchKeySet, const Tensor& grad_output,
                                            const Tensor& self, const Tensor& target) {
-  native::FreshOutputs<meta::structured__binary_cross_entropy_backward, 1> kernel;
+  meta::structured__binary_cross_entropy_backward kernel;
+  native::FreshOutputs<1> outputs("_binary_cross_entropy_backward", kernel);
   kernel.meta(grad_output, self, target);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::_binary_cross_entropy_backward::schema>
@@ -208,20 +212,20 @@ namespace {
 Tensor& _binary_cross_entropy_backward_out_CPU(DispatchKeySet, const Tensor& grad_output,
                                                const Tensor& self, const Tensor& target,
                                                Tensor& out) {
-  native::GivenOutputs<native::structured__binary_cross_entropy_backward_out, 1> kernel(
-      "_binary_cross_entropy_backward", {&out});
+  native::structured__binary_cross_entropy_backward_out kernel;
+  native::GivenOutputs<1> outputs("_binary_cross_entropy_backward", kernel, out);
   kernel.meta(grad_output, self, target);
-  kernel.impl(grad_output, self, target, kernel.output(0));
-  kernel.finish();
+  kernel.impl(grad_output, self, target, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& _binary_cross_entropy_backward_out_Meta(DispatchKeySet, const Tensor& grad_output,
                                                 const Tensor& self, const Tensor& target,
                                                 Tensor& out) {
-  native::GivenOutputs<meta::structured__binary_cross_entropy_backward, 1> kernel(
-      "_binary_cross_entropy_backward", {&out});
+  meta::structured__binary_cross_entropy_backward kernel;
+  native::GivenOutputs<1> outputs("_binary_cross_entropy_backward", kernel, out);
   kernel.meta(grad_output, self, target);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -325,16 +329,18 @@ void structured__binary_cross_entropy_with_logits_out::impl(const Tensor& self,
 namespace {
 Tensor _binary_cross_entropy_with_logits_CPU(DispatchKeySet, const Tensor& self,
                                              const Tensor& target) {
-  native::FreshOutputs<native::structured__binary_cross_entropy_with_logits_out, 1> kernel;
+  native::structured__binary_cross_entropy_with_logits_out kernel;
+  native::FreshOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel);
   kernel.meta(self, target);
-  kernel.impl(self, target, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, target, outputs[0]);
+  return outputs.take(0);
 }
 Tensor _binary_cross_entropy_with_logits_Meta(DispatchKeySet, const Tensor& self,
                                               const Tensor& target) {
-  native::FreshOutputs<meta::structured__binary_cross_entropy_with_logits, 1> kernel;
+  meta::structured__binary_cross_entropy_with_logits kernel;
+  native::FreshOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel);
   kernel.meta(self, target);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::_binary_cross_entropy_with_logits::schema>
@@ -371,17 +377,19 @@ namespace {
 Tensor _binary_cross_entropy_with_logits_pos_weight_CPU(DispatchKeySet, const Tensor& self,
                                                         const Tensor& target,
                                                         const Tensor& pos_weight) {
-  native::FreshOutputs<native::structured__binary_cross_entropy_with_logits_pos_weight_out, 1> kernel;
+  native::structured__binary_cross_entropy_with_logits_pos_weight_out kernel;
+  native::FreshOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel);
   kernel.meta(self, target, pos_weight);
-  kernel.impl(self, target, pos_weight, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, target, pos_weight, outputs[0]);
+  return outputs.take(0);
 }
 Tensor _binary_cross_entropy_with_logits_pos_weight_Meta(DispatchKeySet, const Tensor& self,
                                                          const Tensor& target,
                                                          const Tensor& pos_weight) {
-  native::FreshOutputs<meta::structured__binary_cross_entropy_with_logits_pos_weight, 1> kernel;
+  meta::structured__binary_cross_entropy_with_logits_pos_weight kernel;
+  native::FreshOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel);
   kernel.meta(self, target, pos_weight);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_pos_weight::schema>
@@ -397,19 +405,19 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_pos_weight::sche
 // _binary_cross_entropy_with_logits_(Tensor(a!) self, Tensor target) -> Tensor(a!)
 namespace {
 Tensor& _binary_cross_entropy_with_logits__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
-  native::InplaceOutput<native::structured__binary_cross_entropy_with_logits_out> kernel(
-      "_binary_cross_entropy_with_logits_", {&self});
+  native::structured__binary_cross_entropy_with_logits_out kernel;
+  native::InplaceOutput outputs("_binary_cross_entropy_with_logits_", kernel, self);
   kernel.meta(self, target);
-  kernel.impl(self, target, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, target, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& _binary_cross_entropy_with_logits__Meta(DispatchKeySet, Tensor& self,
                                                 const Tensor& target) {
-  native::InplaceOutput<meta::structured__binary_cross_entropy_with_logits> kernel(
-      "_binary_cross_entropy_with_logits_", {&self});
+  meta::structured__binary_cross_entropy_with_logits kernel;
+  native::InplaceOutput outputs("_binary_cross_entropy_with_logits_", kernel, self);
   kernel.meta(self, target);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -429,20 +437,20 @@ namespace {
 Tensor& _binary_cross_entropy_with_logits__pos_weight_CPU(DispatchKeySet, Tensor& self,
                                                           const Tensor& target,
                                                           const Tensor& pos_weight) {
-  native::InplaceOutput<native::structured__binary_cross_entropy_with_logits_pos_weight_out> kernel(
-      "_binary_cross_entropy_with_logits_", {&self});
+  native::structured__binary_cross_entropy_with_logits_pos_weight_out kernel;
+  native::InplaceOutput outputs("_binary_cross_entropy_with_logits_", kernel, self);
   kernel.meta(self, target, pos_weight);
-  kernel.impl(self, target, pos_weight, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, target, pos_weight, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& _binary_cross_entropy_with_logits__pos_weight_Meta(DispatchKeySet, Tensor& self,
                                                            const Tensor& target,
                                                            const Tensor& pos_weight) {
-  native::InplaceOutput<meta::structured__binary_cross_entropy_with_logits_pos_weight> kernel(
-      "_binary_cross_entropy_with_logits_", {&self});
+  meta::structured__binary_cross_entropy_with_logits_pos_weight kernel;
+  native::InplaceOutput outputs("_binary_cross_entropy_with_logits_", kernel, self);
   kernel.meta(self, target, pos_weight);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -461,19 +469,19 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits__pos_weight::sch
 namespace {
 Tensor& _binary_cross_entropy_with_logits_out_CPU(DispatchKeySet, const Tensor& self,
                                                   const Tensor& target, Tensor& out) {
-  native::GivenOutputs<native::structured__binary_cross_entropy_with_logits_out, 1> kernel(
-      "_binary_cross_entropy_with_logits", {&out});
+  native::structured__binary_cross_entropy_with_logits_out kernel;
+  native::GivenOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel, out);
   kernel.meta(self, target);
-  kernel.impl(self, target, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, target, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& _binary_cross_entropy_with_logits_out_Meta(DispatchKeySet, const Tensor& self,
                                                    const Tensor& target, Tensor& out) {
-  native::GivenOutputs<meta::structured__binary_cross_entropy_with_logits, 1> kernel(
-      "_binary_cross_entropy_with_logits", {&out});
+  meta::structured__binary_cross_entropy_with_logits kernel;
+  native::GivenOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel, out);
   kernel.meta(self, target);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -494,21 +502,21 @@ Tensor& _binary_cross_entropy_with_logits_pos_weight_out_CPU(DispatchKeySet, con
                                                              const Tensor& target,
                                                              const Tensor& pos_weight,
                                                              Tensor& out) {
-  native::GivenOutputs<native::structured__binary_cross_entropy_with_logits_pos_weight_out, 1> kernel(
-      "_binary_cross_entropy_with_logits", {&out});
+  native::structured__binary_cross_entropy_with_logits_pos_weight_out kernel;
+  native::GivenOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel, out);
   kernel.meta(self, target, pos_weight);
-  kernel.impl(self, target, pos_weight, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, target, pos_weight, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& _binary_cross_entropy_with_logits_pos_weight_out_Meta(DispatchKeySet, const Tensor& self,
                                                               const Tensor& target,
                                                               const Tensor& pos_weight,
                                                               Tensor& out) {
-  native::GivenOutputs<meta::structured__binary_cross_entropy_with_logits_pos_weight, 1> kernel(
-      "_binary_cross_entropy_with_logits", {&out});
+  meta::structured__binary_cross_entropy_with_logits_pos_weight kernel;
+  native::GivenOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel, out);
   kernel.meta(self, target, pos_weight);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -676,15 +684,17 @@ void structured__huber_loss_out::impl(const Tensor& self, const Tensor& target, 
 }  // namespace native
 namespace {
 Tensor _huber_loss_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, double delta) {
-  native::FreshOutputs<native::structured__huber_loss_out, 1> kernel;
+  native::structured__huber_loss_out kernel;
+  native::FreshOutputs<1> outputs("_huber_loss", kernel);
   kernel.meta(self, target, delta);
-  kernel.impl(self, target, delta, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, target, delta, outputs[0]);
+  return outputs.take(0);
 }
 Tensor _huber_loss_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, double delta) {
-  native::FreshOutputs<meta::structured__huber_loss, 1> kernel;
+  meta::structured__huber_loss kernel;
+  native::FreshOutputs<1> outputs("_huber_loss", kernel);
   kernel.meta(self, target, delta);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::_huber_loss::schema> _ops::_huber_loss::table(
@@ -699,16 +709,18 @@ constinit OperatorTable<_ops::_huber_loss::schema> _ops::_huber_loss::table(
 // _huber_loss_(Tensor(a!) self, Tensor target, float delta) -> Tensor(a!)
 namespace {
 Tensor& _huber_loss__CPU(DispatchKeySet, Tensor& self, const Tensor& target, double delta) {
-  native::InplaceOutput<native::structured__huber_loss_out> kernel("_huber_loss_", {&self});
+  native::structured__huber_loss_out kernel;
+  native::InplaceOutput outputs("_huber_loss_", kernel, self);
   kernel.meta(self, target, delta);
-  kernel.impl(self, target, delta, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, target, delta, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& _huber_loss__Meta(DispatchKeySet, Tensor& self, const Tensor& target, double delta) {
-  native::InplaceOutput<meta::structured__huber_loss> kernel("_huber_loss_", {&self});
+  meta::structured__huber_loss kernel;
+  native::InplaceOutput outputs("_huber_loss_", kernel, self);
   kernel.meta(self, target, delta);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -725,17 +737,19 @@ constinit OperatorTable<_ops::_huber_loss_::schema> _ops::_huber_loss_::table(
 namespace {
 Tensor& _huber_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, double delta,
                             Tensor& out) {
-  native::GivenOutputs<native::structured__huber_loss_out, 1> kernel("_huber_loss", {&out});
+  native::structured__huber_loss_out kernel;
+  native::GivenOutputs<1> outputs("_huber_loss", kernel, out);
   kernel.meta(self, target, delta);
-  kernel.impl(self, target, delta, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, target, delta, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& _huber_loss_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, double delta,
                              Tensor& out) {
-  native::GivenOutputs<meta::structured__huber_loss, 1> kernel("_huber_loss", {&out});
+  meta::structured__huber_loss kernel;
+  native::GivenOutputs<1> outputs("_huber_loss", kernel, out);
   kernel.meta(self, target, delta);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -829,15 +843,17 @@ void structured__kl_div_out::impl(const Tensor& self, const Tensor& target, cons
 }  // namespace native
 namespace {
 Tensor _kl_div_CPU(DispatchKeySet, const Tensor& self, const Tensor& target) {
-  native::FreshOutputs<native::structured__kl_div_out, 1> kernel;
+  native::structured__kl_div_out kernel;
+  native::FreshOutputs<1> outputs("_kl_div", kernel);
   kernel.meta(self, target);
-  kernel.impl(self, target, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, target, outputs[0]);
+  return outputs.take(0);
 }
 Tensor _kl_div_Meta(DispatchKeySet, const Tensor& self, const Tensor& target) {
-  native::FreshOutputs<meta::structured__kl_div, 1> kernel;
+  meta::structured__kl_div kernel;
+  native::FreshOutputs<1> outputs("_kl_div", kernel);
   kernel.meta(self, target);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::_kl_div::schema> _ops::_kl_div::table(
@@ -852,16 +868,18 @@ constinit OperatorTable<_ops::_kl_div::schema> _ops::_kl_div::table(
 // _kl_div_(Tensor(a!) self, Tensor target) -> Tensor(a!)
 namespace {
 Tensor& _kl_div__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
-  native::InplaceOutput<native::structured__kl_div_out> kernel("_kl_div_", {&self});
+  native::structured__kl_div_out kernel;
+  native::InplaceOutput outputs("_kl_div_", kernel, self);
   kernel.meta(self, target);
-  kernel.impl(self, target, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, target, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& _kl_div__Meta(DispatchKeySet, Tensor& self, const Tensor& target) {
-  native::InplaceOutput<meta::structured__kl_div> kernel("_kl_div_", {&self});
+  meta::structured__kl_div kernel;
+  native::InplaceOutput outputs("_kl_div_", kernel, self);
   kernel.meta(self, target);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -877,16 +895,18 @@ constinit OperatorTable<_ops::_kl_div_::schema> _ops::_kl_div_::table(
 // _kl_div.out(Tensor self, Tensor target, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& _kl_div_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, Tensor& out) {
-  native::GivenOutputs<native::structured__kl_div_out, 1> kernel("_kl_div", {&out});
+  native::structured__kl_div_out kernel;
+  native::GivenOutputs<1> outputs("_kl_div", kernel, out);
   kernel.meta(self, target);
-  kernel.impl(self, target, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, target, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& _kl_div_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, Tensor& out) {
-  native::GivenOutputs<meta::structured__kl_div, 1> kernel("_kl_div", {&out});
+  meta::structured__kl_div kernel;
+  native::GivenOutputs<1> outputs("_kl_div", kernel, out);
   kernel.meta(self, target);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -985,15 +1005,17 @@ void structured__kl_div_log_target_out::impl(const Tensor& self, const Tensor& t
 }  // namespace native
 namespace {
 Tensor _kl_div_log_target_CPU(DispatchKeySet, const Tensor& self, const Tensor& target) {
-  native::FreshOutputs<native::structured__kl_div_log_target_out, 1> kernel;
+  native::structured__kl_div_log_target_out kernel;
+  native::FreshOutputs<1> outputs("_kl_div_log_target", kernel);
   kernel.meta(self, target);
-  kernel.impl(self, target, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, target, outputs[0]);
+  return outputs.take(0);
 }
 Tensor _kl_div_log_target_Meta(DispatchKeySet, const Tensor& self, const Tensor& target) {
-  native::FreshOutputs<meta::structured__kl_div_log_target, 1> kernel;
+  meta::structured__kl_div_log_target kernel;
+  native::FreshOutputs<1> outputs("_kl_div_log_target", kernel);
   kernel.meta(self, target);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::_kl_div_log_target::schema> _ops::_kl_div_log_target::table(
@@ -1008,17 +1030,18 @@ constinit OperatorTable<_ops::_kl_div_log_target::schema> _ops::_kl_div_log_targ
 // _kl_div_log_target_(Tensor(a!) self, Tensor target) -> Tensor(a!)
 namespace {
 Tensor& _kl_div_log_target__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
-  native::InplaceOutput<native::structured__kl_div_log_target_out> kernel("_kl_div_log_target_",
-                                                                          {&self});
+  native::structured__kl_div_log_target_out kernel;
+  native::InplaceOutput outputs("_kl_div_log_target_", kernel, self);
   kernel.meta(self, target);
-  kernel.impl(self, target, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, target, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& _kl_div_log_target__Meta(DispatchKeySet, Tensor& self, const Tensor& target) {
-  native::InplaceOutput<meta::structured__kl_div_log_target> kernel("_kl_div_log_target_", {&self});
+  meta::structured__kl_div_log_target kernel;
+  native::InplaceOutput outputs("_kl_div_log_target_", kernel, self);
   kernel.meta(self, target);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1035,18 +1058,19 @@ constinit OperatorTable<_ops::_kl_div_log_target_::schema> _ops::_kl_div_log_tar
 namespace {
 Tensor& _kl_div_log_target_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target,
                                    Tensor& out) {
-  native::GivenOutputs<native::structured__kl_div_log_target_out, 1> kernel("_kl_div_log_target",
-                                                                            {&out});
+  native::structured__kl_div_log_target_out kernel;
+  native::GivenOutputs<1> outputs("_kl_div_log_target", kernel, out);
   kernel.meta(self, target);
-  kernel.impl(self, target, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, target, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& _kl_div_log_target_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target,
                                     Tensor& out) {
-  native::GivenOutputs<meta::structured__kl_div_log_target, 1> kernel("_kl_div_log_target", {&out});
+  meta::structured__kl_div_log_target kernel;
+  native::GivenOutputs<1> outputs("_kl_div_log_target", kernel, out);
   kernel.meta(self, target);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1137,15 +1161,17 @@ void structured__l1_loss_out::impl(const Tensor& self, const Tensor& target, con
 }  // namespace native
 namespace {
 Tensor _l1_loss_CPU(DispatchKeySet, const Tensor& self, const Tensor& target) {
-  native::FreshOutputs<native::structured__l1_loss_out, 1> kernel;
+  native::structured__l1_loss_out kernel;
+  native::FreshOutputs<1> outputs("_l1_loss", kernel);
   kernel.meta(self, target);
-  kernel.impl(self, target, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, target, outputs[0]);
+  return outputs.take(0);
 }
 Tensor _l1_loss_Meta(DispatchKeySet, const Tensor& self, const Tensor& target) {
-  native::FreshOutputs<meta::structured__l1_loss, 1> kernel;
+  meta::structured__l1_loss kernel;
+  native::FreshOutputs<1> outputs("_l1_loss", kernel);
   kernel.meta(self, target);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::_l1_loss::schema> _ops::_l1_loss::table(
@@ -1160,16 +1186,18 @@ constinit OperatorTable<_ops::_l1_loss::schema> _ops::_l1_loss::table(
 // _l1_loss_(Tensor(a!) self, Tensor target) -> Tensor(a!)
 namespace {
 Tensor& _l1_loss__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
-  native::InplaceOutput<native::structured__l1_loss_out> kernel("_l1_loss_", {&self});
+  native::structured__l1_loss_out kernel;
+  native::InplaceOutput outputs("_l1_loss_", kernel, self);
   kernel.meta(self, target);
-  kernel.impl(self, target, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, target, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& _l1_loss__Meta(DispatchKeySet, Tensor& self, const Tensor& target) {
-  native::InplaceOutput<meta::structured__l1_loss> kernel("_l1_loss_", {&self});
+  meta::structured__l1_loss kernel;
+  native::InplaceOutput outputs("_l1_loss_", kernel, self);
   kernel.meta(self, target);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1185,16 +1213,18 @@ constinit OperatorTable<_ops::_l1_loss_::schema> _ops::_l1_loss_::table(
 // _l1_loss.out(Tensor self, Tensor target, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& _l1_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, Tensor& out) {
-  native::GivenOutputs<native::structured__l1_loss_out, 1> kernel("_l1_loss", {&out});
+  native::structured__l1_loss_out kernel;
+  native::GivenOutputs<1> outputs("_l1_loss", kernel, out);
   kernel.meta(self, target);
-  kernel.impl(self, target, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, target, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& _l1_loss_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, Tensor& out) {
-  native::GivenOutputs<meta::structured__l1_loss, 1> kernel("_l1_loss", {&out});
+  meta::structured__l1_loss kernel;
+  native::GivenOutputs<1> outputs("_l1_loss", kernel, out);
   kernel.meta(self, target);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1295,15 +1325,17 @@ void structured__smooth_l1_loss_out::impl(const Tensor& self, const Tensor& targ
 }  // namespace native
 namespace {
 Tensor _smooth_l1_loss_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, double beta) {
-  native::FreshOutputs<native::structured__smooth_l1_loss_out, 1> kernel;
+  native::structured__smooth_l1_loss_out kernel;
+  native::FreshOutputs<1> outputs("_smooth_l1_loss", kernel);
   kernel.meta(self, target, beta);
-  kernel.impl(self, target, beta, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, target, beta, outputs[0]);
+  return outputs.take(0);
 }
 Tensor _smooth_l1_loss_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, double beta) {
-  native::FreshOutputs<meta::structured__smooth_l1_loss, 1> kernel;
+  meta::structured__smooth_l1_loss kernel;
+  native::FreshOutputs<1> outputs("_smooth_l1_loss", kernel);
   kernel.meta(self, target, beta);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::_smooth_l1_loss::schema> _ops::_smooth_l1_loss::table(
@@ -1318,16 +1350,18 @@ constinit OperatorTable<_ops::_smooth_l1_loss::schema> _ops::_smooth_l1_loss::ta
 // _smooth_l1_loss_(Tensor(a!) self, Tensor target, float beta) -> Tensor(a!)
 namespace {
 Tensor& _smooth_l1_loss__CPU(DispatchKeySet, Tensor& self, const Tensor& target, double beta) {
-  native::InplaceOutput<native::structured__smooth_l1_loss_out> kernel("_smooth_l1_loss_", {&self});
+  native::structured__smooth_l1_loss_out kernel;
+  native::InplaceOutput outputs("_smooth_l1_loss_", kernel, self);
   kernel.meta(self, target, beta);
-  kernel.impl(self, target, beta, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, target, beta, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& _smooth_l1_loss__Meta(DispatchKeySet, Tensor& self, const Tensor& target, double beta) {
-  native::InplaceOutput<meta::structured__smooth_l1_loss> kernel("_smooth_l1_loss_", {&self});
+  meta::structured__smooth_l1_loss kernel;
+  native::InplaceOutput outputs("_smooth_l1_loss_", kernel, self);
   kernel.meta(self, target, beta);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1344,17 +1378,19 @@ constinit OperatorTable<_ops::_smooth_l1_loss_::schema> _ops::_smooth_l1_loss_::
 namespace {
 Tensor& _smooth_l1_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target,
                                 double beta, Tensor& out) {
-  native::GivenOutputs<native::structured__smooth_l1_loss_out, 1> kernel("_smooth_l1_loss", {&out});
+  native::structured__smooth_l1_loss_out kernel;
+  native::GivenOutputs<1> outputs("_smooth_l1_loss", kernel, out);
   kernel.meta(self, target, beta);
-  kernel.impl(self, target, beta, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, target, beta, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& _smooth_l1_loss_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target,
                                  double beta, Tensor& out) {
-  native::GivenOutputs<meta::structured__smooth_l1_loss, 1> kernel("_smooth_l1_loss", {&out});
+  meta::structured__smooth_l1_loss kernel;
+  native::GivenOutputs<1> outputs("_smooth_l1_loss", kernel, out);
   kernel.meta(self, target, beta);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace

@@ -17,16 +17,18 @@ namespace at::inline oploom_v1 {
 namespace {
 Tensor addcdiv_CPU(DispatchKeySet, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                    const Scalar& value) {
-  native::FreshOutputs<native::structured_addcdiv_out, 1> kernel;
+  native::structured_addcdiv_out kernel;
+  native::FreshOutputs<1> outputs("addcdiv", kernel);
   kernel.meta(self, tensor1, tensor2, value);
-  kernel.impl(self, tensor1, tensor2, value, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, tensor1, tensor2, value, outputs[0]);
+  return outputs.take(0);
 }
 Tensor addcdiv_Meta(DispatchKeySet, const Tensor& self, const Tensor& tensor1,
                     const Tensor& tensor2, const Scalar& value) {
-  native::FreshOutputs<meta::structured_addcdiv, 1> kernel;
+  meta::structured_addcdiv kernel;
+  native::FreshOutputs<1> outputs("addcdiv", kernel);
   kernel.meta(self, tensor1, tensor2, value);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::addcdiv::schema> _ops::addcdiv::table(
@@ -41,17 +43,19 @@ constinit OperatorTable<_ops::addcdiv::schema> _ops::addcdiv::table(
 namespace {
 Tensor& addcdiv__CPU(DispatchKeySet, Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                      const Scalar& value) {
-  native::InplaceOutput<native::structured_addcdiv_out> kernel("addcdiv_", {&self});
+  native::structured_addcdiv_out kernel;
+  native::InplaceOutput outputs("addcdiv_", kernel, self);
   kernel.meta(self, tensor1, tensor2, value);
-  kernel.impl(self, tensor1, tensor2, value, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, tensor1, tensor2, value, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& addcdiv__Meta(DispatchKeySet, Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                       const Scalar& value) {
-  native::InplaceOutput<meta::structured_addcdiv> kernel("addcdiv_", {&self});
+  meta::structured_addcdiv kernel;
+  native::InplaceOutput outputs("addcdiv_", kernel, self);
   kernel.meta(self, tensor1, tensor2, value);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -68,17 +72,19 @@ constinit OperatorTable<_ops::addcdiv_::schema> _ops::addcdiv_::table(
 namespace {
 Tensor& addcdiv_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& tensor1,
                         const Tensor& tensor2, const Scalar& value, Tensor& out) {
-  native::GivenOutputs<native::structured_addcdiv_out, 1> kernel("addcdiv", {&out});
+  native::structured_addcdiv_out kernel;
+  native::GivenOutputs<1> outputs("addcdiv", kernel, out);
   kernel.meta(self, tensor1, tensor2, value);
-  kernel.impl(self, tensor1, tensor2, value, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, tensor1, tensor2, value, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& addcdiv_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& tensor1,
                          const Tensor& tensor2, const Scalar& value, Tensor& out) {
-  native::GivenOutputs<meta::structured_addcdiv, 1> kernel("addcdiv", {&out});
+  meta::structured_addcdiv kernel;
+  native::GivenOutputs<1> outputs("addcdiv", kernel, out);
   kernel.meta(self, tensor1, tensor2, value);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -94,16 +100,18 @@ constinit OperatorTable<_ops::addcdiv_out::schema> _ops::addcdiv_out::table(
 namespace {
 Tensor addcmul_CPU(DispatchKeySet, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                    const Scalar& value) {
-  native::FreshOutputs<native::structured_addcmul_out, 1> kernel;
+  native::structured_addcmul_out kernel;
+  native::FreshOutputs<1> outputs("addcmul", kernel);
   kernel.meta(self, tensor1, tensor2, value);
-  kernel.impl(self, tensor1, tensor2, value, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, tensor1, tensor2, value, outputs[0]);
+  return outputs.take(0);
 }
 Tensor addcmul_Meta(DispatchKeySet, const Tensor& self, const Tensor& tensor1,
                     const Tensor& tensor2, const Scalar& value) {
-  native::FreshOutputs<meta::structured_addcmul, 1> kernel;
+  meta::structured_addcmul kernel;
+  native::FreshOutputs<1> outputs("addcmul", kernel);
   kernel.meta(self, tensor1, tensor2, value);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::addcmul::schema> _ops::addcmul::table(
@@ -118,17 +126,19 @@ constinit OperatorTable<_ops::addcmul::schema> _ops::addcmul::table(
 namespace {
 Tensor& addcmul__CPU(DispatchKeySet, Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                      const Scalar& value) {
-  native::InplaceOutput<native::structured_addcmul_out> kernel("addcmul_", {&self});
+  native::structured_addcmul_out kernel;
+  native::InplaceOutput outputs("addcmul_", kernel, self);
   kernel.meta(self, tensor1, tensor2, value);
-  kernel.impl(self, tensor1, tensor2, value, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, tensor1, tensor2, value, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& addcmul__Meta(DispatchKeySet, Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                       const Scalar& value) {
-  native::InplaceOutput<meta::structured_addcmul> kernel("addcmul_", {&self});
+  meta::structured_addcmul kernel;
+  native::InplaceOutput outputs("addcmul_", kernel, self);
   kernel.meta(self, tensor1, tensor2, value);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -145,17 +155,19 @@ constinit OperatorTable<_ops::addcmul_::schema> _ops::addcmul_::table(
 namespace {
 Tensor& addcmul_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& tensor1,
                         const Tensor& tensor2, const Scalar& value, Tensor& out) {
-  native::GivenOutputs<native::structured_addcmul_out, 1> kernel("addcmul", {&out});
+  native::structured_addcmul_out kernel;
+  native::GivenOutputs<1> outputs("addcmul", kernel, out);
   kernel.meta(self, tensor1, tensor2, value);
-  kernel.impl(self, tensor1, tensor2, value, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, tensor1, tensor2, value, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& addcmul_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& tensor1,
                          const Tensor& tensor2, const Scalar& value, Tensor& out) {
-  native::GivenOutputs<meta::structured_addcmul, 1> kernel("addcmul", {&out});
+  meta::structured_addcmul kernel;
+  native::GivenOutputs<1> outputs("addcmul", kernel, out);
   kernel.meta(self, tensor1, tensor2, value);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -171,16 +183,18 @@ constinit OperatorTable<_ops::addcmul_out::schema> _ops::addcmul_out::table(
 namespace {
 Tensor lerp_Scalar_CPU(DispatchKeySet, const Tensor& self, const Tensor& end,
                        const Scalar& weight) {
-  native::FreshOutputs<native::structured_lerp_Scalar, 1> kernel;
+  native::structured_lerp_Scalar kernel;
+  native::FreshOutputs<1> outputs("lerp", kernel);
   kernel.meta(self, end, weight);
-  kernel.impl(self, end, weight, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, end, weight, outputs[0]);
+  return outputs.take(0);
 }
 Tensor lerp_Scalar_Meta(DispatchKeySet, const Tensor& self, const Tensor& end,
                         const Scalar& weight) {
-  native::FreshOutputs<meta::structured_lerp_Scalar, 1> kernel;
+  meta::structured_lerp_Scalar kernel;
+  native::FreshOutputs<1> outputs("lerp", kernel);
   kernel.meta(self, end, weight);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::lerp_Scalar::schema> _ops::lerp_Scalar::table(
@@ -195,16 +209,18 @@ constinit OperatorTable<_ops::lerp_Scalar::schema> _ops::lerp_Scalar::table(
 namespace {
 Tensor lerp_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& end,
                        const Tensor& weight) {
-  native::FreshOutputs<native::structured_lerp_Tensor, 1> kernel;
+  native::structured_lerp_Tensor kernel;
+  native::FreshOutputs<1> outputs("lerp", kernel);
   kernel.meta(self, end, weight);
-  kernel.impl(self, end, weight, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, end, weight, outputs[0]);
+  return outputs.take(0);
 }
 Tensor lerp_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& end,
                         const Tensor& weight) {
-  native::FreshOutputs<meta::structured_lerp_Tensor, 1> kernel;
+  meta::structured_lerp_Tensor kernel;
+  native::FreshOutputs<1> outputs("lerp", kernel);
   kernel.meta(self, end, weight);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::lerp_Tensor::schema> _ops::lerp_Tensor::table(
@@ -218,16 +234,18 @@ constinit OperatorTable<_ops::lerp_Tensor::schema> _ops::lerp_Tensor::table(
 // lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)
 namespace {
 Tensor& lerp__Scalar_CPU(DispatchKeySet, Tensor& self, const Tensor& end, const Scalar& weight) {
-  native::InplaceOutput<native::structured_lerp_Scalar> kernel("lerp_", {&self});
+  native::structured_lerp_Scalar kernel;
+  native::InplaceOutput outputs("lerp_", kernel, self);
   kernel.meta(self, end, weight);
-  kernel.impl(self, end, weight, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, end, weight, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& lerp__Scalar_Meta(DispatchKeySet, Tensor& self, const Tensor& end, const Scalar& weight) {
-  native::InplaceOutput<meta::structured_lerp_Scalar> kernel("lerp_", {&self});
+  meta::structured_lerp_Scalar kernel;
+  native::InplaceOutput outputs("lerp_", kernel, self);
   kernel.meta(self, end, weight);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -242,16 +260,18 @@ constinit OperatorTable<_ops::lerp__Scalar::schema> _ops::lerp__Scalar::table(
 // lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)
 namespace {
 Tensor& lerp__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& end, const Tensor& weight) {
-  native::InplaceOutput<native::structured_lerp_Tensor> kernel("lerp_", {&self});
+  native::structured_lerp_Tensor kernel;
+  native::InplaceOutput outputs("lerp_", kernel, self);
   kernel.meta(self, end, weight);
-  kernel.impl(self, end, weight, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, end, weight, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& lerp__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& end, const Tensor& weight) {
-  native::InplaceOutput<meta::structured_lerp_Tensor> kernel("lerp_", {&self});
+  meta::structured_lerp_Tensor kernel;
+  native::InplaceOutput outputs("lerp_", kernel, self);
   kernel.meta(self, end, weight);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -267,17 +287,19 @@ constinit OperatorTable<_ops::lerp__Tensor::schema> _ops::lerp__Tensor::table(
 namespace {
 Tensor& lerp_Scalar_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& end,
                             const Scalar& weight, Tensor& out) {
-  native::GivenOutputs<native::structured_lerp_Scalar, 1> kernel("lerp", {&out});
+  native::structured_lerp_Scalar kernel;
+  native::GivenOutputs<1> outputs("lerp", kernel, out);
   kernel.meta(self, end, weight);
-  kernel.impl(self, end, weight, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, end, weight, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& lerp_Scalar_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& end,
                              const Scalar& weight, Tensor& out) {
-  native::GivenOutputs<meta::structured_lerp_Scalar, 1> kernel("lerp", {&out});
+  meta::structured_lerp_Scalar kernel;
+  native::GivenOutputs<1> outputs("lerp", kernel, out);
   kernel.meta(self, end, weight);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -293,17 +315,19 @@ constinit OperatorTable<_ops::lerp_Scalar_out::schema> _ops::lerp_Scalar_out::ta
 namespace {
 Tensor& lerp_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& end,
                             const Tensor& weight, Tensor& out) {
-  native::GivenOutputs<native::structured_lerp_Tensor, 1> kernel("lerp", {&out});
+  native::structured_lerp_Tensor kernel;
+  native::GivenOutputs<1> outputs("lerp", kernel, out);
   kernel.meta(self, end, weight);
-  kernel.impl(self, end, weight, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, end, weight, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& lerp_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& end,
                              const Tensor& weight, Tensor& out) {
-  native::GivenOutputs<meta::structured_lerp_Tensor, 1> kernel("lerp", {&out});
+  meta::structured_lerp_Tensor kernel;
+  native::GivenOutputs<1> outputs("lerp", kernel, out);
   kernel.meta(self, end, weight);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace

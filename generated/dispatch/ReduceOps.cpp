@@ -48,15 +48,17 @@ namespace at::inline oploom_v1 {
 // all(Tensor self) -> Tensor
 namespace {
 Tensor all_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_all_all_out, 1> kernel;
+  native::structured_all_all_out kernel;
+  native::FreshOutputs<1> outputs("all", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor all_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_all, 1> kernel;
+  meta::structured_all kernel;
+  native::FreshOutputs<1> outputs("all", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::all::schema> _ops::all::table(
@@ -70,15 +72,17 @@ constinit OperatorTable<_ops::all::schema> _ops::all::table(
 // all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
 namespace {
 Tensor all_dim_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool keepdim) {
-  native::FreshOutputs<native::structured_all_out, 1> kernel;
+  native::structured_all_out kernel;
+  native::FreshOutputs<1> outputs("all", kernel);
   kernel.meta(self, dim, keepdim);
-  kernel.impl(self, dim, keepdim, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, keepdim, outputs[0]);
+  return outputs.take(0);
 }
 Tensor all_dim_Meta(DispatchKeySet, const Tensor& self, int64_t dim, bool keepdim) {
-  native::FreshOutputs<meta::structured_all_dim, 1> kernel;
+  meta::structured_all_dim kernel;
+  native::FreshOutputs<1> outputs("all", kernel);
   kernel.meta(self, dim, keepdim);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::all_dim::schema> _ops::all_dim::table(
@@ -92,17 +96,19 @@ constinit OperatorTable<_ops::all_dim::schema> _ops::all_dim::table(
 // all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& all_all_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_all_all_out, 1> kernel("all", {&out});
-  kernel.reads(self);
+  native::structured_all_all_out kernel;
+  native::GivenOutputs<1> outputs("all", kernel, out);
+  outputs.reads(self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& all_all_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_all, 1> kernel("all", {&out});
+  meta::structured_all kernel;
+  native::GivenOutputs<1> outputs("all", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -117,17 +123,19 @@ constinit OperatorTable<_ops::all_all_out::schema> _ops::all_all_out::table(
 // all.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& all_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool keepdim, Tensor& out) {
-  native::GivenOutputs<native::structured_all_out, 1> kernel("all", {&out});
-  kernel.reads(self);
+  native::structured_all_out kernel;
+  native::GivenOutputs<1> outputs("all", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, dim, keepdim);
-  kernel.impl(self, dim, keepdim, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, keepdim, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& all_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, bool keepdim, Tensor& out) {
-  native::GivenOutputs<meta::structured_all_dim, 1> kernel("all", {&out});
+  meta::structured_all_dim kernel;
+  native::GivenOutputs<1> outputs("all", kernel, out);
   kernel.meta(self, dim, keepdim);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -142,15 +150,17 @@ constinit OperatorTable<_ops::all_out::schema> _ops::all_out::table(
 // amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
 namespace {
 Tensor amax_CPU(DispatchKeySet, const Tensor& self, IntArrayRef dim, bool keepdim) {
-  native::FreshOutputs<native::structured_amax_out, 1> kernel;
+  native::structured_amax_out kernel;
+  native::FreshOutputs<1> outputs("amax", kernel);
   kernel.meta(self, dim, keepdim);
-  kernel.impl(self, dim, keepdim, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, keepdim, outputs[0]);
+  return outputs.take(0);
 }
 Tensor amax_Meta(DispatchKeySet, const Tensor& self, IntArrayRef dim, bool keepdim) {
-  native::FreshOutputs<meta::structured_amax, 1> kernel;
+  meta::structured_amax kernel;
+  native::FreshOutputs<1> outputs("amax", kernel);
   kernel.meta(self, dim, keepdim);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::amax::schema> _ops::amax::table(
@@ -165,18 +175,20 @@ constinit OperatorTable<_ops::amax::schema> _ops::amax::table(
 namespace {
 Tensor& amax_out_CPU(DispatchKeySet, const Tensor& self, IntArrayRef dim, bool keepdim,
                      Tensor& out) {
-  native::GivenOutputs<native::structured_amax_out, 1> kernel("amax", {&out});
-  kernel.reads(self);
+  native::structured_amax_out kernel;
+  native::GivenOutputs<1> outputs("amax", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, dim, keepdim);
-  kernel.impl(self, dim, keepdim, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, keepdim, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& amax_out_Meta(DispatchKeySet, const Tensor& self, IntArrayRef dim, bool keepdim,
                       Tensor& out) {
-  native::GivenOutputs<meta::structured_amax, 1> kernel("amax", {&out});
+  meta::structured_amax kernel;
+  native::GivenOutputs<1> outputs("amax", kernel, out);
   kernel.meta(self, dim, keepdim);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -191,15 +203,17 @@ constinit OperatorTable<_ops::amax_out::schema> _ops::amax_out::table(
 // amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
 namespace {
 Tensor amin_CPU(DispatchKeySet, const Tensor& self, IntArrayRef dim, bool keepdim) {
-  native::FreshOutputs<native::structured_amin_out, 1> kernel;
+  native::structured_amin_out kernel;
+  native::FreshOutputs<1> outputs("amin", kernel);
   kernel.meta(self, dim, keepdim);
-  kernel.impl(self, dim, keepdim, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, keepdim, outputs[0]);
+  return outputs.take(0);
 }
 Tensor amin_Meta(DispatchKeySet, const Tensor& self, IntArrayRef dim, bool keepdim) {
-  native::FreshOutputs<meta::structured_amin, 1> kernel;
+  meta::structured_amin kernel;
+  native::FreshOutputs<1> outputs("amin", kernel);
   kernel.meta(self, dim, keepdim);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::amin::schema> _ops::amin::table(
@@ -214,18 +228,20 @@ constinit OperatorTable<_ops::amin::schema> _ops::amin::table(
 namespace {
 Tensor& amin_out_CPU(DispatchKeySet, const Tensor& self, IntArrayRef dim, bool keepdim,
                      Tensor& out) {
-  native::GivenOutputs<native::structured_amin_out, 1> kernel("amin", {&out});
-  kernel.reads(self);
+  native::structured_amin_out kernel;
+  native::GivenOutputs<1> outputs("amin", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, dim, keepdim);
-  kernel.impl(self, dim, keepdim, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, keepdim, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& amin_out_Meta(DispatchKeySet, const Tensor& self, IntArrayRef dim, bool keepdim,
                       Tensor& out) {
-  native::GivenOutputs<meta::structured_amin, 1> kernel("amin", {&out});
+  meta::structured_amin kernel;
+  native::GivenOutputs<1> outputs("amin", kernel, out);
   kernel.meta(self, dim, keepdim);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -240,15 +256,17 @@ constinit OperatorTable<_ops::amin_out::schema> _ops::amin_out::table(
 // any(Tensor self) -> Tensor
 namespace {
 Tensor any_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_any_all_out, 1> kernel;
+  native::structured_any_all_out kernel;
+  native::FreshOutputs<1> outputs("any", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor any_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_any, 1> kernel;
+  meta::structured_any kernel;
+  native::FreshOutputs<1> outputs("any", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::any::schema> _ops::any::table(
@@ -262,15 +280,17 @@ constinit OperatorTable<_ops::any::schema> _ops::any::table(
 // any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
 namespace {
 Tensor any_dim_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool keepdim) {
-  native::FreshOutputs<native::structured_any_out, 1> kernel;
+  native::structured_any_out kernel;
+  native::FreshOutputs<1> outputs("any", kernel);
   kernel.meta(self, dim, keepdim);
-  kernel.impl(self, dim, keepdim, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, keepdim, outputs[0]);
+  return outputs.take(0);
 }
 Tensor any_dim_Meta(DispatchKeySet, const Tensor& self, int64_t dim, bool keepdim) {
-  native::FreshOutputs<meta::structured_any_dim, 1> kernel;
+  meta::structured_any_dim kernel;
+  native::FreshOutputs<1> outputs("any", kernel);
   kernel.meta(self, dim, keepdim);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::any_dim::schema> _ops::any_dim::table(
@@ -284,17 +304,19 @@ constinit OperatorTable<_ops::any_dim::schema> _ops::any_dim::table(
 // any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& any_all_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_any_all_out, 1> kernel("any", {&out});
-  kernel.reads(self);
+  native::structured_any_all_out kernel;
+  native::GivenOutputs<1> outputs("any", kernel, out);
+  outputs.reads(self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& any_all_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_any, 1> kernel("any", {&out});
+  meta::structured_any kernel;
+  native::GivenOutputs<1> outputs("any", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -309,17 +331,19 @@ constinit OperatorTable<_ops::any_all_out::schema> _ops::any_all_out::table(
 // any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& any_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool keepdim, Tensor& out) {
-  native::GivenOutputs<native::structured_any_out, 1> kernel("any", {&out});
-  kernel.reads(self);
+  native::structured_any_out kernel;
+  native::GivenOutputs<1> outputs("any", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, dim, keepdim);
-  kernel.impl(self, dim, keepdim, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, keepdim, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& any_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, bool keepdim, Tensor& out) {
-  native::GivenOutputs<meta::structured_any_dim, 1> kernel("any", {&out});
+  meta::structured_any_dim kernel;
+  native::GivenOutputs<1> outputs("any", kernel, out);
   kernel.meta(self, dim, keepdim);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -334,15 +358,17 @@ constinit OperatorTable<_ops::any_out::schema> _ops::any_out::table(
 // argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 namespace {
 Tensor argmax_CPU(DispatchKeySet, const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
-  native::FreshOutputs<native::structured_argmax_out, 1> kernel;
+  native::structured_argmax_out kernel;
+  native::FreshOutputs<1> outputs("argmax", kernel);
   kernel.meta(self, dim, keepdim);
-  kernel.impl(self, dim, keepdim, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, keepdim, outputs[0]);
+  return outputs.take(0);
 }
 Tensor argmax_Meta(DispatchKeySet, const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
-  native::FreshOutputs<meta::structured_argmax, 1> kernel;
+  meta::structured_argmax kernel;
+  native::FreshOutputs<1> outputs("argmax", kernel);
   kernel.meta(self, dim, keepdim);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::argmax::schema> _ops::argmax::table(
@@ -357,18 +383,20 @@ constinit OperatorTable<_ops::argmax::schema> _ops::argmax::table(
 namespace {
 Tensor& argmax_out_CPU(DispatchKeySet, const Tensor& self, std::optional<int64_t> dim, bool keepdim,
                        Tensor& out) {
-  native::GivenOutputs<native::structured_argmax_out, 1> kernel("argmax", {&out});
-  kernel.reads(self);
+  native::structured_argmax_out kernel;
+  native::GivenOutputs<1> outputs("argmax", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, dim, keepdim);
-  kernel.impl(self, dim, keepdim, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, keepdim, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& argmax_out_Meta(DispatchKeySet, const Tensor& self, std::optional<int64_t> dim,
                         bool keepdim, Tensor& out) {
-  native::GivenOutputs<meta::structured_argmax, 1> kernel("argmax", {&out});
+  meta::structured_argmax kernel;
+  native::GivenOutputs<1> outputs("argmax", kernel, out);
   kernel.meta(self, dim, keepdim);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -383,15 +411,17 @@ constinit OperatorTable<_ops::argmax_out::schema> _ops::argmax_out::table(
 // argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 namespace {
 Tensor argmin_CPU(DispatchKeySet, const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
-  native::FreshOutputs<native::structured_argmin_out, 1> kernel;
+  native::structured_argmin_out kernel;
+  native::FreshOutputs<1> outputs("argmin", kernel);
   kernel.meta(self, dim, keepdim);
-  kernel.impl(self, dim, keepdim, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, keepdim, outputs[0]);
+  return outputs.take(0);
 }
 Tensor argmin_Meta(DispatchKeySet, const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
-  native::FreshOutputs<meta::structured_argmin, 1> kernel;
+  meta::structured_argmin kernel;
+  native::FreshOutputs<1> outputs("argmin", kernel);
   kernel.meta(self, dim, keepdim);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::argmin::schema> _ops::argmin::table(
@@ -406,18 +436,20 @@ constinit OperatorTable<_ops::argmin::schema> _ops::argmin::table(
 namespace {
 Tensor& argmin_out_CPU(DispatchKeySet, const Tensor& self, std::optional<int64_t> dim, bool keepdim,
                        Tensor& out) {
-  native::GivenOutputs<native::structured_argmin_out, 1> kernel("argmin", {&out});
-  kernel.reads(self);
+  native::structured_argmin_out kernel;
+  native::GivenOutputs<1> outputs("argmin", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, dim, keepdim);
-  kernel.impl(self, dim, keepdim, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, keepdim, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& argmin_out_Meta(DispatchKeySet, const Tensor& self, std::optional<int64_t> dim,
                         bool keepdim, Tensor& out) {
-  native::GivenOutputs<meta::structured_argmin, 1> kernel("argmin", {&out});
+  meta::structured_argmin kernel;
+  native::GivenOutputs<1> outputs("argmin", kernel, out);
   kernel.meta(self, dim, keepdim);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -433,16 +465,18 @@ constinit OperatorTable<_ops::argmin_out::schema> _ops::argmin_out::table(
 namespace {
 Tensor cumprod_CPU(DispatchKeySet, const Tensor& self, int64_t dim,
                    std::optional<ScalarType> dtype) {
-  native::FreshOutputs<native::structured_cumprod_out, 1> kernel;
+  native::structured_cumprod_out kernel;
+  native::FreshOutputs<1> outputs("cumprod", kernel);
   kernel.meta(self, dim, dtype);
-  kernel.impl(self, dim, dtype, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, dtype, outputs[0]);
+  return outputs.take(0);
 }
 Tensor cumprod_Meta(DispatchKeySet, const Tensor& self, int64_t dim,
                     std::optional<ScalarType> dtype) {
-  native::FreshOutputs<meta::structured_cumprod, 1> kernel;
+  meta::structured_cumprod kernel;
+  native::FreshOutputs<1> outputs("cumprod", kernel);
   kernel.meta(self, dim, dtype);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::cumprod::schema> _ops::cumprod::table(
@@ -456,16 +490,18 @@ constinit OperatorTable<_ops::cumprod::schema> _ops::cumprod::table(
 // cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)
 namespace {
 Tensor& cumprod__CPU(DispatchKeySet, Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  native::InplaceOutput<native::structured_cumprod_out> kernel("cumprod_", {&self});
+  native::structured_cumprod_out kernel;
+  native::InplaceOutput outputs("cumprod_", kernel, self);
   kernel.meta(self, dim, dtype);
-  kernel.impl(self, dim, dtype, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, dtype, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& cumprod__Meta(DispatchKeySet, Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  native::InplaceOutput<meta::structured_cumprod> kernel("cumprod_", {&self});
+  meta::structured_cumprod kernel;
+  native::InplaceOutput outputs("cumprod_", kernel, self);
   kernel.meta(self, dim, dtype);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -481,18 +517,20 @@ constinit OperatorTable<_ops::cumprod_::schema> _ops::cumprod_::table(
 namespace {
 Tensor& cumprod_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim,
                         std::optional<ScalarType> dtype, Tensor& out) {
-  native::GivenOutputs<native::structured_cumprod_out, 1> kernel("cumprod", {&out});
-  kernel.reads(self);
+  native::structured_cumprod_out kernel;
+  native::GivenOutputs<1> outputs("cumprod", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, dim, dtype);
-  kernel.impl(self, dim, dtype, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, dtype, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& cumprod_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim,
                          std::optional<ScalarType> dtype, Tensor& out) {
-  native::GivenOutputs<meta::structured_cumprod, 1> kernel("cumprod", {&out});
+  meta::structured_cumprod kernel;
+  native::GivenOutputs<1> outputs("cumprod", kernel, out);
   kernel.meta(self, dim, dtype);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -522,16 +560,18 @@ constinit OperatorTable<_ops::cumprod_backward::schema> _ops::cumprod_backward::
 namespace {
 Tensor cumsum_CPU(DispatchKeySet, const Tensor& self, int64_t dim,
                   std::optional<ScalarType> dtype) {
-  native::FreshOutputs<native::structured_cumsum_out, 1> kernel;
+  native::structured_cumsum_out kernel;
+  native::FreshOutputs<1> outputs("cumsum", kernel);
   kernel.meta(self, dim, dtype);
-  kernel.impl(self, dim, dtype, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, dtype, outputs[0]);
+  return outputs.take(0);
 }
 Tensor cumsum_Meta(DispatchKeySet, const Tensor& self, int64_t dim,
                    std::optional<ScalarType> dtype) {
-  native::FreshOutputs<meta::structured_cumsum, 1> kernel;
+  meta::structured_cumsum kernel;
+  native::FreshOutputs<1> outputs("cumsum", kernel);
   kernel.meta(self, dim, dtype);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::cumsum::schema> _ops::cumsum::table(
@@ -545,16 +585,18 @@ constinit OperatorTable<_ops::cumsum::schema> _ops::cumsum::table(
 // cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)
 namespace {
 Tensor& cumsum__CPU(DispatchKeySet, Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  native::InplaceOutput<native::structured_cumsum_out> kernel("cumsum_", {&self});
+  native::structured_cumsum_out kernel;
+  native::InplaceOutput outputs("cumsum_", kernel, self);
   kernel.meta(self, dim, dtype);
-  kernel.impl(self, dim, dtype, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, dtype, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& cumsum__Meta(DispatchKeySet, Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  native::InplaceOutput<meta::structured_cumsum> kernel("cumsum_", {&self});
+  meta::structured_cumsum kernel;
+  native::InplaceOutput outputs("cumsum_", kernel, self);
   kernel.meta(self, dim, dtype);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -570,18 +612,20 @@ constinit OperatorTable<_ops::cumsum_::schema> _ops::cumsum_::table(
 namespace {
 Tensor& cumsum_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim,
                        std::optional<ScalarType> dtype, Tensor& out) {
-  native::GivenOutputs<native::structured_cumsum_out, 1> kernel("cumsum", {&out});
-  kernel.reads(self);
+  native::structured_cumsum_out kernel;
+  native::GivenOutputs<1> outputs("cumsum", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, dim, dtype);
-  kernel.impl(self, dim, dtype, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, dtype, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& cumsum_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim,
                         std::optional<ScalarType> dtype, Tensor& out) {
-  native::GivenOutputs<meta::structured_cumsum, 1> kernel("cumsum", {&out});
+  meta::structured_cumsum kernel;
+  native::GivenOutputs<1> outputs("cumsum", kernel, out);
   kernel.meta(self, dim, dtype);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -624,15 +668,17 @@ constinit OperatorTable<_ops::logsumexp_out::schema> _ops::logsumexp_out::table(
 // max(Tensor self) -> Tensor
 namespace {
 Tensor max_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_max_all_out, 1> kernel;
+  native::structured_max_all_out kernel;
+  native::FreshOutputs<1> outputs("max", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor max_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_max, 1> kernel;
+  meta::structured_max kernel;
+  native::FreshOutputs<1> outputs("max", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::max::schema> _ops::max::table(
@@ -647,16 +693,18 @@ constinit OperatorTable<_ops::max::schema> _ops::max::table(
 namespace {
 std::tuple<Tensor, Tensor> max_dim_CPU(DispatchKeySet, const Tensor& self, int64_t dim,
                                        bool keepdim) {
-  native::FreshOutputs<native::structured_max_out, 2> kernel;
+  native::structured_max_out kernel;
+  native::FreshOutputs<2> outputs("max", kernel);
   kernel.meta(self, dim, keepdim);
-  kernel.impl(self, dim, keepdim, kernel.output(0), kernel.output(1));
-  return {kernel.take(0), kernel.take(1)};
+  kernel.impl(self, dim, keepdim, outputs[0], outputs[1]);
+  return {outputs.take(0), outputs.take(1)};
 }
 std::tuple<Tensor, Tensor> max_dim_Meta(DispatchKeySet, const Tensor& self, int64_t dim,
                                         bool keepdim) {
-  native::FreshOutputs<meta::structured_max_dim, 2> kernel;
+  meta::structured_max_dim kernel;
+  native::FreshOutputs<2> outputs("max", kernel);
   kernel.meta(self, dim, keepdim);
-  return {kernel.take(0), kernel.take(1)};
+  return {outputs.take(0), outputs.take(1)};
 }
 }  // namespace
 constinit OperatorTable<_ops::max_dim::schema> _ops::max_dim::table(
@@ -685,18 +733,20 @@ constinit OperatorTable<_ops::max_other::schema> _ops::max_other::table(
 namespace {
 std::tuple<Tensor&, Tensor&> max_dim_max_CPU(DispatchKeySet, const Tensor& self, int64_t dim,
                                              bool keepdim, Tensor& values, Tensor& indices) {
-  native::GivenOutputs<native::structured_max_out, 2> kernel("max", {&values, &indices});
-  kernel.reads(self);
+  native::structured_max_out kernel;
+  native::GivenOutputs<2> outputs("max", kernel, values, indices);
+  outputs.reads(self);
   kernel.meta(self, dim, keepdim);
-  kernel.impl(self, dim, keepdim, kernel.output(0), kernel.output(1));
-  kernel.finish();
+  kernel.impl(self, dim, keepdim, outputs[0], outputs[1]);
+  outputs.finish();
   return {values, indices};
 }
 std::tuple<Tensor&, Tensor&> max_dim_max_Meta(DispatchKeySet, const Tensor& self, int64_t dim,
                                               bool keepdim, Tensor& values, Tensor& indices) {
-  native::GivenOutputs<meta::structured_max_dim, 2> kernel("max", {&values, &indices});
+  meta::structured_max_dim kernel;
+  native::GivenOutputs<2> outputs("max", kernel, values, indices);
   kernel.meta(self, dim, keepdim);
-  kernel.finish();
+  outputs.finish();
   return {values, indices};
 }
 }  // namespace
@@ -725,17 +775,19 @@ constinit OperatorTable<_ops::max_out::schema> _ops::max_out::table(
 // max.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& max_unary_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_max_all_out, 1> kernel("max", {&out});
-  kernel.reads(self);
+  native::structured_max_all_out kernel;
+  native::GivenOutputs<1> outputs("max", kernel, out);
+  outputs.reads(self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& max_unary_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_max, 1> kernel("max", {&out});
+  meta::structured_max kernel;
+  native::GivenOutputs<1> outputs("max", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -750,15 +802,17 @@ constinit OperatorTable<_ops::max_unary_out::schema> _ops::max_unary_out::table(
 // mean(Tensor self, *, ScalarType? dtype=None) -> Tensor
 namespace {
 Tensor mean_CPU(DispatchKeySet, const Tensor& self, std::optional<ScalarType> dtype) {
-  native::FreshOutputs<native::structured_mean_all_out, 1> kernel;
+  native::structured_mean_all_out kernel;
+  native::FreshOutputs<1> outputs("mean", kernel);
   kernel.meta(self, dtype);
-  kernel.impl(self, dtype, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dtype, outputs[0]);
+  return outputs.take(0);
 }
 Tensor mean_Meta(DispatchKeySet, const Tensor& self, std::optional<ScalarType> dtype) {
-  native::FreshOutputs<meta::structured_mean, 1> kernel;
+  meta::structured_mean kernel;
+  native::FreshOutputs<1> outputs("mean", kernel);
   kernel.meta(self, dtype);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::mean::schema> _ops::mean::table(
@@ -773,16 +827,18 @@ constinit OperatorTable<_ops::mean::schema> _ops::mean::table(
 namespace {
 Tensor mean_dim_CPU(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                     std::optional<ScalarType> dtype) {
-  native::FreshOutputs<native::structured_mean_out, 1> kernel;
+  native::structured_mean_out kernel;
+  native::FreshOutputs<1> outputs("mean", kernel);
   kernel.meta(self, dim, keepdim, dtype);
-  kernel.impl(self, dim, keepdim, dtype, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, keepdim, dtype, outputs[0]);
+  return outputs.take(0);
 }
 Tensor mean_dim_Meta(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                      std::optional<ScalarType> dtype) {
-  native::FreshOutputs<meta::structured_mean_dim, 1> kernel;
+  meta::structured_mean_dim kernel;
+  native::FreshOutputs<1> outputs("mean", kernel);
   kernel.meta(self, dim, keepdim, dtype);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::mean_dim::schema> _ops::mean_dim::table(
@@ -797,18 +853,20 @@ constinit OperatorTable<_ops::mean_dim::schema> _ops::mean_dim::table(
 namespace {
 Tensor& mean_dtype_out_CPU(DispatchKeySet, const Tensor& self, std::optional<ScalarType> dtype,
                            Tensor& out) {
-  native::GivenOutputs<native::structured_mean_all_out, 1> kernel("mean", {&out});
-  kernel.reads(self);
+  native::structured_mean_all_out kernel;
+  native::GivenOutputs<1> outputs("mean", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, dtype);
-  kernel.impl(self, dtype, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dtype, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& mean_dtype_out_Meta(DispatchKeySet, const Tensor& self, std::optional<ScalarType> dtype,
                             Tensor& out) {
-  native::GivenOutputs<meta::structured_mean, 1> kernel("mean", {&out});
+  meta::structured_mean kernel;
+  native::GivenOutputs<1> outputs("mean", kernel, out);
   kernel.meta(self, dtype);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -825,18 +883,20 @@ constinit OperatorTable<_ops::mean_dtype_out::schema> _ops::mean_dtype_out::tabl
 namespace {
 Tensor& mean_out_CPU(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                      std::optional<ScalarType> dtype, Tensor& out) {
-  native::GivenOutputs<native::structured_mean_out, 1> kernel("mean", {&out});
-  kernel.reads(self);
+  native::structured_mean_out kernel;
+  native::GivenOutputs<1> outputs("mean", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, dim, keepdim, dtype);
-  kernel.impl(self, dim, keepdim, dtype, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, keepdim, dtype, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& mean_out_Meta(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                       std::optional<ScalarType> dtype, Tensor& out) {
-  native::GivenOutputs<meta::structured_mean_dim, 1> kernel("mean", {&out});
+  meta::structured_mean_dim kernel;
+  native::GivenOutputs<1> outputs("mean", kernel, out);
   kernel.meta(self, dim, keepdim, dtype);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -851,15 +911,17 @@ constinit OperatorTable<_ops::mean_out::schema> _ops::mean_out::table(
 // min(Tensor self) -> Tensor
 namespace {
 Tensor min_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_min_all_out, 1> kernel;
+  native::structured_min_all_out kernel;
+  native::FreshOutputs<1> outputs("min", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor min_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_min, 1> kernel;
+  meta::structured_min kernel;
+  native::FreshOutputs<1> outputs("min", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::min::schema> _ops::min::table(
@@ -874,16 +936,18 @@ constinit OperatorTable<_ops::min::schema> _ops::min::table(
 namespace {
 std::tuple<Tensor, Tensor> min_dim_CPU(DispatchKeySet, const Tensor& self, int64_t dim,
                                        bool keepdim) {
-  native::FreshOutputs<native::structured_min_out, 2> kernel;
+  native::structured_min_out kernel;
+  native::FreshOutputs<2> outputs("min", kernel);
   kernel.meta(self, dim, keepdim);
-  kernel.impl(self, dim, keepdim, kernel.output(0), kernel.output(1));
-  return {kernel.take(0), kernel.take(1)};
+  kernel.impl(self, dim, keepdim, outputs[0], outputs[1]);
+  return {outputs.take(0), outputs.take(1)};
 }
 std::tuple<Tensor, Tensor> min_dim_Meta(DispatchKeySet, const Tensor& self, int64_t dim,
                                         bool keepdim) {
-  native::FreshOutputs<meta::structured_min_dim, 2> kernel;
+  meta::structured_min_dim kernel;
+  native::FreshOutputs<2> outputs("min", kernel);
   kernel.meta(self, dim, keepdim);
-  return {kernel.take(0), kernel.take(1)};
+  return {outputs.take(0), outputs.take(1)};
 }
 }  // namespace
 constinit OperatorTable<_ops::min_dim::schema> _ops::min_dim::table(
@@ -912,18 +976,20 @@ constinit OperatorTable<_ops::min_other::schema> _ops::min_other::table(
 namespace {
 std::tuple<Tensor&, Tensor&> min_dim_min_CPU(DispatchKeySet, const Tensor& self, int64_t dim,
                                              bool keepdim, Tensor& values, Tensor& indices) {
-  native::GivenOutputs<native::structured_min_out, 2> kernel("min", {&values, &indices});
-  kernel.reads(self);
+  native::structured_min_out kernel;
+  native::GivenOutputs<2> outputs("min", kernel, values, indices);
+  outputs.reads(self);
   kernel.meta(self, dim, keepdim);
-  kernel.impl(self, dim, keepdim, kernel.output(0), kernel.output(1));
-  kernel.finish();
+  kernel.impl(self, dim, keepdim, outputs[0], outputs[1]);
+  outputs.finish();
   return {values, indices};
 }
 std::tuple<Tensor&, Tensor&> min_dim_min_Meta(DispatchKeySet, const Tensor& self, int64_t dim,
                                               bool keepdim, Tensor& values, Tensor& indices) {
-  native::GivenOutputs<meta::structured_min_dim, 2> kernel("min", {&values, &indices});
+  meta::structured_min_dim kernel;
+  native::GivenOutputs<2> outputs("min", kernel, values, indices);
   kernel.meta(self, dim, keepdim);
-  kernel.finish();
+  outputs.finish();
   return {values, indices};
 }
 }  // namespace
@@ -952,17 +1018,19 @@ constinit OperatorTable<_ops::min_out::schema> _ops::min_out::table(
 // min.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& min_unary_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_min_all_out, 1> kernel("min", {&out});
-  kernel.reads(self);
+  native::structured_min_all_out kernel;
+  native::GivenOutputs<1> outputs("min", kernel, out);
+  outputs.reads(self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& min_unary_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_min, 1> kernel("min", {&out});
+  meta::structured_min kernel;
+  native::GivenOutputs<1> outputs("min", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -991,16 +1059,18 @@ constinit OperatorTable<_ops::norm_Scalar::schema> _ops::norm_Scalar::table(
 namespace {
 Tensor norm_ScalarOpt_dim_CPU(DispatchKeySet, const Tensor& self, const std::optional<Scalar>& p,
                               IntArrayRef dim, bool keepdim) {
-  native::FreshOutputs<native::structured_norm_out, 1> kernel;
+  native::structured_norm_out kernel;
+  native::FreshOutputs<1> outputs("norm", kernel);
   kernel.meta(self, p, dim, keepdim);
-  kernel.impl(self, p, dim, keepdim, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, p, dim, keepdim, outputs[0]);
+  return outputs.take(0);
 }
 Tensor norm_ScalarOpt_dim_Meta(DispatchKeySet, const Tensor& self, const std::optional<Scalar>& p,
                                IntArrayRef dim, bool keepdim) {
-  native::FreshOutputs<meta::structured_norm_ScalarOpt_dim, 1> kernel;
+  meta::structured_norm_ScalarOpt_dim kernel;
+  native::FreshOutputs<1> outputs("norm", kernel);
   kernel.meta(self, p, dim, keepdim);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::norm_ScalarOpt_dim::schema> _ops::norm_ScalarOpt_dim::table(
@@ -1017,17 +1087,19 @@ namespace {
 Tensor norm_ScalarOpt_dim_dtype_CPU(DispatchKeySet, const Tensor& self,
                                     const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim,
                                     ScalarType dtype) {
-  native::FreshOutputs<native::structured_norm_dtype_out, 1> kernel;
+  native::structured_norm_dtype_out kernel;
+  native::FreshOutputs<1> outputs("norm", kernel);
   kernel.meta(self, p, dim, keepdim, dtype);
-  kernel.impl(self, p, dim, keepdim, dtype, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, p, dim, keepdim, dtype, outputs[0]);
+  return outputs.take(0);
 }
 Tensor norm_ScalarOpt_dim_dtype_Meta(DispatchKeySet, const Tensor& self,
                                      const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim,
                                      ScalarType dtype) {
-  native::FreshOutputs<meta::structured_norm_ScalarOpt_dim_dtype, 1> kernel;
+  meta::structured_norm_ScalarOpt_dim_dtype kernel;
+  native::FreshOutputs<1> outputs("norm", kernel);
   kernel.meta(self, p, dim, keepdim, dtype);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::norm_ScalarOpt_dim_dtype::schema>
@@ -1091,18 +1163,20 @@ constinit OperatorTable<_ops::norm_Scalar_out::schema> _ops::norm_Scalar_out::ta
 namespace {
 Tensor& norm_dtype_out_CPU(DispatchKeySet, const Tensor& self, const std::optional<Scalar>& p,
                            IntArrayRef dim, bool keepdim, ScalarType dtype, Tensor& out) {
-  native::GivenOutputs<native::structured_norm_dtype_out, 1> kernel("norm", {&out});
-  kernel.reads(self);
+  native::structured_norm_dtype_out kernel;
+  native::GivenOutputs<1> outputs("norm", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, p, dim, keepdim, dtype);
-  kernel.impl(self, p, dim, keepdim, dtype, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, p, dim, keepdim, dtype, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& norm_dtype_out_Meta(DispatchKeySet, const Tensor& self, const std::optional<Scalar>& p,
                             IntArrayRef dim, bool keepdim, ScalarType dtype, Tensor& out) {
-  native::GivenOutputs<meta::structured_norm_ScalarOpt_dim_dtype, 1> kernel("norm", {&out});
+  meta::structured_norm_ScalarOpt_dim_dtype kernel;
+  native::GivenOutputs<1> outputs("norm", kernel, out);
   kernel.meta(self, p, dim, keepdim, dtype);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1118,18 +1192,20 @@ constinit OperatorTable<_ops::norm_dtype_out::schema> _ops::norm_dtype_out::tabl
 namespace {
 Tensor& norm_out_CPU(DispatchKeySet, const Tensor& self, const std::optional<Scalar>& p,
                      IntArrayRef dim, bool keepdim, Tensor& out) {
-  native::GivenOutputs<native::structured_norm_out, 1> kernel("norm", {&out});
-  kernel.reads(self);
+  native::structured_norm_out kernel;
+  native::GivenOutputs<1> outputs("norm", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, p, dim, keepdim);
-  kernel.impl(self, p, dim, keepdim, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, p, dim, keepdim, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& norm_out_Meta(DispatchKeySet, const Tensor& self, const std::optional<Scalar>& p,
                       IntArrayRef dim, bool keepdim, Tensor& out) {
-  native::GivenOutputs<meta::structured_norm_ScalarOpt_dim, 1> kernel("norm", {&out});
+  meta::structured_norm_ScalarOpt_dim kernel;
+  native::GivenOutputs<1> outputs("norm", kernel, out);
   kernel.meta(self, p, dim, keepdim);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1144,15 +1220,17 @@ constinit OperatorTable<_ops::norm_out::schema> _ops::norm_out::table(
 // prod(Tensor self, *, ScalarType? dtype=None) -> Tensor
 namespace {
 Tensor prod_CPU(DispatchKeySet, const Tensor& self, std::optional<ScalarType> dtype) {
-  native::FreshOutputs<native::structured_prod_all_out, 1> kernel;
+  native::structured_prod_all_out kernel;
+  native::FreshOutputs<1> outputs("prod", kernel);
   kernel.meta(self, dtype);
-  kernel.impl(self, dtype, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dtype, outputs[0]);
+  return outputs.take(0);
 }
 Tensor prod_Meta(DispatchKeySet, const Tensor& self, std::optional<ScalarType> dtype) {
-  native::FreshOutputs<meta::structured_prod, 1> kernel;
+  meta::structured_prod kernel;
+  native::FreshOutputs<1> outputs("prod", kernel);
   kernel.meta(self, dtype);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::prod::schema> _ops::prod::table(
@@ -1167,16 +1245,18 @@ constinit OperatorTable<_ops::prod::schema> _ops::prod::table(
 namespace {
 Tensor prod_dim_int_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool keepdim,
                         std::optional<ScalarType> dtype) {
-  native::FreshOutputs<native::structured_prod_out, 1> kernel;
+  native::structured_prod_out kernel;
+  native::FreshOutputs<1> outputs("prod", kernel);
   kernel.meta(self, dim, keepdim, dtype);
-  kernel.impl(self, dim, keepdim, dtype, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, keepdim, dtype, outputs[0]);
+  return outputs.take(0);
 }
 Tensor prod_dim_int_Meta(DispatchKeySet, const Tensor& self, int64_t dim, bool keepdim,
                          std::optional<ScalarType> dtype) {
-  native::FreshOutputs<meta::structured_prod_dim_int, 1> kernel;
+  meta::structured_prod_dim_int kernel;
+  native::FreshOutputs<1> outputs("prod", kernel);
   kernel.meta(self, dim, keepdim, dtype);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::prod_dim_int::schema> _ops::prod_dim_int::table(
@@ -1192,18 +1272,20 @@ constinit OperatorTable<_ops::prod_dim_int::schema> _ops::prod_dim_int::table(
 namespace {
 Tensor& prod_int_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool keepdim,
                          std::optional<ScalarType> dtype, Tensor& out) {
-  native::GivenOutputs<native::structured_prod_out, 1> kernel("prod", {&out});
-  kernel.reads(self);
+  native::structured_prod_out kernel;
+  native::GivenOutputs<1> outputs("prod", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, dim, keepdim, dtype);
-  kernel.impl(self, dim, keepdim, dtype, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, keepdim, dtype, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& prod_int_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, bool keepdim,
                           std::optional<ScalarType> dtype, Tensor& out) {
-  native::GivenOutputs<meta::structured_prod_dim_int, 1> kernel("prod", {&out});
+  meta::structured_prod_dim_int kernel;
+  native::GivenOutputs<1> outputs("prod", kernel, out);
   kernel.meta(self, dim, keepdim, dtype);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1219,18 +1301,20 @@ constinit OperatorTable<_ops::prod_int_out::schema> _ops::prod_int_out::table(
 namespace {
 Tensor& prod_out_CPU(DispatchKeySet, const Tensor& self, std::optional<ScalarType> dtype,
                      Tensor& out) {
-  native::GivenOutputs<native::structured_prod_all_out, 1> kernel("prod", {&out});
-  kernel.reads(self);
+  native::structured_prod_all_out kernel;
+  native::GivenOutputs<1> outputs("prod", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, dtype);
-  kernel.impl(self, dtype, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dtype, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& prod_out_Meta(DispatchKeySet, const Tensor& self, std::optional<ScalarType> dtype,
                       Tensor& out) {
-  native::GivenOutputs<meta::structured_prod, 1> kernel("prod", {&out});
+  meta::structured_prod kernel;
+  native::GivenOutputs<1> outputs("prod", kernel, out);
   kernel.meta(self, dtype);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1260,16 +1344,18 @@ constinit OperatorTable<_ops::std_::schema> _ops::std_::table(
 namespace {
 Tensor std_correction_CPU(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim,
                           const std::optional<Scalar>& correction, bool keepdim) {
-  native::FreshOutputs<native::structured_std_out, 1> kernel;
+  native::structured_std_out kernel;
+  native::FreshOutputs<1> outputs("std", kernel);
   kernel.meta(self, dim, correction, keepdim);
-  kernel.impl(self, dim, correction, keepdim, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, correction, keepdim, outputs[0]);
+  return outputs.take(0);
 }
 Tensor std_correction_Meta(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim,
                            const std::optional<Scalar>& correction, bool keepdim) {
-  native::FreshOutputs<meta::structured_std_correction, 1> kernel;
+  meta::structured_std_correction kernel;
+  native::FreshOutputs<1> outputs("std", kernel);
   kernel.meta(self, dim, correction, keepdim);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::std_correction::schema> _ops::std_correction::table(
@@ -1299,19 +1385,21 @@ constinit OperatorTable<_ops::std_dim::schema> _ops::std_dim::table(
 namespace {
 Tensor& std_correction_out_CPU(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim,
                                const std::optional<Scalar>& correction, bool keepdim, Tensor& out) {
-  native::GivenOutputs<native::structured_std_out, 1> kernel("std", {&out});
-  kernel.reads(self);
+  native::structured_std_out kernel;
+  native::GivenOutputs<1> outputs("std", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, dim, correction, keepdim);
-  kernel.impl(self, dim, correction, keepdim, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, correction, keepdim, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& std_correction_out_Meta(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim,
                                 const std::optional<Scalar>& correction, bool keepdim,
                                 Tensor& out) {
-  native::GivenOutputs<meta::structured_std_correction, 1> kernel("std", {&out});
+  meta::structured_std_correction kernel;
+  native::GivenOutputs<1> outputs("std", kernel, out);
   kernel.meta(self, dim, correction, keepdim);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1342,15 +1430,17 @@ constinit OperatorTable<_ops::std_out::schema> _ops::std_out::table(
 // sum(Tensor self, *, ScalarType? dtype=None) -> Tensor
 namespace {
 Tensor sum_CPU(DispatchKeySet, const Tensor& self, std::optional<ScalarType> dtype) {
-  native::FreshOutputs<native::structured_sum_all_out, 1> kernel;
+  native::structured_sum_all_out kernel;
+  native::FreshOutputs<1> outputs("sum", kernel);
   kernel.meta(self, dtype);
-  kernel.impl(self, dtype, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dtype, outputs[0]);
+  return outputs.take(0);
 }
 Tensor sum_Meta(DispatchKeySet, const Tensor& self, std::optional<ScalarType> dtype) {
-  native::FreshOutputs<meta::structured_sum, 1> kernel;
+  meta::structured_sum kernel;
+  native::FreshOutputs<1> outputs("sum", kernel);
   kernel.meta(self, dtype);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::sum::schema> _ops::sum::table(
@@ -1366,16 +1456,18 @@ constinit OperatorTable<_ops::sum::schema> _ops::sum::table(
 namespace {
 Tensor sum_dim_IntList_CPU(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim,
                            bool keepdim, std::optional<ScalarType> dtype) {
-  native::FreshOutputs<native::structured_sum_out, 1> kernel;
+  native::structured_sum_out kernel;
+  native::FreshOutputs<1> outputs("sum", kernel);
   kernel.meta(self, dim, keepdim, dtype);
-  kernel.impl(self, dim, keepdim, dtype, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, keepdim, dtype, outputs[0]);
+  return outputs.take(0);
 }
 Tensor sum_dim_IntList_Meta(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim,
                             bool keepdim, std::optional<ScalarType> dtype) {
-  native::FreshOutputs<meta::structured_sum_dim_IntList, 1> kernel;
+  meta::structured_sum_dim_IntList kernel;
+  native::FreshOutputs<1> outputs("sum", kernel);
   kernel.meta(self, dim, keepdim, dtype);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::sum_dim_IntList::schema> _ops::sum_dim_IntList::table(
@@ -1391,18 +1483,20 @@ constinit OperatorTable<_ops::sum_dim_IntList::schema> _ops::sum_dim_IntList::ta
 namespace {
 Tensor& sum_IntList_out_CPU(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim,
                             bool keepdim, std::optional<ScalarType> dtype, Tensor& out) {
-  native::GivenOutputs<native::structured_sum_out, 1> kernel("sum", {&out});
-  kernel.reads(self);
+  native::structured_sum_out kernel;
+  native::GivenOutputs<1> outputs("sum", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, dim, keepdim, dtype);
-  kernel.impl(self, dim, keepdim, dtype, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, keepdim, dtype, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& sum_IntList_out_Meta(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim,
                              bool keepdim, std::optional<ScalarType> dtype, Tensor& out) {
-  native::GivenOutputs<meta::structured_sum_dim_IntList, 1> kernel("sum", {&out});
+  meta::structured_sum_dim_IntList kernel;
+  native::GivenOutputs<1> outputs("sum", kernel, out);
   kernel.meta(self, dim, keepdim, dtype);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1418,18 +1512,20 @@ constinit OperatorTable<_ops::sum_IntList_out::schema> _ops::sum_IntList_out::ta
 namespace {
 Tensor& sum_out_CPU(DispatchKeySet, const Tensor& self, std::optional<ScalarType> dtype,
                     Tensor& out) {
-  native::GivenOutputs<native::structured_sum_all_out, 1> kernel("sum", {&out});
-  kernel.reads(self);
+  native::structured_sum_all_out kernel;
+  native::GivenOutputs<1> outputs("sum", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, dtype);
-  kernel.impl(self, dtype, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dtype, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& sum_out_Meta(DispatchKeySet, const Tensor& self, std::optional<ScalarType> dtype,
                      Tensor& out) {
-  native::GivenOutputs<meta::structured_sum, 1> kernel("sum", {&out});
+  meta::structured_sum kernel;
+  native::GivenOutputs<1> outputs("sum", kernel, out);
   kernel.meta(self, dtype);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1476,16 +1572,18 @@ constinit OperatorTable<_ops::var::schema> _ops::var::table(
 namespace {
 Tensor var_correction_CPU(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim,
                           const std::optional<Scalar>& correction, bool keepdim) {
-  native::FreshOutputs<native::structured_var_out, 1> kernel;
+  native::structured_var_out kernel;
+  native::FreshOutputs<1> outputs("var", kernel);
   kernel.meta(self, dim, correction, keepdim);
-  kernel.impl(self, dim, correction, keepdim, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, correction, keepdim, outputs[0]);
+  return outputs.take(0);
 }
 Tensor var_correction_Meta(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim,
                            const std::optional<Scalar>& correction, bool keepdim) {
-  native::FreshOutputs<meta::structured_var_correction, 1> kernel;
+  meta::structured_var_correction kernel;
+  native::FreshOutputs<1> outputs("var", kernel);
   kernel.meta(self, dim, correction, keepdim);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::var_correction::schema> _ops::var_correction::table(
@@ -1515,19 +1613,21 @@ constinit OperatorTable<_ops::var_dim::schema> _ops::var_dim::table(
 namespace {
 Tensor& var_correction_out_CPU(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim,
                                const std::optional<Scalar>& correction, bool keepdim, Tensor& out) {
-  native::GivenOutputs<native::structured_var_out, 1> kernel("var", {&out});
-  kernel.reads(self);
+  native::structured_var_out kernel;
+  native::GivenOutputs<1> outputs("var", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, dim, correction, keepdim);
-  kernel.impl(self, dim, correction, keepdim, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, correction, keepdim, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& var_correction_out_Meta(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim,
                                 const std::optional<Scalar>& correction, bool keepdim,
                                 Tensor& out) {
-  native::GivenOutputs<meta::structured_var_correction, 1> kernel("var", {&out});
+  meta::structured_var_correction kernel;
+  native::GivenOutputs<1> outputs("var", kernel, out);
   kernel.meta(self, dim, correction, keepdim);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace

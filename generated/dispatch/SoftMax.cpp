@@ -22,15 +22,17 @@ namespace at::inline oploom_v1 {
 // _log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor
 namespace {
 Tensor _log_softmax_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool half_to_float) {
-  native::FreshOutputs<native::structured_log_softmax_out, 1> kernel;
+  native::structured_log_softmax_out kernel;
+  native::FreshOutputs<1> outputs("_log_softmax", kernel);
   kernel.meta(self, dim, half_to_float);
-  kernel.impl(self, dim, half_to_float, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, half_to_float, outputs[0]);
+  return outputs.take(0);
 }
 Tensor _log_softmax_Meta(DispatchKeySet, const Tensor& self, int64_t dim, bool half_to_float) {
-  native::FreshOutputs<meta::structured__log_softmax, 1> kernel;
+  meta::structured__log_softmax kernel;
+  native::FreshOutputs<1> outputs("_log_softmax", kernel);
   kernel.meta(self, dim, half_to_float);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::_log_softmax::schema> _ops::_log_softmax::table(
@@ -45,18 +47,20 @@ constinit OperatorTable<_ops::_log_softmax::schema> _ops::_log_softmax::table(
 namespace {
 Tensor& _log_softmax_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool half_to_float,
                              Tensor& out) {
-  native::GivenOutputs<native::structured_log_softmax_out, 1> kernel("_log_softmax", {&out});
-  kernel.reads(self);
+  native::structured_log_softmax_out kernel;
+  native::GivenOutputs<1> outputs("_log_softmax", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, dim, half_to_float);
-  kernel.impl(self, dim, half_to_float, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, half_to_float, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& _log_softmax_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, bool half_to_float,
                               Tensor& out) {
-  native::GivenOutputs<meta::structured__log_softmax, 1> kernel("_log_softmax", {&out});
+  meta::structured__log_softmax kernel;
+  native::GivenOutputs<1> outputs("_log_softmax", kernel, out);
   kernel.meta(self, dim, half_to_float);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -73,17 +77,19 @@ constinit OperatorTable<_ops::_log_softmax_out::schema> _ops::_log_softmax_out::
 namespace {
 Tensor _log_softmax_backward_data_CPU(DispatchKeySet, const Tensor& grad_output,
                                       const Tensor& output, int64_t dim, ScalarType input_dtype) {
-  native::FreshOutputs<native::structured_log_softmax_backward_out, 1> kernel;
+  native::structured_log_softmax_backward_out kernel;
+  native::FreshOutputs<1> outputs("_log_softmax_backward_data", kernel);
   kernel.meta(grad_output, output, dim, input_dtype);
-  kernel.impl(grad_output, output, dim, input_dtype, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(grad_output, output, dim, input_dtype, outputs[0]);
+  return outputs.take(0);
 }
 Tensor _log_softmax_backward_data_Meta(DispatchKeySet, const Tensor& grad_output,
                                        const Tensor& output, int64_t dim, ScalarType input_dtype) {
-  native::FreshOutputs<meta::structured__log_softmax_backward_data, 1> kernel;
+  meta::structured__log_softmax_backward_data kernel;
+  native::FreshOutputs<1> outputs("_log_softmax_backward_data", kernel);
   native::check_one_device("_log_softmax_backward_data", grad_output, output);
   kernel.meta(grad_output, output, dim, input_dtype);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::_log_softmax_backward_data::schema>
@@ -101,22 +107,22 @@ namespace {
 Tensor& _log_softmax_backward_data_out_CPU(DispatchKeySet, const Tensor& grad_output,
                                            const Tensor& output, int64_t dim,
                                            ScalarType input_dtype, Tensor& out) {
-  native::GivenOutputs<native::structured_log_softmax_backward_out, 1> kernel(
-      "_log_softmax_backward_data", {&out});
-  kernel.reads(grad_output, output);
+  native::structured_log_softmax_backward_out kernel;
+  native::GivenOutputs<1> outputs("_log_softmax_backward_data", kernel, out);
+  outputs.reads(grad_output, output);
   kernel.meta(grad_output, output, dim, input_dtype);
-  kernel.impl(grad_output, output, dim, input_dtype, kernel.output(0));
-  kernel.finish();
+  kernel.impl(grad_output, output, dim, input_dtype, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& _log_softmax_backward_data_out_Meta(DispatchKeySet, const Tensor& grad_output,
                                             const Tensor& output, int64_t dim,
                                             ScalarType input_dtype, Tensor& out) {
-  native::GivenOutputs<meta::structured__log_softmax_backward_data, 1> kernel(
-      "_log_softmax_backward_data", {&out});
+  meta::structured__log_softmax_backward_data kernel;
+  native::GivenOutputs<1> outputs("_log_softmax_backward_data", kernel, out);
   native::check_one_device("_log_softmax_backward_data", grad_output, output);
   kernel.meta(grad_output, output, dim, input_dtype);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -132,15 +138,17 @@ constinit OperatorTable<_ops::_log_softmax_backward_data_out::schema>
 // _softmax(Tensor self, int dim, bool half_to_float) -> Tensor
 namespace {
 Tensor _softmax_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool half_to_float) {
-  native::FreshOutputs<native::structured_softmax_out, 1> kernel;
+  native::structured_softmax_out kernel;
+  native::FreshOutputs<1> outputs("_softmax", kernel);
   kernel.meta(self, dim, half_to_float);
-  kernel.impl(self, dim, half_to_float, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, dim, half_to_float, outputs[0]);
+  return outputs.take(0);
 }
 Tensor _softmax_Meta(DispatchKeySet, const Tensor& self, int64_t dim, bool half_to_float) {
-  native::FreshOutputs<meta::structured__softmax, 1> kernel;
+  meta::structured__softmax kernel;
+  native::FreshOutputs<1> outputs("_softmax", kernel);
   kernel.meta(self, dim, half_to_float);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::_softmax::schema> _ops::_softmax::table(
@@ -155,18 +163,20 @@ constinit OperatorTable<_ops::_softmax::schema> _ops::_softmax::table(
 namespace {
 Tensor& _softmax_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool half_to_float,
                          Tensor& out) {
-  native::GivenOutputs<native::structured_softmax_out, 1> kernel("_softmax", {&out});
-  kernel.reads(self);
+  native::structured_softmax_out kernel;
+  native::GivenOutputs<1> outputs("_softmax", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, dim, half_to_float);
-  kernel.impl(self, dim, half_to_float, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, dim, half_to_float, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& _softmax_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, bool half_to_float,
                           Tensor& out) {
-  native::GivenOutputs<meta::structured__softmax, 1> kernel("_softmax", {&out});
+  meta::structured__softmax kernel;
+  native::GivenOutputs<1> outputs("_softmax", kernel, out);
   kernel.meta(self, dim, half_to_float);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -183,17 +193,19 @@ constinit OperatorTable<_ops::_softmax_out::schema> _ops::_softmax_out::table(
 namespace {
 Tensor _softmax_backward_data_CPU(DispatchKeySet, const Tensor& grad_output, const Tensor& output,
                                   int64_t dim, ScalarType input_dtype) {
-  native::FreshOutputs<native::structured_softmax_backward_out, 1> kernel;
+  native::structured_softmax_backward_out kernel;
+  native::FreshOutputs<1> outputs("_softmax_backward_data", kernel);
   kernel.meta(grad_output, output, dim, input_dtype);
-  kernel.impl(grad_output, output, dim, input_dtype, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(grad_output, output, dim, input_dtype, outputs[0]);
+  return outputs.take(0);
 }
 Tensor _softmax_backward_data_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& output,
                                    int64_t dim, ScalarType input_dtype) {
-  native::FreshOutputs<meta::structured__softmax_backward_data, 1> kernel;
+  meta::structured__softmax_backward_data kernel;
+  native::FreshOutputs<1> outputs("_softmax_backward_data", kernel);
   native::check_one_device("_softmax_backward_data", grad_output, output);
   kernel.meta(grad_output, output, dim, input_dtype);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::_softmax_backward_data::schema> _ops::_softmax_backward_data::table(
@@ -210,22 +222,22 @@ namespace {
 Tensor& _softmax_backward_data_out_CPU(DispatchKeySet, const Tensor& grad_output,
                                        const Tensor& output, int64_t dim, ScalarType input_dtype,
                                        Tensor& out) {
-  native::GivenOutputs<native::structured_softmax_backward_out, 1> kernel("_softmax_backward_data",
-                                                                          {&out});
-  kernel.reads(grad_output, output);
+  native::structured_softmax_backward_out kernel;
+  native::GivenOutputs<1> outputs("_softmax_backward_data", kernel, out);
+  outputs.reads(grad_output, output);
   kernel.meta(grad_output, output, dim, input_dtype);
-  kernel.impl(grad_output, output, dim, input_dtype, kernel.output(0));
-  kernel.finish();
+  kernel.impl(grad_output, output, dim, input_dtype, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& _softmax_backward_data_out_Meta(DispatchKeySet, const Tensor& grad_output,
                                         const Tensor& output, int64_t dim, ScalarType input_dtype,
                                         Tensor& out) {
-  native::GivenOutputs<meta::structured__softmax_backward_data, 1> kernel("_softmax_backward_data",
-                                                                          {&out});
+  meta::structured__softmax_backward_data kernel;
+  native::GivenOutputs<1> outputs("_softmax_backward_data", kernel, out);
   native::check_one_device("_softmax_backward_data", grad_output, output);
   kernel.meta(grad_output, output, dim, input_dtype);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace

@@ -76,17 +76,19 @@ namespace {
 std::tuple<Tensor, Tensor> sort_stable_CPU(DispatchKeySet, const Tensor& self,
                                            std::optional<bool> stable, int64_t dim,
                                            bool descending) {
-  native::FreshOutputs<native::structured_sort_stable_out, 2> kernel;
+  native::structured_sort_stable_out kernel;
+  native::FreshOutputs<2> outputs("sort", kernel);
   kernel.meta(self, stable, dim, descending);
-  kernel.impl(self, stable, dim, descending, kernel.output(0), kernel.output(1));
-  return {kernel.take(0), kernel.take(1)};
+  kernel.impl(self, stable, dim, descending, outputs[0], outputs[1]);
+  return {outputs.take(0), outputs.take(1)};
 }
 std::tuple<Tensor, Tensor> sort_stable_Meta(DispatchKeySet, const Tensor& self,
                                             std::optional<bool> stable, int64_t dim,
                                             bool descending) {
-  native::FreshOutputs<meta::structured_sort_stable, 2> kernel;
+  meta::structured_sort_stable kernel;
+  native::FreshOutputs<2> outputs("sort", kernel);
   kernel.meta(self, stable, dim, descending);
-  return {kernel.take(0), kernel.take(1)};
+  return {outputs.take(0), outputs.take(1)};
 }
 }  // namespace
 constinit OperatorTable<_ops::sort_stable::schema> _ops::sort_stable::table(
@@ -123,20 +125,22 @@ std::tuple<Tensor&, Tensor&> sort_values_stable_CPU(DispatchKeySet, const Tensor
                                                     std::optional<bool> stable, int64_t dim,
                                                     bool descending, Tensor& values,
                                                     Tensor& indices) {
-  native::GivenOutputs<native::structured_sort_stable_out, 2> kernel("sort", {&values, &indices});
-  kernel.reads(self);
+  native::structured_sort_stable_out kernel;
+  native::GivenOutputs<2> outputs("sort", kernel, values, indices);
+  outputs.reads(self);
   kernel.meta(self, stable, dim, descending);
-  kernel.impl(self, stable, dim, descending, kernel.output(0), kernel.output(1));
-  kernel.finish();
+  kernel.impl(self, stable, dim, descending, outputs[0], outputs[1]);
+  outputs.finish();
   return {values, indices};
 }
 std::tuple<Tensor&, Tensor&> sort_values_stable_Meta(DispatchKeySet, const Tensor& self,
                                                      std::optional<bool> stable, int64_t dim,
                                                      bool descending, Tensor& values,
                                                      Tensor& indices) {
-  native::GivenOutputs<meta::structured_sort_stable, 2> kernel("sort", {&values, &indices});
+  meta::structured_sort_stable kernel;
+  native::GivenOutputs<2> outputs("sort", kernel, values, indices);
   kernel.meta(self, stable, dim, descending);
-  kernel.finish();
+  outputs.finish();
   return {values, indices};
 }
 }  // namespace
@@ -153,16 +157,18 @@ constinit OperatorTable<_ops::sort_values_stable::schema> _ops::sort_values_stab
 namespace {
 std::tuple<Tensor, Tensor> topk_CPU(DispatchKeySet, const Tensor& self, int64_t k, int64_t dim,
                                     bool largest, bool sorted) {
-  native::FreshOutputs<native::structured_topk_out, 2> kernel;
+  native::structured_topk_out kernel;
+  native::FreshOutputs<2> outputs("topk", kernel);
   kernel.meta(self, k, dim, largest, sorted);
-  kernel.impl(self, k, dim, largest, sorted, kernel.output(0), kernel.output(1));
-  return {kernel.take(0), kernel.take(1)};
+  kernel.impl(self, k, dim, largest, sorted, outputs[0], outputs[1]);
+  return {outputs.take(0), outputs.take(1)};
 }
 std::tuple<Tensor, Tensor> topk_Meta(DispatchKeySet, const Tensor& self, int64_t k, int64_t dim,
                                      bool largest, bool sorted) {
-  native::FreshOutputs<meta::structured_topk, 2> kernel;
+  meta::structured_topk kernel;
+  native::FreshOutputs<2> outputs("topk", kernel);
   kernel.meta(self, k, dim, largest, sorted);
-  return {kernel.take(0), kernel.take(1)};
+  return {outputs.take(0), outputs.take(1)};
 }
 }  // namespace
 constinit OperatorTable<_ops::topk::schema> _ops::topk::table(
@@ -179,19 +185,21 @@ namespace {
 std::tuple<Tensor&, Tensor&> topk_values_CPU(DispatchKeySet, const Tensor& self, int64_t k,
                                              int64_t dim, bool largest, bool sorted, Tensor& values,
                                              Tensor& indices) {
-  native::GivenOutputs<native::structured_topk_out, 2> kernel("topk", {&values, &indices});
-  kernel.reads(self);
+  native::structured_topk_out kernel;
+  native::GivenOutputs<2> outputs("topk", kernel, values, indices);
+  outputs.reads(self);
   kernel.meta(self, k, dim, largest, sorted);
-  kernel.impl(self, k, dim, largest, sorted, kernel.output(0), kernel.output(1));
-  kernel.finish();
+  kernel.impl(self, k, dim, largest, sorted, outputs[0], outputs[1]);
+  outputs.finish();
   return {values, indices};
 }
 std::tuple<Tensor&, Tensor&> topk_values_Meta(DispatchKeySet, const Tensor& self, int64_t k,
                                               int64_t dim, bool largest, bool sorted,
                                               Tensor& values, Tensor& indices) {
-  native::GivenOutputs<meta::structured_topk, 2> kernel("topk", {&values, &indices});
+  meta::structured_topk kernel;
+  native::GivenOutputs<2> outputs("topk", kernel, values, indices);
   kernel.meta(self, k, dim, largest, sorted);
-  kernel.finish();
+  outputs.finish();
   return {values, indices};
 }
 }  // namespace

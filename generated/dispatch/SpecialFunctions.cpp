@@ -104,15 +104,17 @@ void structured__logit_out::impl(const Tensor& self, double eps, const Tensor& o
 }  // namespace native
 namespace {
 Tensor _logit_CPU(DispatchKeySet, const Tensor& self, double eps) {
-  native::FreshOutputs<native::structured__logit_out, 1> kernel;
+  native::structured__logit_out kernel;
+  native::FreshOutputs<1> outputs("_logit", kernel);
   kernel.meta(self, eps);
-  kernel.impl(self, eps, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, eps, outputs[0]);
+  return outputs.take(0);
 }
 Tensor _logit_Meta(DispatchKeySet, const Tensor& self, double eps) {
-  native::FreshOutputs<meta::structured__logit, 1> kernel;
+  meta::structured__logit kernel;
+  native::FreshOutputs<1> outputs("_logit", kernel);
   kernel.meta(self, eps);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::_logit::schema> _ops::_logit::table(
@@ -127,16 +129,18 @@ constinit OperatorTable<_ops::_logit::schema> _ops::_logit::table(
 // _logit_(Tensor(a!) self, float eps) -> Tensor(a!)
 namespace {
 Tensor& _logit__CPU(DispatchKeySet, Tensor& self, double eps) {
-  native::InplaceOutput<native::structured__logit_out> kernel("_logit_", {&self});
+  native::structured__logit_out kernel;
+  native::InplaceOutput outputs("_logit_", kernel, self);
   kernel.meta(self, eps);
-  kernel.impl(self, eps, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, eps, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& _logit__Meta(DispatchKeySet, Tensor& self, double eps) {
-  native::InplaceOutput<meta::structured__logit> kernel("_logit_", {&self});
+  meta::structured__logit kernel;
+  native::InplaceOutput outputs("_logit_", kernel, self);
   kernel.meta(self, eps);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -152,16 +156,18 @@ constinit OperatorTable<_ops::_logit_::schema> _ops::_logit_::table(
 // _logit.out(Tensor self, float eps, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& _logit_out_CPU(DispatchKeySet, const Tensor& self, double eps, Tensor& out) {
-  native::GivenOutputs<native::structured__logit_out, 1> kernel("_logit", {&out});
+  native::structured__logit_out kernel;
+  native::GivenOutputs<1> outputs("_logit", kernel, out);
   kernel.meta(self, eps);
-  kernel.impl(self, eps, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, eps, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& _logit_out_Meta(DispatchKeySet, const Tensor& self, double eps, Tensor& out) {
-  native::GivenOutputs<meta::structured__logit, 1> kernel("_logit", {&out});
+  meta::structured__logit kernel;
+  native::GivenOutputs<1> outputs("_logit", kernel, out);
   kernel.meta(self, eps);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -216,15 +222,17 @@ void structured_digamma_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor digamma_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_digamma_out, 1> kernel;
+  native::structured_digamma_out kernel;
+  native::FreshOutputs<1> outputs("digamma", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor digamma_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_digamma, 1> kernel;
+  meta::structured_digamma kernel;
+  native::FreshOutputs<1> outputs("digamma", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::digamma::schema> _ops::digamma::table(
@@ -239,16 +247,18 @@ constinit OperatorTable<_ops::digamma::schema> _ops::digamma::table(
 // digamma_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& digamma__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_digamma_out> kernel("digamma_", {&self});
+  native::structured_digamma_out kernel;
+  native::InplaceOutput outputs("digamma_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& digamma__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_digamma> kernel("digamma_", {&self});
+  meta::structured_digamma kernel;
+  native::InplaceOutput outputs("digamma_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -264,16 +274,18 @@ constinit OperatorTable<_ops::digamma_::schema> _ops::digamma_::table(
 // digamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& digamma_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_digamma_out, 1> kernel("digamma", {&out});
+  native::structured_digamma_out kernel;
+  native::GivenOutputs<1> outputs("digamma", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& digamma_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_digamma, 1> kernel("digamma", {&out});
+  meta::structured_digamma kernel;
+  native::GivenOutputs<1> outputs("digamma", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -326,15 +338,17 @@ void structured_erfc_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor erfc_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_erfc_out, 1> kernel;
+  native::structured_erfc_out kernel;
+  native::FreshOutputs<1> outputs("erfc", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor erfc_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_erfc, 1> kernel;
+  meta::structured_erfc kernel;
+  native::FreshOutputs<1> outputs("erfc", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::erfc::schema> _ops::erfc::table(
@@ -349,16 +363,18 @@ constinit OperatorTable<_ops::erfc::schema> _ops::erfc::table(
 // erfc_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& erfc__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_erfc_out> kernel("erfc_", {&self});
+  native::structured_erfc_out kernel;
+  native::InplaceOutput outputs("erfc_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& erfc__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_erfc> kernel("erfc_", {&self});
+  meta::structured_erfc kernel;
+  native::InplaceOutput outputs("erfc_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -374,16 +390,18 @@ constinit OperatorTable<_ops::erfc_::schema> _ops::erfc_::table(
 // erfc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& erfc_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_erfc_out, 1> kernel("erfc", {&out});
+  native::structured_erfc_out kernel;
+  native::GivenOutputs<1> outputs("erfc", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& erfc_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_erfc, 1> kernel("erfc", {&out});
+  meta::structured_erfc kernel;
+  native::GivenOutputs<1> outputs("erfc", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -436,15 +454,17 @@ void structured_erfinv_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor erfinv_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_erfinv_out, 1> kernel;
+  native::structured_erfinv_out kernel;
+  native::FreshOutputs<1> outputs("erfinv", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor erfinv_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_erfinv, 1> kernel;
+  meta::structured_erfinv kernel;
+  native::FreshOutputs<1> outputs("erfinv", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::erfinv::schema> _ops::erfinv::table(
@@ -459,16 +479,18 @@ constinit OperatorTable<_ops::erfinv::schema> _ops::erfinv::table(
 // erfinv_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& erfinv__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_erfinv_out> kernel("erfinv_", {&self});
+  native::structured_erfinv_out kernel;
+  native::InplaceOutput outputs("erfinv_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& erfinv__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_erfinv> kernel("erfinv_", {&self});
+  meta::structured_erfinv kernel;
+  native::InplaceOutput outputs("erfinv_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -484,16 +506,18 @@ constinit OperatorTable<_ops::erfinv_::schema> _ops::erfinv_::table(
 // erfinv.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& erfinv_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_erfinv_out, 1> kernel("erfinv", {&out});
+  native::structured_erfinv_out kernel;
+  native::GivenOutputs<1> outputs("erfinv", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& erfinv_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_erfinv, 1> kernel("erfinv", {&out});
+  meta::structured_erfinv kernel;
+  native::GivenOutputs<1> outputs("erfinv", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -546,15 +570,17 @@ void structured_i0_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor i0_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_i0_out, 1> kernel;
+  native::structured_i0_out kernel;
+  native::FreshOutputs<1> outputs("i0", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor i0_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_i0, 1> kernel;
+  meta::structured_i0 kernel;
+  native::FreshOutputs<1> outputs("i0", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::i0::schema> _ops::i0::table(
@@ -569,16 +595,18 @@ constinit OperatorTable<_ops::i0::schema> _ops::i0::table(
 // i0_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& i0__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_i0_out> kernel("i0_", {&self});
+  native::structured_i0_out kernel;
+  native::InplaceOutput outputs("i0_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& i0__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_i0> kernel("i0_", {&self});
+  meta::structured_i0 kernel;
+  native::InplaceOutput outputs("i0_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -594,16 +622,18 @@ constinit OperatorTable<_ops::i0_::schema> _ops::i0_::table(
 // i0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& i0_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_i0_out, 1> kernel("i0", {&out});
+  native::structured_i0_out kernel;
+  native::GivenOutputs<1> outputs("i0", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& i0_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_i0, 1> kernel("i0", {&out});
+  meta::structured_i0 kernel;
+  native::GivenOutputs<1> outputs("i0", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -656,15 +686,17 @@ void structured_lgamma_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor lgamma_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_lgamma_out, 1> kernel;
+  native::structured_lgamma_out kernel;
+  native::FreshOutputs<1> outputs("lgamma", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor lgamma_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_lgamma, 1> kernel;
+  meta::structured_lgamma kernel;
+  native::FreshOutputs<1> outputs("lgamma", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::lgamma::schema> _ops::lgamma::table(
@@ -679,16 +711,18 @@ constinit OperatorTable<_ops::lgamma::schema> _ops::lgamma::table(
 // lgamma_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& lgamma__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_lgamma_out> kernel("lgamma_", {&self});
+  native::structured_lgamma_out kernel;
+  native::InplaceOutput outputs("lgamma_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& lgamma__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_lgamma> kernel("lgamma_", {&self});
+  meta::structured_lgamma kernel;
+  native::InplaceOutput outputs("lgamma_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -704,16 +738,18 @@ constinit OperatorTable<_ops::lgamma_::schema> _ops::lgamma_::table(
 // lgamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& lgamma_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_lgamma_out, 1> kernel("lgamma", {&out});
+  native::structured_lgamma_out kernel;
+  native::GivenOutputs<1> outputs("lgamma", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& lgamma_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_lgamma, 1> kernel("lgamma", {&out});
+  meta::structured_lgamma kernel;
+  native::GivenOutputs<1> outputs("lgamma", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -809,15 +845,17 @@ void structured_polygamma_out::impl(int64_t n, const Tensor& self, const Tensor&
 }  // namespace native
 namespace {
 Tensor polygamma_CPU(DispatchKeySet, int64_t n, const Tensor& self) {
-  native::FreshOutputs<native::structured_polygamma_out, 1> kernel;
+  native::structured_polygamma_out kernel;
+  native::FreshOutputs<1> outputs("polygamma", kernel);
   kernel.meta(n, self);
-  kernel.impl(n, self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(n, self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor polygamma_Meta(DispatchKeySet, int64_t n, const Tensor& self) {
-  native::FreshOutputs<meta::structured_polygamma, 1> kernel;
+  meta::structured_polygamma kernel;
+  native::FreshOutputs<1> outputs("polygamma", kernel);
   kernel.meta(n, self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::polygamma::schema> _ops::polygamma::table(
@@ -845,16 +883,18 @@ constinit OperatorTable<_ops::polygamma_::schema> _ops::polygamma_::table(
 // polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& polygamma_out_CPU(DispatchKeySet, int64_t n, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_polygamma_out, 1> kernel("polygamma", {&out});
+  native::structured_polygamma_out kernel;
+  native::GivenOutputs<1> outputs("polygamma", kernel, out);
   kernel.meta(n, self);
-  kernel.impl(n, self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(n, self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& polygamma_out_Meta(DispatchKeySet, int64_t n, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_polygamma, 1> kernel("polygamma", {&out});
+  meta::structured_polygamma kernel;
+  native::GivenOutputs<1> outputs("polygamma", kernel, out);
   kernel.meta(n, self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -909,15 +949,17 @@ void structured_sinc_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor sinc_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_sinc_out, 1> kernel;
+  native::structured_sinc_out kernel;
+  native::FreshOutputs<1> outputs("sinc", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor sinc_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_sinc, 1> kernel;
+  meta::structured_sinc kernel;
+  native::FreshOutputs<1> outputs("sinc", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::sinc::schema> _ops::sinc::table(
@@ -932,16 +974,18 @@ constinit OperatorTable<_ops::sinc::schema> _ops::sinc::table(
 // sinc_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& sinc__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_sinc_out> kernel("sinc_", {&self});
+  native::structured_sinc_out kernel;
+  native::InplaceOutput outputs("sinc_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& sinc__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_sinc> kernel("sinc_", {&self});
+  meta::structured_sinc kernel;
+  native::InplaceOutput outputs("sinc_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -957,16 +1001,18 @@ constinit OperatorTable<_ops::sinc_::schema> _ops::sinc_::table(
 // sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& sinc_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_sinc_out, 1> kernel("sinc", {&out});
+  native::structured_sinc_out kernel;
+  native::GivenOutputs<1> outputs("sinc", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& sinc_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_sinc, 1> kernel("sinc", {&out});
+  meta::structured_sinc kernel;
+  native::GivenOutputs<1> outputs("sinc", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1045,15 +1091,17 @@ void structured_special_entr_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor special_entr_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_special_entr_out, 1> kernel;
+  native::structured_special_entr_out kernel;
+  native::FreshOutputs<1> outputs("special_entr", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor special_entr_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_special_entr, 1> kernel;
+  meta::structured_special_entr kernel;
+  native::FreshOutputs<1> outputs("special_entr", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::special_entr::schema> _ops::special_entr::table(
@@ -1068,16 +1116,18 @@ constinit OperatorTable<_ops::special_entr::schema> _ops::special_entr::table(
 // special_entr_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& special_entr__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_special_entr_out> kernel("special_entr_", {&self});
+  native::structured_special_entr_out kernel;
+  native::InplaceOutput outputs("special_entr_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& special_entr__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_special_entr> kernel("special_entr_", {&self});
+  meta::structured_special_entr kernel;
+  native::InplaceOutput outputs("special_entr_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1093,16 +1143,18 @@ constinit OperatorTable<_ops::special_entr_::schema> _ops::special_entr_::table(
 // special_entr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& special_entr_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_special_entr_out, 1> kernel("special_entr", {&out});
+  native::structured_special_entr_out kernel;
+  native::GivenOutputs<1> outputs("special_entr", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& special_entr_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_special_entr, 1> kernel("special_entr", {&out});
+  meta::structured_special_entr kernel;
+  native::GivenOutputs<1> outputs("special_entr", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1180,15 +1232,17 @@ void structured_special_erfcx_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor special_erfcx_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_special_erfcx_out, 1> kernel;
+  native::structured_special_erfcx_out kernel;
+  native::FreshOutputs<1> outputs("special_erfcx", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor special_erfcx_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_special_erfcx, 1> kernel;
+  meta::structured_special_erfcx kernel;
+  native::FreshOutputs<1> outputs("special_erfcx", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::special_erfcx::schema> _ops::special_erfcx::table(
@@ -1203,16 +1257,18 @@ constinit OperatorTable<_ops::special_erfcx::schema> _ops::special_erfcx::table(
 // special_erfcx_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& special_erfcx__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_special_erfcx_out> kernel("special_erfcx_", {&self});
+  native::structured_special_erfcx_out kernel;
+  native::InplaceOutput outputs("special_erfcx_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& special_erfcx__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_special_erfcx> kernel("special_erfcx_", {&self});
+  meta::structured_special_erfcx kernel;
+  native::InplaceOutput outputs("special_erfcx_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1228,16 +1284,18 @@ constinit OperatorTable<_ops::special_erfcx_::schema> _ops::special_erfcx_::tabl
 // special_erfcx.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& special_erfcx_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_special_erfcx_out, 1> kernel("special_erfcx", {&out});
+  native::structured_special_erfcx_out kernel;
+  native::GivenOutputs<1> outputs("special_erfcx", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& special_erfcx_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_special_erfcx, 1> kernel("special_erfcx", {&out});
+  meta::structured_special_erfcx kernel;
+  native::GivenOutputs<1> outputs("special_erfcx", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1364,15 +1422,17 @@ void structured_special_i0e_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor special_i0e_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_special_i0e_out, 1> kernel;
+  native::structured_special_i0e_out kernel;
+  native::FreshOutputs<1> outputs("special_i0e", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor special_i0e_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_special_i0e, 1> kernel;
+  meta::structured_special_i0e kernel;
+  native::FreshOutputs<1> outputs("special_i0e", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::special_i0e::schema> _ops::special_i0e::table(
@@ -1387,16 +1447,18 @@ constinit OperatorTable<_ops::special_i0e::schema> _ops::special_i0e::table(
 // special_i0e_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& special_i0e__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_special_i0e_out> kernel("special_i0e_", {&self});
+  native::structured_special_i0e_out kernel;
+  native::InplaceOutput outputs("special_i0e_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& special_i0e__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_special_i0e> kernel("special_i0e_", {&self});
+  meta::structured_special_i0e kernel;
+  native::InplaceOutput outputs("special_i0e_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1412,16 +1474,18 @@ constinit OperatorTable<_ops::special_i0e_::schema> _ops::special_i0e_::table(
 // special_i0e.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& special_i0e_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_special_i0e_out, 1> kernel("special_i0e", {&out});
+  native::structured_special_i0e_out kernel;
+  native::GivenOutputs<1> outputs("special_i0e", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& special_i0e_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_special_i0e, 1> kernel("special_i0e", {&out});
+  meta::structured_special_i0e kernel;
+  native::GivenOutputs<1> outputs("special_i0e", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1475,15 +1539,17 @@ void structured_special_i1_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor special_i1_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_special_i1_out, 1> kernel;
+  native::structured_special_i1_out kernel;
+  native::FreshOutputs<1> outputs("special_i1", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor special_i1_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_special_i1, 1> kernel;
+  meta::structured_special_i1 kernel;
+  native::FreshOutputs<1> outputs("special_i1", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::special_i1::schema> _ops::special_i1::table(
@@ -1498,16 +1564,18 @@ constinit OperatorTable<_ops::special_i1::schema> _ops::special_i1::table(
 // special_i1_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& special_i1__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_special_i1_out> kernel("special_i1_", {&self});
+  native::structured_special_i1_out kernel;
+  native::InplaceOutput outputs("special_i1_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& special_i1__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_special_i1> kernel("special_i1_", {&self});
+  meta::structured_special_i1 kernel;
+  native::InplaceOutput outputs("special_i1_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1523,16 +1591,18 @@ constinit OperatorTable<_ops::special_i1_::schema> _ops::special_i1_::table(
 // special_i1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& special_i1_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_special_i1_out, 1> kernel("special_i1", {&out});
+  native::structured_special_i1_out kernel;
+  native::GivenOutputs<1> outputs("special_i1", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& special_i1_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_special_i1, 1> kernel("special_i1", {&out});
+  meta::structured_special_i1 kernel;
+  native::GivenOutputs<1> outputs("special_i1", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1586,15 +1656,17 @@ void structured_special_i1e_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor special_i1e_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_special_i1e_out, 1> kernel;
+  native::structured_special_i1e_out kernel;
+  native::FreshOutputs<1> outputs("special_i1e", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor special_i1e_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_special_i1e, 1> kernel;
+  meta::structured_special_i1e kernel;
+  native::FreshOutputs<1> outputs("special_i1e", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::special_i1e::schema> _ops::special_i1e::table(
@@ -1609,16 +1681,18 @@ constinit OperatorTable<_ops::special_i1e::schema> _ops::special_i1e::table(
 // special_i1e_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& special_i1e__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_special_i1e_out> kernel("special_i1e_", {&self});
+  native::structured_special_i1e_out kernel;
+  native::InplaceOutput outputs("special_i1e_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& special_i1e__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_special_i1e> kernel("special_i1e_", {&self});
+  meta::structured_special_i1e kernel;
+  native::InplaceOutput outputs("special_i1e_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1634,16 +1708,18 @@ constinit OperatorTable<_ops::special_i1e_::schema> _ops::special_i1e_::table(
 // special_i1e.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& special_i1e_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_special_i1e_out, 1> kernel("special_i1e", {&out});
+  native::structured_special_i1e_out kernel;
+  native::GivenOutputs<1> outputs("special_i1e", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& special_i1e_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_special_i1e, 1> kernel("special_i1e", {&out});
+  meta::structured_special_i1e kernel;
+  native::GivenOutputs<1> outputs("special_i1e", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1697,15 +1773,17 @@ void structured_special_log_ndtr_out::impl(const Tensor& self, const Tensor& out
 }  // namespace native
 namespace {
 Tensor special_log_ndtr_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_special_log_ndtr_out, 1> kernel;
+  native::structured_special_log_ndtr_out kernel;
+  native::FreshOutputs<1> outputs("special_log_ndtr", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor special_log_ndtr_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_special_log_ndtr, 1> kernel;
+  meta::structured_special_log_ndtr kernel;
+  native::FreshOutputs<1> outputs("special_log_ndtr", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::special_log_ndtr::schema> _ops::special_log_ndtr::table(
@@ -1720,17 +1798,18 @@ constinit OperatorTable<_ops::special_log_ndtr::schema> _ops::special_log_ndtr::
 // special_log_ndtr_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& special_log_ndtr__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_special_log_ndtr_out> kernel("special_log_ndtr_",
-                                                                        {&self});
+  native::structured_special_log_ndtr_out kernel;
+  native::InplaceOutput outputs("special_log_ndtr_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& special_log_ndtr__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_special_log_ndtr> kernel("special_log_ndtr_", {&self});
+  meta::structured_special_log_ndtr kernel;
+  native::InplaceOutput outputs("special_log_ndtr_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1746,17 +1825,18 @@ constinit OperatorTable<_ops::special_log_ndtr_::schema> _ops::special_log_ndtr_
 // special_log_ndtr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& special_log_ndtr_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_special_log_ndtr_out, 1> kernel("special_log_ndtr",
-                                                                          {&out});
+  native::structured_special_log_ndtr_out kernel;
+  native::GivenOutputs<1> outputs("special_log_ndtr", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& special_log_ndtr_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_special_log_ndtr, 1> kernel("special_log_ndtr", {&out});
+  meta::structured_special_log_ndtr kernel;
+  native::GivenOutputs<1> outputs("special_log_ndtr", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1835,15 +1915,17 @@ void structured_special_ndtr_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor special_ndtr_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_special_ndtr_out, 1> kernel;
+  native::structured_special_ndtr_out kernel;
+  native::FreshOutputs<1> outputs("special_ndtr", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor special_ndtr_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_special_ndtr, 1> kernel;
+  meta::structured_special_ndtr kernel;
+  native::FreshOutputs<1> outputs("special_ndtr", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::special_ndtr::schema> _ops::special_ndtr::table(
@@ -1858,16 +1940,18 @@ constinit OperatorTable<_ops::special_ndtr::schema> _ops::special_ndtr::table(
 // special_ndtr_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& special_ndtr__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_special_ndtr_out> kernel("special_ndtr_", {&self});
+  native::structured_special_ndtr_out kernel;
+  native::InplaceOutput outputs("special_ndtr_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& special_ndtr__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_special_ndtr> kernel("special_ndtr_", {&self});
+  meta::structured_special_ndtr kernel;
+  native::InplaceOutput outputs("special_ndtr_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1883,16 +1967,18 @@ constinit OperatorTable<_ops::special_ndtr_::schema> _ops::special_ndtr_::table(
 // special_ndtr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& special_ndtr_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_special_ndtr_out, 1> kernel("special_ndtr", {&out});
+  native::structured_special_ndtr_out kernel;
+  native::GivenOutputs<1> outputs("special_ndtr", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& special_ndtr_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_special_ndtr, 1> kernel("special_ndtr", {&out});
+  meta::structured_special_ndtr kernel;
+  native::GivenOutputs<1> outputs("special_ndtr", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1946,15 +2032,17 @@ void structured_special_ndtri_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor special_ndtri_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_special_ndtri_out, 1> kernel;
+  native::structured_special_ndtri_out kernel;
+  native::FreshOutputs<1> outputs("special_ndtri", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor special_ndtri_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_special_ndtri, 1> kernel;
+  meta::structured_special_ndtri kernel;
+  native::FreshOutputs<1> outputs("special_ndtri", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::special_ndtri::schema> _ops::special_ndtri::table(
@@ -1969,16 +2057,18 @@ constinit OperatorTable<_ops::special_ndtri::schema> _ops::special_ndtri::table(
 // special_ndtri_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& special_ndtri__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_special_ndtri_out> kernel("special_ndtri_", {&self});
+  native::structured_special_ndtri_out kernel;
+  native::InplaceOutput outputs("special_ndtri_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& special_ndtri__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_special_ndtri> kernel("special_ndtri_", {&self});
+  meta::structured_special_ndtri kernel;
+  native::InplaceOutput outputs("special_ndtri_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1994,16 +2084,18 @@ constinit OperatorTable<_ops::special_ndtri_::schema> _ops::special_ndtri_::tabl
 // special_ndtri.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& special_ndtri_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_special_ndtri_out, 1> kernel("special_ndtri", {&out});
+  native::structured_special_ndtri_out kernel;
+  native::GivenOutputs<1> outputs("special_ndtri", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& special_ndtri_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_special_ndtri, 1> kernel("special_ndtri", {&out});
+  meta::structured_special_ndtri kernel;
+  native::GivenOutputs<1> outputs("special_ndtri", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace

@@ -43,16 +43,18 @@ constinit OperatorTable<_ops::allclose::schema> _ops::allclose::table(
 namespace {
 Tensor clamp_CPU(DispatchKeySet, const Tensor& self, const std::optional<Scalar>& min,
                  const std::optional<Scalar>& max) {
-  native::FreshOutputs<native::structured_clamp_out, 1> kernel;
+  native::structured_clamp_out kernel;
+  native::FreshOutputs<1> outputs("clamp", kernel);
   kernel.meta(self, min, max);
-  kernel.impl(self, min, max, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, min, max, outputs[0]);
+  return outputs.take(0);
 }
 Tensor clamp_Meta(DispatchKeySet, const Tensor& self, const std::optional<Scalar>& min,
                   const std::optional<Scalar>& max) {
-  native::FreshOutputs<meta::structured_clamp, 1> kernel;
+  meta::structured_clamp kernel;
+  native::FreshOutputs<1> outputs("clamp", kernel);
   kernel.meta(self, min, max);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::clamp::schema> _ops::clamp::table(
@@ -67,16 +69,18 @@ constinit OperatorTable<_ops::clamp::schema> _ops::clamp::table(
 namespace {
 Tensor clamp_Tensor_CPU(DispatchKeySet, const Tensor& self, const std::optional<Tensor>& min,
                         const std::optional<Tensor>& max) {
-  native::FreshOutputs<native::structured_clamp_Tensor_out, 1> kernel;
+  native::structured_clamp_Tensor_out kernel;
+  native::FreshOutputs<1> outputs("clamp", kernel);
   kernel.meta(self, min, max);
-  kernel.impl(self, min, max, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, min, max, outputs[0]);
+  return outputs.take(0);
 }
 Tensor clamp_Tensor_Meta(DispatchKeySet, const Tensor& self, const std::optional<Tensor>& min,
                          const std::optional<Tensor>& max) {
-  native::FreshOutputs<meta::structured_clamp_Tensor, 1> kernel;
+  meta::structured_clamp_Tensor kernel;
+  native::FreshOutputs<1> outputs("clamp", kernel);
   kernel.meta(self, min, max);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::clamp_Tensor::schema> _ops::clamp_Tensor::table(
@@ -91,17 +95,19 @@ constinit OperatorTable<_ops::clamp_Tensor::schema> _ops::clamp_Tensor::table(
 namespace {
 Tensor& clamp__CPU(DispatchKeySet, Tensor& self, const std::optional<Scalar>& min,
                    const std::optional<Scalar>& max) {
-  native::InplaceOutput<native::structured_clamp_out> kernel("clamp_", {&self});
+  native::structured_clamp_out kernel;
+  native::InplaceOutput outputs("clamp_", kernel, self);
   kernel.meta(self, min, max);
-  kernel.impl(self, min, max, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, min, max, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& clamp__Meta(DispatchKeySet, Tensor& self, const std::optional<Scalar>& min,
                     const std::optional<Scalar>& max) {
-  native::InplaceOutput<meta::structured_clamp> kernel("clamp_", {&self});
+  meta::structured_clamp kernel;
+  native::InplaceOutput outputs("clamp_", kernel, self);
   kernel.meta(self, min, max);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -117,17 +123,19 @@ constinit OperatorTable<_ops::clamp_::schema> _ops::clamp_::table(
 namespace {
 Tensor& clamp__Tensor_CPU(DispatchKeySet, Tensor& self, const std::optional<Tensor>& min,
                           const std::optional<Tensor>& max) {
-  native::InplaceOutput<native::structured_clamp_Tensor_out> kernel("clamp_", {&self});
+  native::structured_clamp_Tensor_out kernel;
+  native::InplaceOutput outputs("clamp_", kernel, self);
   kernel.meta(self, min, max);
-  kernel.impl(self, min, max, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, min, max, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& clamp__Tensor_Meta(DispatchKeySet, Tensor& self, const std::optional<Tensor>& min,
                            const std::optional<Tensor>& max) {
-  native::InplaceOutput<meta::structured_clamp_Tensor> kernel("clamp_", {&self});
+  meta::structured_clamp_Tensor kernel;
+  native::InplaceOutput outputs("clamp_", kernel, self);
   kernel.meta(self, min, max);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -144,17 +152,19 @@ constinit OperatorTable<_ops::clamp__Tensor::schema> _ops::clamp__Tensor::table(
 namespace {
 Tensor& clamp_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const std::optional<Tensor>& min,
                              const std::optional<Tensor>& max, Tensor& out) {
-  native::GivenOutputs<native::structured_clamp_Tensor_out, 1> kernel("clamp", {&out});
+  native::structured_clamp_Tensor_out kernel;
+  native::GivenOutputs<1> outputs("clamp", kernel, out);
   kernel.meta(self, min, max);
-  kernel.impl(self, min, max, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, min, max, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& clamp_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const std::optional<Tensor>& min,
                               const std::optional<Tensor>& max, Tensor& out) {
-  native::GivenOutputs<meta::structured_clamp_Tensor, 1> kernel("clamp", {&out});
+  meta::structured_clamp_Tensor kernel;
+  native::GivenOutputs<1> outputs("clamp", kernel, out);
   kernel.meta(self, min, max);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -170,17 +180,19 @@ constinit OperatorTable<_ops::clamp_Tensor_out::schema> _ops::clamp_Tensor_out::
 namespace {
 Tensor& clamp_out_CPU(DispatchKeySet, const Tensor& self, const std::optional<Scalar>& min,
                       const std::optional<Scalar>& max, Tensor& out) {
-  native::GivenOutputs<native::structured_clamp_out, 1> kernel("clamp", {&out});
+  native::structured_clamp_out kernel;
+  native::GivenOutputs<1> outputs("clamp", kernel, out);
   kernel.meta(self, min, max);
-  kernel.impl(self, min, max, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, min, max, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& clamp_out_Meta(DispatchKeySet, const Tensor& self, const std::optional<Scalar>& min,
                        const std::optional<Scalar>& max, Tensor& out) {
-  native::GivenOutputs<meta::structured_clamp, 1> kernel("clamp", {&out});
+  meta::structured_clamp kernel;
+  native::GivenOutputs<1> outputs("clamp", kernel, out);
   kernel.meta(self, min, max);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -195,15 +207,17 @@ constinit OperatorTable<_ops::clamp_out::schema> _ops::clamp_out::table(
 // clamp_max(Tensor self, Scalar max) -> Tensor
 namespace {
 Tensor clamp_max_CPU(DispatchKeySet, const Tensor& self, const Scalar& max) {
-  native::FreshOutputs<native::structured_clamp_max_out, 1> kernel;
+  native::structured_clamp_max_out kernel;
+  native::FreshOutputs<1> outputs("clamp_max", kernel);
   kernel.meta(self, max);
-  kernel.impl(self, max, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, max, outputs[0]);
+  return outputs.take(0);
 }
 Tensor clamp_max_Meta(DispatchKeySet, const Tensor& self, const Scalar& max) {
-  native::FreshOutputs<meta::structured_clamp_max, 1> kernel;
+  meta::structured_clamp_max kernel;
+  native::FreshOutputs<1> outputs("clamp_max", kernel);
   kernel.meta(self, max);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::clamp_max::schema> _ops::clamp_max::table(
@@ -217,15 +231,17 @@ constinit OperatorTable<_ops::clamp_max::schema> _ops::clamp_max::table(
 // clamp_max.Tensor(Tensor self, Tensor max) -> Tensor
 namespace {
 Tensor clamp_max_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& max) {
-  native::FreshOutputs<native::structured_clamp_max_Tensor_out, 1> kernel;
+  native::structured_clamp_max_Tensor_out kernel;
+  native::FreshOutputs<1> outputs("clamp_max", kernel);
   kernel.meta(self, max);
-  kernel.impl(self, max, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, max, outputs[0]);
+  return outputs.take(0);
 }
 Tensor clamp_max_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& max) {
-  native::FreshOutputs<meta::structured_clamp_max_Tensor, 1> kernel;
+  meta::structured_clamp_max_Tensor kernel;
+  native::FreshOutputs<1> outputs("clamp_max", kernel);
   kernel.meta(self, max);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::clamp_max_Tensor::schema> _ops::clamp_max_Tensor::table(
@@ -239,16 +255,18 @@ constinit OperatorTable<_ops::clamp_max_Tensor::schema> _ops::clamp_max_Tensor::
 // clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)
 namespace {
 Tensor& clamp_max__CPU(DispatchKeySet, Tensor& self, const Scalar& max) {
-  native::InplaceOutput<native::structured_clamp_max_out> kernel("clamp_max_", {&self});
+  native::structured_clamp_max_out kernel;
+  native::InplaceOutput outputs("clamp_max_", kernel, self);
   kernel.meta(self, max);
-  kernel.impl(self, max, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, max, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& clamp_max__Meta(DispatchKeySet, Tensor& self, const Scalar& max) {
-  native::InplaceOutput<meta::structured_clamp_max> kernel("clamp_max_", {&self});
+  meta::structured_clamp_max kernel;
+  native::InplaceOutput outputs("clamp_max_", kernel, self);
   kernel.meta(self, max);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -263,16 +281,18 @@ constinit OperatorTable<_ops::clamp_max_::schema> _ops::clamp_max_::table(
 // clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)
 namespace {
 Tensor& clamp_max__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& max) {
-  native::InplaceOutput<native::structured_clamp_max_Tensor_out> kernel("clamp_max_", {&self});
+  native::structured_clamp_max_Tensor_out kernel;
+  native::InplaceOutput outputs("clamp_max_", kernel, self);
   kernel.meta(self, max);
-  kernel.impl(self, max, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, max, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& clamp_max__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& max) {
-  native::InplaceOutput<meta::structured_clamp_max_Tensor> kernel("clamp_max_", {&self});
+  meta::structured_clamp_max_Tensor kernel;
+  native::InplaceOutput outputs("clamp_max_", kernel, self);
   kernel.meta(self, max);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -288,17 +308,19 @@ constinit OperatorTable<_ops::clamp_max__Tensor::schema> _ops::clamp_max__Tensor
 namespace {
 Tensor& clamp_max_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& max,
                                  Tensor& out) {
-  native::GivenOutputs<native::structured_clamp_max_Tensor_out, 1> kernel("clamp_max", {&out});
+  native::structured_clamp_max_Tensor_out kernel;
+  native::GivenOutputs<1> outputs("clamp_max", kernel, out);
   kernel.meta(self, max);
-  kernel.impl(self, max, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, max, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& clamp_max_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& max,
                                   Tensor& out) {
-  native::GivenOutputs<meta::structured_clamp_max_Tensor, 1> kernel("clamp_max", {&out});
+  meta::structured_clamp_max_Tensor kernel;
+  native::GivenOutputs<1> outputs("clamp_max", kernel, out);
   kernel.meta(self, max);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -313,16 +335,18 @@ constinit OperatorTable<_ops::clamp_max_Tensor_out::schema> _ops::clamp_max_Tens
 // clamp_max.out(Tensor self, Scalar max, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& clamp_max_out_CPU(DispatchKeySet, const Tensor& self, const Scalar& max, Tensor& out) {
-  native::GivenOutputs<native::structured_clamp_max_out, 1> kernel("clamp_max", {&out});
+  native::structured_clamp_max_out kernel;
+  native::GivenOutputs<1> outputs("clamp_max", kernel, out);
   kernel.meta(self, max);
-  kernel.impl(self, max, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, max, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& clamp_max_out_Meta(DispatchKeySet, const Tensor& self, const Scalar& max, Tensor& out) {
-  native::GivenOutputs<meta::structured_clamp_max, 1> kernel("clamp_max", {&out});
+  meta::structured_clamp_max kernel;
+  native::GivenOutputs<1> outputs("clamp_max", kernel, out);
   kernel.meta(self, max);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -337,15 +361,17 @@ constinit OperatorTable<_ops::clamp_max_out::schema> _ops::clamp_max_out::table(
 // clamp_min(Tensor self, Scalar min) -> Tensor
 namespace {
 Tensor clamp_min_CPU(DispatchKeySet, const Tensor& self, const Scalar& min) {
-  native::FreshOutputs<native::structured_clamp_min_out, 1> kernel;
+  native::structured_clamp_min_out kernel;
+  native::FreshOutputs<1> outputs("clamp_min", kernel);
   kernel.meta(self, min);
-  kernel.impl(self, min, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, min, outputs[0]);
+  return outputs.take(0);
 }
 Tensor clamp_min_Meta(DispatchKeySet, const Tensor& self, const Scalar& min) {
-  native::FreshOutputs<meta::structured_clamp_min, 1> kernel;
+  meta::structured_clamp_min kernel;
+  native::FreshOutputs<1> outputs("clamp_min", kernel);
   kernel.meta(self, min);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::clamp_min::schema> _ops::clamp_min::table(
@@ -359,15 +385,17 @@ constinit OperatorTable<_ops::clamp_min::schema> _ops::clamp_min::table(
 // clamp_min.Tensor(Tensor self, Tensor min) -> Tensor
 namespace {
 Tensor clamp_min_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& min) {
-  native::FreshOutputs<native::structured_clamp_min_Tensor_out, 1> kernel;
+  native::structured_clamp_min_Tensor_out kernel;
+  native::FreshOutputs<1> outputs("clamp_min", kernel);
   kernel.meta(self, min);
-  kernel.impl(self, min, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, min, outputs[0]);
+  return outputs.take(0);
 }
 Tensor clamp_min_Tensor_Meta(DispatchKeySet, const Tensor& self, const Tensor& min) {
-  native::FreshOutputs<meta::structured_clamp_min_Tensor, 1> kernel;
+  meta::structured_clamp_min_Tensor kernel;
+  native::FreshOutputs<1> outputs("clamp_min", kernel);
   kernel.meta(self, min);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::clamp_min_Tensor::schema> _ops::clamp_min_Tensor::table(
@@ -381,16 +409,18 @@ constinit OperatorTable<_ops::clamp_min_Tensor::schema> _ops::clamp_min_Tensor::
 // clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)
 namespace {
 Tensor& clamp_min__CPU(DispatchKeySet, Tensor& self, const Scalar& min) {
-  native::InplaceOutput<native::structured_clamp_min_out> kernel("clamp_min_", {&self});
+  native::structured_clamp_min_out kernel;
+  native::InplaceOutput outputs("clamp_min_", kernel, self);
   kernel.meta(self, min);
-  kernel.impl(self, min, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, min, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& clamp_min__Meta(DispatchKeySet, Tensor& self, const Scalar& min) {
-  native::InplaceOutput<meta::structured_clamp_min> kernel("clamp_min_", {&self});
+  meta::structured_clamp_min kernel;
+  native::InplaceOutput outputs("clamp_min_", kernel, self);
   kernel.meta(self, min);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -405,16 +435,18 @@ constinit OperatorTable<_ops::clamp_min_::schema> _ops::clamp_min_::table(
 // clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)
 namespace {
 Tensor& clamp_min__Tensor_CPU(DispatchKeySet, Tensor& self, const Tensor& min) {
-  native::InplaceOutput<native::structured_clamp_min_Tensor_out> kernel("clamp_min_", {&self});
+  native::structured_clamp_min_Tensor_out kernel;
+  native::InplaceOutput outputs("clamp_min_", kernel, self);
   kernel.meta(self, min);
-  kernel.impl(self, min, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, min, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& clamp_min__Tensor_Meta(DispatchKeySet, Tensor& self, const Tensor& min) {
-  native::InplaceOutput<meta::structured_clamp_min_Tensor> kernel("clamp_min_", {&self});
+  meta::structured_clamp_min_Tensor kernel;
+  native::InplaceOutput outputs("clamp_min_", kernel, self);
   kernel.meta(self, min);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -430,17 +462,19 @@ constinit OperatorTable<_ops::clamp_min__Tensor::schema> _ops::clamp_min__Tensor
 namespace {
 Tensor& clamp_min_Tensor_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& min,
                                  Tensor& out) {
-  native::GivenOutputs<native::structured_clamp_min_Tensor_out, 1> kernel("clamp_min", {&out});
+  native::structured_clamp_min_Tensor_out kernel;
+  native::GivenOutputs<1> outputs("clamp_min", kernel, out);
   kernel.meta(self, min);
-  kernel.impl(self, min, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, min, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& clamp_min_Tensor_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& min,
                                   Tensor& out) {
-  native::GivenOutputs<meta::structured_clamp_min_Tensor, 1> kernel("clamp_min", {&out});
+  meta::structured_clamp_min_Tensor kernel;
+  native::GivenOutputs<1> outputs("clamp_min", kernel, out);
   kernel.meta(self, min);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -455,16 +489,18 @@ constinit OperatorTable<_ops::clamp_min_Tensor_out::schema> _ops::clamp_min_Tens
 // clamp_min.out(Tensor self, Scalar min, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& clamp_min_out_CPU(DispatchKeySet, const Tensor& self, const Scalar& min, Tensor& out) {
-  native::GivenOutputs<native::structured_clamp_min_out, 1> kernel("clamp_min", {&out});
+  native::structured_clamp_min_out kernel;
+  native::GivenOutputs<1> outputs("clamp_min", kernel, out);
   kernel.meta(self, min);
-  kernel.impl(self, min, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, min, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& clamp_min_out_Meta(DispatchKeySet, const Tensor& self, const Scalar& min, Tensor& out) {
-  native::GivenOutputs<meta::structured_clamp_min, 1> kernel("clamp_min", {&out});
+  meta::structured_clamp_min kernel;
+  native::GivenOutputs<1> outputs("clamp_min", kernel, out);
   kernel.meta(self, min);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -692,16 +728,18 @@ constinit OperatorTable<_ops::where_ScalarSelf::schema> _ops::where_ScalarSelf::
 namespace {
 Tensor where_self_CPU(DispatchKeySet, const Tensor& condition, const Tensor& self,
                       const Tensor& other) {
-  native::FreshOutputs<native::structured_where_self_out, 1> kernel;
+  native::structured_where_self_out kernel;
+  native::FreshOutputs<1> outputs("where", kernel);
   kernel.meta(condition, self, other);
-  kernel.impl(condition, self, other, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(condition, self, other, outputs[0]);
+  return outputs.take(0);
 }
 Tensor where_self_Meta(DispatchKeySet, const Tensor& condition, const Tensor& self,
                        const Tensor& other) {
-  native::FreshOutputs<meta::structured_where_self, 1> kernel;
+  meta::structured_where_self kernel;
+  native::FreshOutputs<1> outputs("where", kernel);
   kernel.meta(condition, self, other);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::where_self::schema> _ops::where_self::table(
@@ -716,17 +754,19 @@ constinit OperatorTable<_ops::where_self::schema> _ops::where_self::table(
 namespace {
 Tensor& where_self_out_CPU(DispatchKeySet, const Tensor& condition, const Tensor& self,
                            const Tensor& other, Tensor& out) {
-  native::GivenOutputs<native::structured_where_self_out, 1> kernel("where", {&out});
+  native::structured_where_self_out kernel;
+  native::GivenOutputs<1> outputs("where", kernel, out);
   kernel.meta(condition, self, other);
-  kernel.impl(condition, self, other, kernel.output(0));
-  kernel.finish();
+  kernel.impl(condition, self, other, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& where_self_out_Meta(DispatchKeySet, const Tensor& condition, const Tensor& self,
                             const Tensor& other, Tensor& out) {
-  native::GivenOutputs<meta::structured_where_self, 1> kernel("where", {&out});
+  meta::structured_where_self kernel;
+  native::GivenOutputs<1> outputs("where", kernel, out);
   kernel.meta(condition, self, other);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace

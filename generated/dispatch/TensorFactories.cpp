@@ -1026,15 +1026,17 @@ constinit OperatorTable<_ops::scalar_tensor::schema> _ops::scalar_tensor::table(
 // tril(Tensor self, SymInt diagonal=0) -> Tensor
 namespace {
 Tensor tril_CPU(DispatchKeySet, const Tensor& self, int64_t diagonal) {
-  native::FreshOutputs<native::structured_tril_cpu, 1> kernel;
+  native::structured_tril_cpu kernel;
+  native::FreshOutputs<1> outputs("tril", kernel);
   kernel.meta(self, diagonal);
-  kernel.impl(self, diagonal, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, diagonal, outputs[0]);
+  return outputs.take(0);
 }
 Tensor tril_Meta(DispatchKeySet, const Tensor& self, int64_t diagonal) {
-  native::FreshOutputs<meta::structured_tril, 1> kernel;
+  meta::structured_tril kernel;
+  native::FreshOutputs<1> outputs("tril", kernel);
   kernel.meta(self, diagonal);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::tril::schema> _ops::tril::table(
@@ -1048,16 +1050,18 @@ constinit OperatorTable<_ops::tril::schema> _ops::tril::table(
 // tril_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)
 namespace {
 Tensor& tril__CPU(DispatchKeySet, Tensor& self, int64_t diagonal) {
-  native::InplaceOutput<native::structured_tril_cpu> kernel("tril_", {&self});
+  native::structured_tril_cpu kernel;
+  native::InplaceOutput outputs("tril_", kernel, self);
   kernel.meta(self, diagonal);
-  kernel.impl(self, diagonal, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, diagonal, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& tril__Meta(DispatchKeySet, Tensor& self, int64_t diagonal) {
-  native::InplaceOutput<meta::structured_tril> kernel("tril_", {&self});
+  meta::structured_tril kernel;
+  native::InplaceOutput outputs("tril_", kernel, self);
   kernel.meta(self, diagonal);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1072,17 +1076,19 @@ constinit OperatorTable<_ops::tril_::schema> _ops::tril_::table(
 // tril.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& tril_out_CPU(DispatchKeySet, const Tensor& self, int64_t diagonal, Tensor& out) {
-  native::GivenOutputs<native::structured_tril_cpu, 1> kernel("tril", {&out});
-  kernel.reads(self);
+  native::structured_tril_cpu kernel;
+  native::GivenOutputs<1> outputs("tril", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, diagonal);
-  kernel.impl(self, diagonal, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, diagonal, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& tril_out_Meta(DispatchKeySet, const Tensor& self, int64_t diagonal, Tensor& out) {
-  native::GivenOutputs<meta::structured_tril, 1> kernel("tril", {&out});
+  meta::structured_tril kernel;
+  native::GivenOutputs<1> outputs("tril", kernel, out);
   kernel.meta(self, diagonal);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1097,15 +1103,17 @@ constinit OperatorTable<_ops::tril_out::schema> _ops::tril_out::table(
 // triu(Tensor self, SymInt diagonal=0) -> Tensor
 namespace {
 Tensor triu_CPU(DispatchKeySet, const Tensor& self, int64_t diagonal) {
-  native::FreshOutputs<native::structured_triu_cpu, 1> kernel;
+  native::structured_triu_cpu kernel;
+  native::FreshOutputs<1> outputs("triu", kernel);
   kernel.meta(self, diagonal);
-  kernel.impl(self, diagonal, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, diagonal, outputs[0]);
+  return outputs.take(0);
 }
 Tensor triu_Meta(DispatchKeySet, const Tensor& self, int64_t diagonal) {
-  native::FreshOutputs<meta::structured_triu, 1> kernel;
+  meta::structured_triu kernel;
+  native::FreshOutputs<1> outputs("triu", kernel);
   kernel.meta(self, diagonal);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::triu::schema> _ops::triu::table(
@@ -1119,16 +1127,18 @@ constinit OperatorTable<_ops::triu::schema> _ops::triu::table(
 // triu_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)
 namespace {
 Tensor& triu__CPU(DispatchKeySet, Tensor& self, int64_t diagonal) {
-  native::InplaceOutput<native::structured_triu_cpu> kernel("triu_", {&self});
+  native::structured_triu_cpu kernel;
+  native::InplaceOutput outputs("triu_", kernel, self);
   kernel.meta(self, diagonal);
-  kernel.impl(self, diagonal, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, diagonal, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& triu__Meta(DispatchKeySet, Tensor& self, int64_t diagonal) {
-  native::InplaceOutput<meta::structured_triu> kernel("triu_", {&self});
+  meta::structured_triu kernel;
+  native::InplaceOutput outputs("triu_", kernel, self);
   kernel.meta(self, diagonal);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1143,17 +1153,19 @@ constinit OperatorTable<_ops::triu_::schema> _ops::triu_::table(
 // triu.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& triu_out_CPU(DispatchKeySet, const Tensor& self, int64_t diagonal, Tensor& out) {
-  native::GivenOutputs<native::structured_triu_cpu, 1> kernel("triu", {&out});
-  kernel.reads(self);
+  native::structured_triu_cpu kernel;
+  native::GivenOutputs<1> outputs("triu", kernel, out);
+  outputs.reads(self);
   kernel.meta(self, diagonal);
-  kernel.impl(self, diagonal, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, diagonal, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& triu_out_Meta(DispatchKeySet, const Tensor& self, int64_t diagonal, Tensor& out) {
-  native::GivenOutputs<meta::structured_triu, 1> kernel("triu", {&out});
+  meta::structured_triu kernel;
+  native::GivenOutputs<1> outputs("triu", kernel, out);
   kernel.meta(self, diagonal);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace

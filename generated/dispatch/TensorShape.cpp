@@ -146,16 +146,18 @@ constinit OperatorTable<_ops::broadcast_to::schema> _ops::broadcast_to::table(
 // cat(Tensor[] tensors, int dim=0) -> Tensor
 namespace {
 Tensor cat_CPU(DispatchKeySet, TensorList tensors, int64_t dim) {
-  native::FreshOutputs<native::structured_cat_out_cpu, 1> kernel;
+  native::structured_cat_out_cpu kernel;
+  native::FreshOutputs<1> outputs("cat", kernel);
   kernel.meta(tensors, dim);
-  kernel.impl(tensors, dim, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(tensors, dim, outputs[0]);
+  return outputs.take(0);
 }
 Tensor cat_Meta(DispatchKeySet, TensorList tensors, int64_t dim) {
-  native::FreshOutputs<meta::structured_cat, 1> kernel;
+  meta::structured_cat kernel;
+  native::FreshOutputs<1> outputs("cat", kernel);
   native::check_one_device("cat", tensors);
   kernel.meta(tensors, dim);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::cat::schema> _ops::cat::table(
@@ -169,18 +171,20 @@ constinit OperatorTable<_ops::cat::schema> _ops::cat::table(
 // cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& cat_out_CPU(DispatchKeySet, TensorList tensors, int64_t dim, Tensor& out) {
-  native::GivenOutputs<native::structured_cat_out_cpu, 1> kernel("cat", {&out});
-  kernel.reads(tensors);
+  native::structured_cat_out_cpu kernel;
+  native::GivenOutputs<1> outputs("cat", kernel, out);
+  outputs.reads(tensors);
   kernel.meta(tensors, dim);
-  kernel.impl(tensors, dim, kernel.output(0));
-  kernel.finish();
+  kernel.impl(tensors, dim, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& cat_out_Meta(DispatchKeySet, TensorList tensors, int64_t dim, Tensor& out) {
-  native::GivenOutputs<meta::structured_cat, 1> kernel("cat", {&out});
+  meta::structured_cat kernel;
+  native::GivenOutputs<1> outputs("cat", kernel, out);
   native::check_one_device("cat", tensors);
   kernel.meta(tensors, dim);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -689,16 +693,18 @@ constinit OperatorTable<_ops::squeeze__dims::schema> _ops::squeeze__dims::table(
 // stack(Tensor[] tensors, int dim=0) -> Tensor
 namespace {
 Tensor stack_CPU(DispatchKeySet, TensorList tensors, int64_t dim) {
-  native::FreshOutputs<native::structured_stack_out_cpu, 1> kernel;
+  native::structured_stack_out_cpu kernel;
+  native::FreshOutputs<1> outputs("stack", kernel);
   kernel.meta(tensors, dim);
-  kernel.impl(tensors, dim, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(tensors, dim, outputs[0]);
+  return outputs.take(0);
 }
 Tensor stack_Meta(DispatchKeySet, TensorList tensors, int64_t dim) {
-  native::FreshOutputs<meta::structured_stack, 1> kernel;
+  meta::structured_stack kernel;
+  native::FreshOutputs<1> outputs("stack", kernel);
   native::check_one_device("stack", tensors);
   kernel.meta(tensors, dim);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::stack::schema> _ops::stack::table(
@@ -712,18 +718,20 @@ constinit OperatorTable<_ops::stack::schema> _ops::stack::table(
 // stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& stack_out_CPU(DispatchKeySet, TensorList tensors, int64_t dim, Tensor& out) {
-  native::GivenOutputs<native::structured_stack_out_cpu, 1> kernel("stack", {&out});
-  kernel.reads(tensors);
+  native::structured_stack_out_cpu kernel;
+  native::GivenOutputs<1> outputs("stack", kernel, out);
+  outputs.reads(tensors);
   kernel.meta(tensors, dim);
-  kernel.impl(tensors, dim, kernel.output(0));
-  kernel.finish();
+  kernel.impl(tensors, dim, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& stack_out_Meta(DispatchKeySet, TensorList tensors, int64_t dim, Tensor& out) {
-  native::GivenOutputs<meta::structured_stack, 1> kernel("stack", {&out});
+  meta::structured_stack kernel;
+  native::GivenOutputs<1> outputs("stack", kernel, out);
   native::check_one_device("stack", tensors);
   kernel.meta(tensors, dim);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace

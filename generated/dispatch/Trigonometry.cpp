@@ -72,15 +72,17 @@ void structured_acos_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor acos_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_acos_out, 1> kernel;
+  native::structured_acos_out kernel;
+  native::FreshOutputs<1> outputs("acos", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor acos_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_acos, 1> kernel;
+  meta::structured_acos kernel;
+  native::FreshOutputs<1> outputs("acos", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::acos::schema> _ops::acos::table(
@@ -95,16 +97,18 @@ constinit OperatorTable<_ops::acos::schema> _ops::acos::table(
 // acos_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& acos__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_acos_out> kernel("acos_", {&self});
+  native::structured_acos_out kernel;
+  native::InplaceOutput outputs("acos_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& acos__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_acos> kernel("acos_", {&self});
+  meta::structured_acos kernel;
+  native::InplaceOutput outputs("acos_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -120,16 +124,18 @@ constinit OperatorTable<_ops::acos_::schema> _ops::acos_::table(
 // acos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& acos_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_acos_out, 1> kernel("acos", {&out});
+  native::structured_acos_out kernel;
+  native::GivenOutputs<1> outputs("acos", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& acos_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_acos, 1> kernel("acos", {&out});
+  meta::structured_acos kernel;
+  native::GivenOutputs<1> outputs("acos", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -182,15 +188,17 @@ void structured_acosh_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor acosh_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_acosh_out, 1> kernel;
+  native::structured_acosh_out kernel;
+  native::FreshOutputs<1> outputs("acosh", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor acosh_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_acosh, 1> kernel;
+  meta::structured_acosh kernel;
+  native::FreshOutputs<1> outputs("acosh", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::acosh::schema> _ops::acosh::table(
@@ -205,16 +213,18 @@ constinit OperatorTable<_ops::acosh::schema> _ops::acosh::table(
 // acosh_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& acosh__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_acosh_out> kernel("acosh_", {&self});
+  native::structured_acosh_out kernel;
+  native::InplaceOutput outputs("acosh_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& acosh__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_acosh> kernel("acosh_", {&self});
+  meta::structured_acosh kernel;
+  native::InplaceOutput outputs("acosh_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -230,16 +240,18 @@ constinit OperatorTable<_ops::acosh_::schema> _ops::acosh_::table(
 // acosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& acosh_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_acosh_out, 1> kernel("acosh", {&out});
+  native::structured_acosh_out kernel;
+  native::GivenOutputs<1> outputs("acosh", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& acosh_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_acosh, 1> kernel("acosh", {&out});
+  meta::structured_acosh kernel;
+  native::GivenOutputs<1> outputs("acosh", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -502,15 +514,17 @@ void structured_asin_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor asin_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_asin_out, 1> kernel;
+  native::structured_asin_out kernel;
+  native::FreshOutputs<1> outputs("asin", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor asin_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_asin, 1> kernel;
+  meta::structured_asin kernel;
+  native::FreshOutputs<1> outputs("asin", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::asin::schema> _ops::asin::table(
@@ -525,16 +539,18 @@ constinit OperatorTable<_ops::asin::schema> _ops::asin::table(
 // asin_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& asin__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_asin_out> kernel("asin_", {&self});
+  native::structured_asin_out kernel;
+  native::InplaceOutput outputs("asin_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& asin__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_asin> kernel("asin_", {&self});
+  meta::structured_asin kernel;
+  native::InplaceOutput outputs("asin_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -550,16 +566,18 @@ constinit OperatorTable<_ops::asin_::schema> _ops::asin_::table(
 // asin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& asin_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_asin_out, 1> kernel("asin", {&out});
+  native::structured_asin_out kernel;
+  native::GivenOutputs<1> outputs("asin", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& asin_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_asin, 1> kernel("asin", {&out});
+  meta::structured_asin kernel;
+  native::GivenOutputs<1> outputs("asin", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -612,15 +630,17 @@ void structured_asinh_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor asinh_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_asinh_out, 1> kernel;
+  native::structured_asinh_out kernel;
+  native::FreshOutputs<1> outputs("asinh", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor asinh_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_asinh, 1> kernel;
+  meta::structured_asinh kernel;
+  native::FreshOutputs<1> outputs("asinh", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::asinh::schema> _ops::asinh::table(
@@ -635,16 +655,18 @@ constinit OperatorTable<_ops::asinh::schema> _ops::asinh::table(
 // asinh_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& asinh__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_asinh_out> kernel("asinh_", {&self});
+  native::structured_asinh_out kernel;
+  native::InplaceOutput outputs("asinh_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& asinh__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_asinh> kernel("asinh_", {&self});
+  meta::structured_asinh kernel;
+  native::InplaceOutput outputs("asinh_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -660,16 +682,18 @@ constinit OperatorTable<_ops::asinh_::schema> _ops::asinh_::table(
 // asinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& asinh_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_asinh_out, 1> kernel("asinh", {&out});
+  native::structured_asinh_out kernel;
+  native::GivenOutputs<1> outputs("asinh", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& asinh_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_asinh, 1> kernel("asinh", {&out});
+  meta::structured_asinh kernel;
+  native::GivenOutputs<1> outputs("asinh", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -722,15 +746,17 @@ void structured_atan_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor atan_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_atan_out, 1> kernel;
+  native::structured_atan_out kernel;
+  native::FreshOutputs<1> outputs("atan", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor atan_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_atan, 1> kernel;
+  meta::structured_atan kernel;
+  native::FreshOutputs<1> outputs("atan", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::atan::schema> _ops::atan::table(
@@ -745,16 +771,18 @@ constinit OperatorTable<_ops::atan::schema> _ops::atan::table(
 // atan_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& atan__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_atan_out> kernel("atan_", {&self});
+  native::structured_atan_out kernel;
+  native::InplaceOutput outputs("atan_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& atan__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_atan> kernel("atan_", {&self});
+  meta::structured_atan kernel;
+  native::InplaceOutput outputs("atan_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -770,16 +798,18 @@ constinit OperatorTable<_ops::atan_::schema> _ops::atan_::table(
 // atan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& atan_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_atan_out, 1> kernel("atan", {&out});
+  native::structured_atan_out kernel;
+  native::GivenOutputs<1> outputs("atan", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& atan_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_atan, 1> kernel("atan", {&out});
+  meta::structured_atan kernel;
+  native::GivenOutputs<1> outputs("atan", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -832,15 +862,17 @@ void structured_atanh_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor atanh_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_atanh_out, 1> kernel;
+  native::structured_atanh_out kernel;
+  native::FreshOutputs<1> outputs("atanh", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor atanh_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_atanh, 1> kernel;
+  meta::structured_atanh kernel;
+  native::FreshOutputs<1> outputs("atanh", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::atanh::schema> _ops::atanh::table(
@@ -855,16 +887,18 @@ constinit OperatorTable<_ops::atanh::schema> _ops::atanh::table(
 // atanh_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& atanh__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_atanh_out> kernel("atanh_", {&self});
+  native::structured_atanh_out kernel;
+  native::InplaceOutput outputs("atanh_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& atanh__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_atanh> kernel("atanh_", {&self});
+  meta::structured_atanh kernel;
+  native::InplaceOutput outputs("atanh_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -880,16 +914,18 @@ constinit OperatorTable<_ops::atanh_::schema> _ops::atanh_::table(
 // atanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& atanh_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_atanh_out, 1> kernel("atanh", {&out});
+  native::structured_atanh_out kernel;
+  native::GivenOutputs<1> outputs("atanh", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& atanh_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_atanh, 1> kernel("atanh", {&out});
+  meta::structured_atanh kernel;
+  native::GivenOutputs<1> outputs("atanh", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -942,15 +978,17 @@ void structured_cosh_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor cosh_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_cosh_out, 1> kernel;
+  native::structured_cosh_out kernel;
+  native::FreshOutputs<1> outputs("cosh", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor cosh_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_cosh, 1> kernel;
+  meta::structured_cosh kernel;
+  native::FreshOutputs<1> outputs("cosh", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::cosh::schema> _ops::cosh::table(
@@ -965,16 +1003,18 @@ constinit OperatorTable<_ops::cosh::schema> _ops::cosh::table(
 // cosh_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& cosh__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_cosh_out> kernel("cosh_", {&self});
+  native::structured_cosh_out kernel;
+  native::InplaceOutput outputs("cosh_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& cosh__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_cosh> kernel("cosh_", {&self});
+  meta::structured_cosh kernel;
+  native::InplaceOutput outputs("cosh_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -990,16 +1030,18 @@ constinit OperatorTable<_ops::cosh_::schema> _ops::cosh_::table(
 // cosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& cosh_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_cosh_out, 1> kernel("cosh", {&out});
+  native::structured_cosh_out kernel;
+  native::GivenOutputs<1> outputs("cosh", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& cosh_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_cosh, 1> kernel("cosh", {&out});
+  meta::structured_cosh kernel;
+  native::GivenOutputs<1> outputs("cosh", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1052,15 +1094,17 @@ void structured_deg2rad_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor deg2rad_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_deg2rad_out, 1> kernel;
+  native::structured_deg2rad_out kernel;
+  native::FreshOutputs<1> outputs("deg2rad", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor deg2rad_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_deg2rad, 1> kernel;
+  meta::structured_deg2rad kernel;
+  native::FreshOutputs<1> outputs("deg2rad", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::deg2rad::schema> _ops::deg2rad::table(
@@ -1075,16 +1119,18 @@ constinit OperatorTable<_ops::deg2rad::schema> _ops::deg2rad::table(
 // deg2rad_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& deg2rad__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_deg2rad_out> kernel("deg2rad_", {&self});
+  native::structured_deg2rad_out kernel;
+  native::InplaceOutput outputs("deg2rad_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& deg2rad__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_deg2rad> kernel("deg2rad_", {&self});
+  meta::structured_deg2rad kernel;
+  native::InplaceOutput outputs("deg2rad_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1100,16 +1146,18 @@ constinit OperatorTable<_ops::deg2rad_::schema> _ops::deg2rad_::table(
 // deg2rad.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& deg2rad_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_deg2rad_out, 1> kernel("deg2rad", {&out});
+  native::structured_deg2rad_out kernel;
+  native::GivenOutputs<1> outputs("deg2rad", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& deg2rad_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_deg2rad, 1> kernel("deg2rad", {&out});
+  meta::structured_deg2rad kernel;
+  native::GivenOutputs<1> outputs("deg2rad", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1162,15 +1210,17 @@ void structured_rad2deg_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor rad2deg_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_rad2deg_out, 1> kernel;
+  native::structured_rad2deg_out kernel;
+  native::FreshOutputs<1> outputs("rad2deg", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor rad2deg_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_rad2deg, 1> kernel;
+  meta::structured_rad2deg kernel;
+  native::FreshOutputs<1> outputs("rad2deg", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::rad2deg::schema> _ops::rad2deg::table(
@@ -1185,16 +1235,18 @@ constinit OperatorTable<_ops::rad2deg::schema> _ops::rad2deg::table(
 // rad2deg_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& rad2deg__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_rad2deg_out> kernel("rad2deg_", {&self});
+  native::structured_rad2deg_out kernel;
+  native::InplaceOutput outputs("rad2deg_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& rad2deg__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_rad2deg> kernel("rad2deg_", {&self});
+  meta::structured_rad2deg kernel;
+  native::InplaceOutput outputs("rad2deg_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1210,16 +1262,18 @@ constinit OperatorTable<_ops::rad2deg_::schema> _ops::rad2deg_::table(
 // rad2deg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& rad2deg_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_rad2deg_out, 1> kernel("rad2deg", {&out});
+  native::structured_rad2deg_out kernel;
+  native::GivenOutputs<1> outputs("rad2deg", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& rad2deg_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_rad2deg, 1> kernel("rad2deg", {&out});
+  meta::structured_rad2deg kernel;
+  native::GivenOutputs<1> outputs("rad2deg", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1272,15 +1326,17 @@ void structured_sinh_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor sinh_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_sinh_out, 1> kernel;
+  native::structured_sinh_out kernel;
+  native::FreshOutputs<1> outputs("sinh", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor sinh_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_sinh, 1> kernel;
+  meta::structured_sinh kernel;
+  native::FreshOutputs<1> outputs("sinh", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::sinh::schema> _ops::sinh::table(
@@ -1295,16 +1351,18 @@ constinit OperatorTable<_ops::sinh::schema> _ops::sinh::table(
 // sinh_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& sinh__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_sinh_out> kernel("sinh_", {&self});
+  native::structured_sinh_out kernel;
+  native::InplaceOutput outputs("sinh_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& sinh__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_sinh> kernel("sinh_", {&self});
+  meta::structured_sinh kernel;
+  native::InplaceOutput outputs("sinh_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1320,16 +1378,18 @@ constinit OperatorTable<_ops::sinh_::schema> _ops::sinh_::table(
 // sinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& sinh_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_sinh_out, 1> kernel("sinh", {&out});
+  native::structured_sinh_out kernel;
+  native::GivenOutputs<1> outputs("sinh", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& sinh_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_sinh, 1> kernel("sinh", {&out});
+  meta::structured_sinh kernel;
+  native::GivenOutputs<1> outputs("sinh", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace

@@ -143,15 +143,17 @@ namespace at::inline oploom_v1 {
 // abs(Tensor self) -> Tensor
 namespace {
 Tensor abs_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_abs_out, 1> kernel;
+  native::structured_abs_out kernel;
+  native::FreshOutputs<1> outputs("abs", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor abs_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_abs, 1> kernel;
+  meta::structured_abs kernel;
+  native::FreshOutputs<1> outputs("abs", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::abs::schema> _ops::abs::table(
@@ -165,16 +167,18 @@ constinit OperatorTable<_ops::abs::schema> _ops::abs::table(
 // abs_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& abs__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_abs_out> kernel("abs_", {&self});
+  native::structured_abs_out kernel;
+  native::InplaceOutput outputs("abs_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& abs__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_abs> kernel("abs_", {&self});
+  meta::structured_abs kernel;
+  native::InplaceOutput outputs("abs_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -189,16 +193,18 @@ constinit OperatorTable<_ops::abs_::schema> _ops::abs_::table(
 // abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& abs_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_abs_out, 1> kernel("abs", {&out});
+  native::structured_abs_out kernel;
+  native::GivenOutputs<1> outputs("abs", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& abs_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_abs, 1> kernel("abs", {&out});
+  meta::structured_abs kernel;
+  native::GivenOutputs<1> outputs("abs", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -248,15 +254,17 @@ constinit OperatorTable<_ops::absolute_out::schema> _ops::absolute_out::table(
 // bitwise_not(Tensor self) -> Tensor
 namespace {
 Tensor bitwise_not_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_bitwise_not_out, 1> kernel;
+  native::structured_bitwise_not_out kernel;
+  native::FreshOutputs<1> outputs("bitwise_not", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor bitwise_not_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_bitwise_not, 1> kernel;
+  meta::structured_bitwise_not kernel;
+  native::FreshOutputs<1> outputs("bitwise_not", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::bitwise_not::schema> _ops::bitwise_not::table(
@@ -270,16 +278,18 @@ constinit OperatorTable<_ops::bitwise_not::schema> _ops::bitwise_not::table(
 // bitwise_not_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& bitwise_not__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_bitwise_not_out> kernel("bitwise_not_", {&self});
+  native::structured_bitwise_not_out kernel;
+  native::InplaceOutput outputs("bitwise_not_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& bitwise_not__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_bitwise_not> kernel("bitwise_not_", {&self});
+  meta::structured_bitwise_not kernel;
+  native::InplaceOutput outputs("bitwise_not_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -294,16 +304,18 @@ constinit OperatorTable<_ops::bitwise_not_::schema> _ops::bitwise_not_::table(
 // bitwise_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& bitwise_not_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_bitwise_not_out, 1> kernel("bitwise_not", {&out});
+  native::structured_bitwise_not_out kernel;
+  native::GivenOutputs<1> outputs("bitwise_not", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& bitwise_not_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_bitwise_not, 1> kernel("bitwise_not", {&out});
+  meta::structured_bitwise_not kernel;
+  native::GivenOutputs<1> outputs("bitwise_not", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -331,15 +343,17 @@ void structured_ceil_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor ceil_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_ceil_out, 1> kernel;
+  native::structured_ceil_out kernel;
+  native::FreshOutputs<1> outputs("ceil", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor ceil_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_ceil, 1> kernel;
+  meta::structured_ceil kernel;
+  native::FreshOutputs<1> outputs("ceil", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::ceil::schema> _ops::ceil::table(
@@ -354,16 +368,18 @@ constinit OperatorTable<_ops::ceil::schema> _ops::ceil::table(
 // ceil_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& ceil__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_ceil_out> kernel("ceil_", {&self});
+  native::structured_ceil_out kernel;
+  native::InplaceOutput outputs("ceil_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& ceil__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_ceil> kernel("ceil_", {&self});
+  meta::structured_ceil kernel;
+  native::InplaceOutput outputs("ceil_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -379,16 +395,18 @@ constinit OperatorTable<_ops::ceil_::schema> _ops::ceil_::table(
 // ceil.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& ceil_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_ceil_out, 1> kernel("ceil", {&out});
+  native::structured_ceil_out kernel;
+  native::GivenOutputs<1> outputs("ceil", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& ceil_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_ceil, 1> kernel("ceil", {&out});
+  meta::structured_ceil kernel;
+  native::GivenOutputs<1> outputs("ceil", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -415,15 +433,17 @@ constinit OperatorTable<_ops::conj::schema> _ops::conj::table(
 // conj_physical(Tensor self) -> Tensor
 namespace {
 Tensor conj_physical_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_conj_physical_out, 1> kernel;
+  native::structured_conj_physical_out kernel;
+  native::FreshOutputs<1> outputs("conj_physical", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor conj_physical_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_conj_physical, 1> kernel;
+  meta::structured_conj_physical kernel;
+  native::FreshOutputs<1> outputs("conj_physical", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::conj_physical::schema> _ops::conj_physical::table(
@@ -437,16 +457,18 @@ constinit OperatorTable<_ops::conj_physical::schema> _ops::conj_physical::table(
 // conj_physical_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& conj_physical__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_conj_physical_out> kernel("conj_physical_", {&self});
+  native::structured_conj_physical_out kernel;
+  native::InplaceOutput outputs("conj_physical_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& conj_physical__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_conj_physical> kernel("conj_physical_", {&self});
+  meta::structured_conj_physical kernel;
+  native::InplaceOutput outputs("conj_physical_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -461,16 +483,18 @@ constinit OperatorTable<_ops::conj_physical_::schema> _ops::conj_physical_::tabl
 // conj_physical.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& conj_physical_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_conj_physical_out, 1> kernel("conj_physical", {&out});
+  native::structured_conj_physical_out kernel;
+  native::GivenOutputs<1> outputs("conj_physical", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& conj_physical_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_conj_physical, 1> kernel("conj_physical", {&out});
+  meta::structured_conj_physical kernel;
+  native::GivenOutputs<1> outputs("conj_physical", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -498,15 +522,17 @@ void structured_cos_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor cos_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_cos_out, 1> kernel;
+  native::structured_cos_out kernel;
+  native::FreshOutputs<1> outputs("cos", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor cos_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_cos, 1> kernel;
+  meta::structured_cos kernel;
+  native::FreshOutputs<1> outputs("cos", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::cos::schema> _ops::cos::table(
@@ -521,16 +547,18 @@ constinit OperatorTable<_ops::cos::schema> _ops::cos::table(
 // cos_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& cos__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_cos_out> kernel("cos_", {&self});
+  native::structured_cos_out kernel;
+  native::InplaceOutput outputs("cos_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& cos__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_cos> kernel("cos_", {&self});
+  meta::structured_cos kernel;
+  native::InplaceOutput outputs("cos_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -546,16 +574,18 @@ constinit OperatorTable<_ops::cos_::schema> _ops::cos_::table(
 // cos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& cos_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_cos_out, 1> kernel("cos", {&out});
+  native::structured_cos_out kernel;
+  native::GivenOutputs<1> outputs("cos", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& cos_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_cos, 1> kernel("cos", {&out});
+  meta::structured_cos kernel;
+  native::GivenOutputs<1> outputs("cos", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -608,15 +638,17 @@ void structured_erf_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor erf_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_erf_out, 1> kernel;
+  native::structured_erf_out kernel;
+  native::FreshOutputs<1> outputs("erf", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor erf_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_erf, 1> kernel;
+  meta::structured_erf kernel;
+  native::FreshOutputs<1> outputs("erf", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::erf::schema> _ops::erf::table(
@@ -631,16 +663,18 @@ constinit OperatorTable<_ops::erf::schema> _ops::erf::table(
 // erf_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& erf__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_erf_out> kernel("erf_", {&self});
+  native::structured_erf_out kernel;
+  native::InplaceOutput outputs("erf_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& erf__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_erf> kernel("erf_", {&self});
+  meta::structured_erf kernel;
+  native::InplaceOutput outputs("erf_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -656,16 +690,18 @@ constinit OperatorTable<_ops::erf_::schema> _ops::erf_::table(
 // erf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& erf_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_erf_out, 1> kernel("erf", {&out});
+  native::structured_erf_out kernel;
+  native::GivenOutputs<1> outputs("erf", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& erf_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_erf, 1> kernel("erf", {&out});
+  meta::structured_erf kernel;
+  native::GivenOutputs<1> outputs("erf", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -718,15 +754,17 @@ void structured_exp_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor exp_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_exp_out, 1> kernel;
+  native::structured_exp_out kernel;
+  native::FreshOutputs<1> outputs("exp", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor exp_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_exp, 1> kernel;
+  meta::structured_exp kernel;
+  native::FreshOutputs<1> outputs("exp", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::exp::schema> _ops::exp::table(
@@ -741,16 +779,18 @@ constinit OperatorTable<_ops::exp::schema> _ops::exp::table(
 // exp_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& exp__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_exp_out> kernel("exp_", {&self});
+  native::structured_exp_out kernel;
+  native::InplaceOutput outputs("exp_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& exp__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_exp> kernel("exp_", {&self});
+  meta::structured_exp kernel;
+  native::InplaceOutput outputs("exp_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -766,16 +806,18 @@ constinit OperatorTable<_ops::exp_::schema> _ops::exp_::table(
 // exp.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& exp_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_exp_out, 1> kernel("exp", {&out});
+  native::structured_exp_out kernel;
+  native::GivenOutputs<1> outputs("exp", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& exp_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_exp, 1> kernel("exp", {&out});
+  meta::structured_exp kernel;
+  native::GivenOutputs<1> outputs("exp", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -804,15 +846,17 @@ void structured_exp2_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor exp2_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_exp2_out, 1> kernel;
+  native::structured_exp2_out kernel;
+  native::FreshOutputs<1> outputs("exp2", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor exp2_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_exp2, 1> kernel;
+  meta::structured_exp2 kernel;
+  native::FreshOutputs<1> outputs("exp2", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::exp2::schema> _ops::exp2::table(
@@ -827,16 +871,18 @@ constinit OperatorTable<_ops::exp2::schema> _ops::exp2::table(
 // exp2_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& exp2__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_exp2_out> kernel("exp2_", {&self});
+  native::structured_exp2_out kernel;
+  native::InplaceOutput outputs("exp2_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& exp2__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_exp2> kernel("exp2_", {&self});
+  meta::structured_exp2 kernel;
+  native::InplaceOutput outputs("exp2_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -852,16 +898,18 @@ constinit OperatorTable<_ops::exp2_::schema> _ops::exp2_::table(
 // exp2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& exp2_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_exp2_out, 1> kernel("exp2", {&out});
+  native::structured_exp2_out kernel;
+  native::GivenOutputs<1> outputs("exp2", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& exp2_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_exp2, 1> kernel("exp2", {&out});
+  meta::structured_exp2 kernel;
+  native::GivenOutputs<1> outputs("exp2", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -938,15 +986,17 @@ void structured_expm1_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor expm1_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_expm1_out, 1> kernel;
+  native::structured_expm1_out kernel;
+  native::FreshOutputs<1> outputs("expm1", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor expm1_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_expm1, 1> kernel;
+  meta::structured_expm1 kernel;
+  native::FreshOutputs<1> outputs("expm1", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::expm1::schema> _ops::expm1::table(
@@ -961,16 +1011,18 @@ constinit OperatorTable<_ops::expm1::schema> _ops::expm1::table(
 // expm1_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& expm1__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_expm1_out> kernel("expm1_", {&self});
+  native::structured_expm1_out kernel;
+  native::InplaceOutput outputs("expm1_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& expm1__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_expm1> kernel("expm1_", {&self});
+  meta::structured_expm1 kernel;
+  native::InplaceOutput outputs("expm1_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -986,16 +1038,18 @@ constinit OperatorTable<_ops::expm1_::schema> _ops::expm1_::table(
 // expm1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& expm1_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_expm1_out, 1> kernel("expm1", {&out});
+  native::structured_expm1_out kernel;
+  native::GivenOutputs<1> outputs("expm1", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& expm1_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_expm1, 1> kernel("expm1", {&out});
+  meta::structured_expm1 kernel;
+  native::GivenOutputs<1> outputs("expm1", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1083,15 +1137,17 @@ void structured_floor_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor floor_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_floor_out, 1> kernel;
+  native::structured_floor_out kernel;
+  native::FreshOutputs<1> outputs("floor", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor floor_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_floor, 1> kernel;
+  meta::structured_floor kernel;
+  native::FreshOutputs<1> outputs("floor", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::floor::schema> _ops::floor::table(
@@ -1106,16 +1162,18 @@ constinit OperatorTable<_ops::floor::schema> _ops::floor::table(
 // floor_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& floor__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_floor_out> kernel("floor_", {&self});
+  native::structured_floor_out kernel;
+  native::InplaceOutput outputs("floor_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& floor__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_floor> kernel("floor_", {&self});
+  meta::structured_floor kernel;
+  native::InplaceOutput outputs("floor_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1131,16 +1189,18 @@ constinit OperatorTable<_ops::floor_::schema> _ops::floor_::table(
 // floor.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& floor_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_floor_out, 1> kernel("floor", {&out});
+  native::structured_floor_out kernel;
+  native::GivenOutputs<1> outputs("floor", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& floor_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_floor, 1> kernel("floor", {&out});
+  meta::structured_floor kernel;
+  native::GivenOutputs<1> outputs("floor", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1169,15 +1229,17 @@ void structured_frac_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor frac_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_frac_out, 1> kernel;
+  native::structured_frac_out kernel;
+  native::FreshOutputs<1> outputs("frac", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor frac_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_frac, 1> kernel;
+  meta::structured_frac kernel;
+  native::FreshOutputs<1> outputs("frac", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::frac::schema> _ops::frac::table(
@@ -1192,16 +1254,18 @@ constinit OperatorTable<_ops::frac::schema> _ops::frac::table(
 // frac_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& frac__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_frac_out> kernel("frac_", {&self});
+  native::structured_frac_out kernel;
+  native::InplaceOutput outputs("frac_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& frac__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_frac> kernel("frac_", {&self});
+  meta::structured_frac kernel;
+  native::InplaceOutput outputs("frac_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1217,16 +1281,18 @@ constinit OperatorTable<_ops::frac_::schema> _ops::frac_::table(
 // frac.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& frac_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_frac_out, 1> kernel("frac", {&out});
+  native::structured_frac_out kernel;
+  native::GivenOutputs<1> outputs("frac", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& frac_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_frac, 1> kernel("frac", {&out});
+  meta::structured_frac kernel;
+  native::GivenOutputs<1> outputs("frac", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1266,15 +1332,17 @@ constinit OperatorTable<_ops::frac_backward::schema> _ops::frac_backward::table(
 // gelu(Tensor self, *, str approximate='none') -> Tensor
 namespace {
 Tensor gelu_CPU(DispatchKeySet, const Tensor& self, std::string_view approximate) {
-  native::FreshOutputs<native::structured_gelu_out, 1> kernel;
+  native::structured_gelu_out kernel;
+  native::FreshOutputs<1> outputs("gelu", kernel);
   kernel.meta(self, approximate);
-  kernel.impl(self, approximate, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, approximate, outputs[0]);
+  return outputs.take(0);
 }
 Tensor gelu_Meta(DispatchKeySet, const Tensor& self, std::string_view approximate) {
-  native::FreshOutputs<meta::structured_gelu, 1> kernel;
+  meta::structured_gelu kernel;
+  native::FreshOutputs<1> outputs("gelu", kernel);
   kernel.meta(self, approximate);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::gelu::schema> _ops::gelu::table(
@@ -1288,16 +1356,18 @@ constinit OperatorTable<_ops::gelu::schema> _ops::gelu::table(
 // gelu_(Tensor(a!) self, *, str approximate='none') -> Tensor(a!)
 namespace {
 Tensor& gelu__CPU(DispatchKeySet, Tensor& self, std::string_view approximate) {
-  native::InplaceOutput<native::structured_gelu_out> kernel("gelu_", {&self});
+  native::structured_gelu_out kernel;
+  native::InplaceOutput outputs("gelu_", kernel, self);
   kernel.meta(self, approximate);
-  kernel.impl(self, approximate, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, approximate, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& gelu__Meta(DispatchKeySet, Tensor& self, std::string_view approximate) {
-  native::InplaceOutput<meta::structured_gelu> kernel("gelu_", {&self});
+  meta::structured_gelu kernel;
+  native::InplaceOutput outputs("gelu_", kernel, self);
   kernel.meta(self, approximate);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1313,17 +1383,19 @@ constinit OperatorTable<_ops::gelu_::schema> _ops::gelu_::table(
 namespace {
 Tensor& gelu_out_CPU(DispatchKeySet, const Tensor& self, std::string_view approximate,
                      Tensor& out) {
-  native::GivenOutputs<native::structured_gelu_out, 1> kernel("gelu", {&out});
+  native::structured_gelu_out kernel;
+  native::GivenOutputs<1> outputs("gelu", kernel, out);
   kernel.meta(self, approximate);
-  kernel.impl(self, approximate, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, approximate, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& gelu_out_Meta(DispatchKeySet, const Tensor& self, std::string_view approximate,
                       Tensor& out) {
-  native::GivenOutputs<meta::structured_gelu, 1> kernel("gelu", {&out});
+  meta::structured_gelu kernel;
+  native::GivenOutputs<1> outputs("gelu", kernel, out);
   kernel.meta(self, approximate);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1338,15 +1410,17 @@ constinit OperatorTable<_ops::gelu_out::schema> _ops::gelu_out::table(
 // isfinite(Tensor self) -> Tensor
 namespace {
 Tensor isfinite_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_isfinite_out, 1> kernel;
+  native::structured_isfinite_out kernel;
+  native::FreshOutputs<1> outputs("isfinite", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor isfinite_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_isfinite, 1> kernel;
+  meta::structured_isfinite kernel;
+  native::FreshOutputs<1> outputs("isfinite", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::isfinite::schema> _ops::isfinite::table(
@@ -1360,16 +1434,18 @@ constinit OperatorTable<_ops::isfinite::schema> _ops::isfinite::table(
 // isfinite.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& isfinite_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_isfinite_out, 1> kernel("isfinite", {&out});
+  native::structured_isfinite_out kernel;
+  native::GivenOutputs<1> outputs("isfinite", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& isfinite_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_isfinite, 1> kernel("isfinite", {&out});
+  meta::structured_isfinite kernel;
+  native::GivenOutputs<1> outputs("isfinite", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1384,15 +1460,17 @@ constinit OperatorTable<_ops::isfinite_out::schema> _ops::isfinite_out::table(
 // isinf(Tensor self) -> Tensor
 namespace {
 Tensor isinf_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_isinf_out, 1> kernel;
+  native::structured_isinf_out kernel;
+  native::FreshOutputs<1> outputs("isinf", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor isinf_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_isinf, 1> kernel;
+  meta::structured_isinf kernel;
+  native::FreshOutputs<1> outputs("isinf", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::isinf::schema> _ops::isinf::table(
@@ -1406,16 +1484,18 @@ constinit OperatorTable<_ops::isinf::schema> _ops::isinf::table(
 // isinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& isinf_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_isinf_out, 1> kernel("isinf", {&out});
+  native::structured_isinf_out kernel;
+  native::GivenOutputs<1> outputs("isinf", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& isinf_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_isinf, 1> kernel("isinf", {&out});
+  meta::structured_isinf kernel;
+  native::GivenOutputs<1> outputs("isinf", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1430,15 +1510,17 @@ constinit OperatorTable<_ops::isinf_out::schema> _ops::isinf_out::table(
 // isnan(Tensor self) -> Tensor
 namespace {
 Tensor isnan_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_isnan_out, 1> kernel;
+  native::structured_isnan_out kernel;
+  native::FreshOutputs<1> outputs("isnan", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor isnan_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_isnan, 1> kernel;
+  meta::structured_isnan kernel;
+  native::FreshOutputs<1> outputs("isnan", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::isnan::schema> _ops::isnan::table(
@@ -1452,16 +1534,18 @@ constinit OperatorTable<_ops::isnan::schema> _ops::isnan::table(
 // isnan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& isnan_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_isnan_out, 1> kernel("isnan", {&out});
+  native::structured_isnan_out kernel;
+  native::GivenOutputs<1> outputs("isnan", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& isnan_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_isnan, 1> kernel("isnan", {&out});
+  meta::structured_isnan kernel;
+  native::GivenOutputs<1> outputs("isnan", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1489,15 +1573,17 @@ void structured_isneginf_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor isneginf_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_isneginf_out, 1> kernel;
+  native::structured_isneginf_out kernel;
+  native::FreshOutputs<1> outputs("isneginf", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor isneginf_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_isneginf, 1> kernel;
+  meta::structured_isneginf kernel;
+  native::FreshOutputs<1> outputs("isneginf", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::isneginf::schema> _ops::isneginf::table(
@@ -1512,16 +1598,18 @@ constinit OperatorTable<_ops::isneginf::schema> _ops::isneginf::table(
 // isneginf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& isneginf_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_isneginf_out, 1> kernel("isneginf", {&out});
+  native::structured_isneginf_out kernel;
+  native::GivenOutputs<1> outputs("isneginf", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& isneginf_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_isneginf, 1> kernel("isneginf", {&out});
+  meta::structured_isneginf kernel;
+  native::GivenOutputs<1> outputs("isneginf", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1550,15 +1638,17 @@ void structured_isposinf_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor isposinf_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_isposinf_out, 1> kernel;
+  native::structured_isposinf_out kernel;
+  native::FreshOutputs<1> outputs("isposinf", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor isposinf_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_isposinf, 1> kernel;
+  meta::structured_isposinf kernel;
+  native::FreshOutputs<1> outputs("isposinf", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::isposinf::schema> _ops::isposinf::table(
@@ -1573,16 +1663,18 @@ constinit OperatorTable<_ops::isposinf::schema> _ops::isposinf::table(
 // isposinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& isposinf_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_isposinf_out, 1> kernel("isposinf", {&out});
+  native::structured_isposinf_out kernel;
+  native::GivenOutputs<1> outputs("isposinf", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& isposinf_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_isposinf, 1> kernel("isposinf", {&out});
+  meta::structured_isposinf kernel;
+  native::GivenOutputs<1> outputs("isposinf", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1611,15 +1703,17 @@ void structured_log_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor log_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_log_out, 1> kernel;
+  native::structured_log_out kernel;
+  native::FreshOutputs<1> outputs("log", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor log_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_log, 1> kernel;
+  meta::structured_log kernel;
+  native::FreshOutputs<1> outputs("log", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::log::schema> _ops::log::table(
@@ -1634,16 +1728,18 @@ constinit OperatorTable<_ops::log::schema> _ops::log::table(
 // log_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& log__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_log_out> kernel("log_", {&self});
+  native::structured_log_out kernel;
+  native::InplaceOutput outputs("log_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& log__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_log> kernel("log_", {&self});
+  meta::structured_log kernel;
+  native::InplaceOutput outputs("log_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1659,16 +1755,18 @@ constinit OperatorTable<_ops::log_::schema> _ops::log_::table(
 // log.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& log_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_log_out, 1> kernel("log", {&out});
+  native::structured_log_out kernel;
+  native::GivenOutputs<1> outputs("log", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& log_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_log, 1> kernel("log", {&out});
+  meta::structured_log kernel;
+  native::GivenOutputs<1> outputs("log", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1697,15 +1795,17 @@ void structured_log10_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor log10_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_log10_out, 1> kernel;
+  native::structured_log10_out kernel;
+  native::FreshOutputs<1> outputs("log10", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor log10_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_log10, 1> kernel;
+  meta::structured_log10 kernel;
+  native::FreshOutputs<1> outputs("log10", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::log10::schema> _ops::log10::table(
@@ -1720,16 +1820,18 @@ constinit OperatorTable<_ops::log10::schema> _ops::log10::table(
 // log10_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& log10__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_log10_out> kernel("log10_", {&self});
+  native::structured_log10_out kernel;
+  native::InplaceOutput outputs("log10_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& log10__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_log10> kernel("log10_", {&self});
+  meta::structured_log10 kernel;
+  native::InplaceOutput outputs("log10_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1745,16 +1847,18 @@ constinit OperatorTable<_ops::log10_::schema> _ops::log10_::table(
 // log10.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& log10_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_log10_out, 1> kernel("log10", {&out});
+  native::structured_log10_out kernel;
+  native::GivenOutputs<1> outputs("log10", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& log10_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_log10, 1> kernel("log10", {&out});
+  meta::structured_log10 kernel;
+  native::GivenOutputs<1> outputs("log10", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1807,15 +1911,17 @@ void structured_log1p_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor log1p_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_log1p_out, 1> kernel;
+  native::structured_log1p_out kernel;
+  native::FreshOutputs<1> outputs("log1p", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor log1p_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_log1p, 1> kernel;
+  meta::structured_log1p kernel;
+  native::FreshOutputs<1> outputs("log1p", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::log1p::schema> _ops::log1p::table(
@@ -1830,16 +1936,18 @@ constinit OperatorTable<_ops::log1p::schema> _ops::log1p::table(
 // log1p_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& log1p__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_log1p_out> kernel("log1p_", {&self});
+  native::structured_log1p_out kernel;
+  native::InplaceOutput outputs("log1p_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& log1p__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_log1p> kernel("log1p_", {&self});
+  meta::structured_log1p kernel;
+  native::InplaceOutput outputs("log1p_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1855,16 +1963,18 @@ constinit OperatorTable<_ops::log1p_::schema> _ops::log1p_::table(
 // log1p.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& log1p_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_log1p_out, 1> kernel("log1p", {&out});
+  native::structured_log1p_out kernel;
+  native::GivenOutputs<1> outputs("log1p", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& log1p_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_log1p, 1> kernel("log1p", {&out});
+  meta::structured_log1p kernel;
+  native::GivenOutputs<1> outputs("log1p", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -1917,15 +2027,17 @@ void structured_log2_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor log2_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_log2_out, 1> kernel;
+  native::structured_log2_out kernel;
+  native::FreshOutputs<1> outputs("log2", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor log2_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_log2, 1> kernel;
+  meta::structured_log2 kernel;
+  native::FreshOutputs<1> outputs("log2", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::log2::schema> _ops::log2::table(
@@ -1940,16 +2052,18 @@ constinit OperatorTable<_ops::log2::schema> _ops::log2::table(
 // log2_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& log2__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_log2_out> kernel("log2_", {&self});
+  native::structured_log2_out kernel;
+  native::InplaceOutput outputs("log2_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& log2__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_log2> kernel("log2_", {&self});
+  meta::structured_log2 kernel;
+  native::InplaceOutput outputs("log2_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -1965,16 +2079,18 @@ constinit OperatorTable<_ops::log2_::schema> _ops::log2_::table(
 // log2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& log2_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_log2_out, 1> kernel("log2", {&out});
+  native::structured_log2_out kernel;
+  native::GivenOutputs<1> outputs("log2", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& log2_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_log2, 1> kernel("log2", {&out});
+  meta::structured_log2 kernel;
+  native::GivenOutputs<1> outputs("log2", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2038,15 +2154,17 @@ constinit OperatorTable<_ops::log_backward::schema> _ops::log_backward::table(
 // logical_not(Tensor self) -> Tensor
 namespace {
 Tensor logical_not_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_logical_not_out, 1> kernel;
+  native::structured_logical_not_out kernel;
+  native::FreshOutputs<1> outputs("logical_not", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor logical_not_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_logical_not, 1> kernel;
+  meta::structured_logical_not kernel;
+  native::FreshOutputs<1> outputs("logical_not", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::logical_not::schema> _ops::logical_not::table(
@@ -2060,16 +2178,18 @@ constinit OperatorTable<_ops::logical_not::schema> _ops::logical_not::table(
 // logical_not_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& logical_not__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_logical_not_out> kernel("logical_not_", {&self});
+  native::structured_logical_not_out kernel;
+  native::InplaceOutput outputs("logical_not_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& logical_not__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_logical_not> kernel("logical_not_", {&self});
+  meta::structured_logical_not kernel;
+  native::InplaceOutput outputs("logical_not_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2084,16 +2204,18 @@ constinit OperatorTable<_ops::logical_not_::schema> _ops::logical_not_::table(
 // logical_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& logical_not_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_logical_not_out, 1> kernel("logical_not", {&out});
+  native::structured_logical_not_out kernel;
+  native::GivenOutputs<1> outputs("logical_not", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& logical_not_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_logical_not, 1> kernel("logical_not", {&out});
+  meta::structured_logical_not kernel;
+  native::GivenOutputs<1> outputs("logical_not", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2121,15 +2243,17 @@ void structured_neg_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor neg_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_neg_out, 1> kernel;
+  native::structured_neg_out kernel;
+  native::FreshOutputs<1> outputs("neg", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor neg_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_neg, 1> kernel;
+  meta::structured_neg kernel;
+  native::FreshOutputs<1> outputs("neg", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::neg::schema> _ops::neg::table(
@@ -2144,16 +2268,18 @@ constinit OperatorTable<_ops::neg::schema> _ops::neg::table(
 // neg_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& neg__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_neg_out> kernel("neg_", {&self});
+  native::structured_neg_out kernel;
+  native::InplaceOutput outputs("neg_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& neg__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_neg> kernel("neg_", {&self});
+  meta::structured_neg kernel;
+  native::InplaceOutput outputs("neg_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2169,16 +2295,18 @@ constinit OperatorTable<_ops::neg_::schema> _ops::neg_::table(
 // neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& neg_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_neg_out, 1> kernel("neg", {&out});
+  native::structured_neg_out kernel;
+  native::GivenOutputs<1> outputs("neg", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& neg_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_neg, 1> kernel("neg", {&out});
+  meta::structured_neg kernel;
+  native::GivenOutputs<1> outputs("neg", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2277,15 +2405,17 @@ void structured_reciprocal_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor reciprocal_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_reciprocal_out, 1> kernel;
+  native::structured_reciprocal_out kernel;
+  native::FreshOutputs<1> outputs("reciprocal", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor reciprocal_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_reciprocal, 1> kernel;
+  meta::structured_reciprocal kernel;
+  native::FreshOutputs<1> outputs("reciprocal", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::reciprocal::schema> _ops::reciprocal::table(
@@ -2300,16 +2430,18 @@ constinit OperatorTable<_ops::reciprocal::schema> _ops::reciprocal::table(
 // reciprocal_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& reciprocal__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_reciprocal_out> kernel("reciprocal_", {&self});
+  native::structured_reciprocal_out kernel;
+  native::InplaceOutput outputs("reciprocal_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& reciprocal__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_reciprocal> kernel("reciprocal_", {&self});
+  meta::structured_reciprocal kernel;
+  native::InplaceOutput outputs("reciprocal_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2325,16 +2457,18 @@ constinit OperatorTable<_ops::reciprocal_::schema> _ops::reciprocal_::table(
 // reciprocal.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& reciprocal_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_reciprocal_out, 1> kernel("reciprocal", {&out});
+  native::structured_reciprocal_out kernel;
+  native::GivenOutputs<1> outputs("reciprocal", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& reciprocal_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_reciprocal, 1> kernel("reciprocal", {&out});
+  meta::structured_reciprocal kernel;
+  native::GivenOutputs<1> outputs("reciprocal", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2388,15 +2522,17 @@ void structured_relu_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor relu_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_relu_out, 1> kernel;
+  native::structured_relu_out kernel;
+  native::FreshOutputs<1> outputs("relu", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor relu_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_relu, 1> kernel;
+  meta::structured_relu kernel;
+  native::FreshOutputs<1> outputs("relu", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::relu::schema> _ops::relu::table(
@@ -2411,16 +2547,18 @@ constinit OperatorTable<_ops::relu::schema> _ops::relu::table(
 // relu_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& relu__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_relu_out> kernel("relu_", {&self});
+  native::structured_relu_out kernel;
+  native::InplaceOutput outputs("relu_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& relu__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_relu> kernel("relu_", {&self});
+  meta::structured_relu kernel;
+  native::InplaceOutput outputs("relu_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2436,16 +2574,18 @@ constinit OperatorTable<_ops::relu_::schema> _ops::relu_::table(
 // relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& relu_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_relu_out, 1> kernel("relu", {&out});
+  native::structured_relu_out kernel;
+  native::GivenOutputs<1> outputs("relu", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& relu_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_relu, 1> kernel("relu", {&out});
+  meta::structured_relu kernel;
+  native::GivenOutputs<1> outputs("relu", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2498,15 +2638,17 @@ void structured_round_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor round_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_round_out, 1> kernel;
+  native::structured_round_out kernel;
+  native::FreshOutputs<1> outputs("round", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor round_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_round, 1> kernel;
+  meta::structured_round kernel;
+  native::FreshOutputs<1> outputs("round", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::round::schema> _ops::round::table(
@@ -2535,15 +2677,17 @@ void structured_round_decimals_out::impl(const Tensor& self, int64_t decimals, c
 }  // namespace native
 namespace {
 Tensor round_decimals_CPU(DispatchKeySet, const Tensor& self, int64_t decimals) {
-  native::FreshOutputs<native::structured_round_decimals_out, 1> kernel;
+  native::structured_round_decimals_out kernel;
+  native::FreshOutputs<1> outputs("round", kernel);
   kernel.meta(self, decimals);
-  kernel.impl(self, decimals, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, decimals, outputs[0]);
+  return outputs.take(0);
 }
 Tensor round_decimals_Meta(DispatchKeySet, const Tensor& self, int64_t decimals) {
-  native::FreshOutputs<meta::structured_round_decimals, 1> kernel;
+  meta::structured_round_decimals kernel;
+  native::FreshOutputs<1> outputs("round", kernel);
   kernel.meta(self, decimals);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::round_decimals::schema> _ops::round_decimals::table(
@@ -2558,16 +2702,18 @@ constinit OperatorTable<_ops::round_decimals::schema> _ops::round_decimals::tabl
 // round_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& round__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_round_out> kernel("round_", {&self});
+  native::structured_round_out kernel;
+  native::InplaceOutput outputs("round_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& round__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_round> kernel("round_", {&self});
+  meta::structured_round kernel;
+  native::InplaceOutput outputs("round_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2583,16 +2729,18 @@ constinit OperatorTable<_ops::round_::schema> _ops::round_::table(
 // round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)
 namespace {
 Tensor& round__decimals_CPU(DispatchKeySet, Tensor& self, int64_t decimals) {
-  native::InplaceOutput<native::structured_round_decimals_out> kernel("round_", {&self});
+  native::structured_round_decimals_out kernel;
+  native::InplaceOutput outputs("round_", kernel, self);
   kernel.meta(self, decimals);
-  kernel.impl(self, decimals, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, decimals, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& round__decimals_Meta(DispatchKeySet, Tensor& self, int64_t decimals) {
-  native::InplaceOutput<meta::structured_round_decimals> kernel("round_", {&self});
+  meta::structured_round_decimals kernel;
+  native::InplaceOutput outputs("round_", kernel, self);
   kernel.meta(self, decimals);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2608,16 +2756,18 @@ constinit OperatorTable<_ops::round__decimals::schema> _ops::round__decimals::ta
 // round.decimals_out(Tensor self, *, int decimals, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& round_decimals_out_CPU(DispatchKeySet, const Tensor& self, int64_t decimals, Tensor& out) {
-  native::GivenOutputs<native::structured_round_decimals_out, 1> kernel("round", {&out});
+  native::structured_round_decimals_out kernel;
+  native::GivenOutputs<1> outputs("round", kernel, out);
   kernel.meta(self, decimals);
-  kernel.impl(self, decimals, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, decimals, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& round_decimals_out_Meta(DispatchKeySet, const Tensor& self, int64_t decimals, Tensor& out) {
-  native::GivenOutputs<meta::structured_round_decimals, 1> kernel("round", {&out});
+  meta::structured_round_decimals kernel;
+  native::GivenOutputs<1> outputs("round", kernel, out);
   kernel.meta(self, decimals);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2633,16 +2783,18 @@ constinit OperatorTable<_ops::round_decimals_out::schema> _ops::round_decimals_o
 // round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& round_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_round_out, 1> kernel("round", {&out});
+  native::structured_round_out kernel;
+  native::GivenOutputs<1> outputs("round", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& round_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_round, 1> kernel("round", {&out});
+  meta::structured_round kernel;
+  native::GivenOutputs<1> outputs("round", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2671,15 +2823,17 @@ void structured_rsqrt_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor rsqrt_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_rsqrt_out, 1> kernel;
+  native::structured_rsqrt_out kernel;
+  native::FreshOutputs<1> outputs("rsqrt", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor rsqrt_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_rsqrt, 1> kernel;
+  meta::structured_rsqrt kernel;
+  native::FreshOutputs<1> outputs("rsqrt", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::rsqrt::schema> _ops::rsqrt::table(
@@ -2694,16 +2848,18 @@ constinit OperatorTable<_ops::rsqrt::schema> _ops::rsqrt::table(
 // rsqrt_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& rsqrt__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_rsqrt_out> kernel("rsqrt_", {&self});
+  native::structured_rsqrt_out kernel;
+  native::InplaceOutput outputs("rsqrt_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& rsqrt__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_rsqrt> kernel("rsqrt_", {&self});
+  meta::structured_rsqrt kernel;
+  native::InplaceOutput outputs("rsqrt_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2719,16 +2875,18 @@ constinit OperatorTable<_ops::rsqrt_::schema> _ops::rsqrt_::table(
 // rsqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& rsqrt_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_rsqrt_out, 1> kernel("rsqrt", {&out});
+  native::structured_rsqrt_out kernel;
+  native::GivenOutputs<1> outputs("rsqrt", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& rsqrt_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_rsqrt, 1> kernel("rsqrt", {&out});
+  meta::structured_rsqrt kernel;
+  native::GivenOutputs<1> outputs("rsqrt", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2768,15 +2926,17 @@ constinit OperatorTable<_ops::rsqrt_backward::schema> _ops::rsqrt_backward::tabl
 // sgn(Tensor self) -> Tensor
 namespace {
 Tensor sgn_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_sgn_out, 1> kernel;
+  native::structured_sgn_out kernel;
+  native::FreshOutputs<1> outputs("sgn", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor sgn_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_sgn, 1> kernel;
+  meta::structured_sgn kernel;
+  native::FreshOutputs<1> outputs("sgn", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::sgn::schema> _ops::sgn::table(
@@ -2790,16 +2950,18 @@ constinit OperatorTable<_ops::sgn::schema> _ops::sgn::table(
 // sgn_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& sgn__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_sgn_out> kernel("sgn_", {&self});
+  native::structured_sgn_out kernel;
+  native::InplaceOutput outputs("sgn_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& sgn__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_sgn> kernel("sgn_", {&self});
+  meta::structured_sgn kernel;
+  native::InplaceOutput outputs("sgn_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2814,16 +2976,18 @@ constinit OperatorTable<_ops::sgn_::schema> _ops::sgn_::table(
 // sgn.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& sgn_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_sgn_out, 1> kernel("sgn", {&out});
+  native::structured_sgn_out kernel;
+  native::GivenOutputs<1> outputs("sgn", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& sgn_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_sgn, 1> kernel("sgn", {&out});
+  meta::structured_sgn kernel;
+  native::GivenOutputs<1> outputs("sgn", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2851,15 +3015,17 @@ void structured_sigmoid_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor sigmoid_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_sigmoid_out, 1> kernel;
+  native::structured_sigmoid_out kernel;
+  native::FreshOutputs<1> outputs("sigmoid", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor sigmoid_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_sigmoid, 1> kernel;
+  meta::structured_sigmoid kernel;
+  native::FreshOutputs<1> outputs("sigmoid", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::sigmoid::schema> _ops::sigmoid::table(
@@ -2874,16 +3040,18 @@ constinit OperatorTable<_ops::sigmoid::schema> _ops::sigmoid::table(
 // sigmoid_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& sigmoid__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_sigmoid_out> kernel("sigmoid_", {&self});
+  native::structured_sigmoid_out kernel;
+  native::InplaceOutput outputs("sigmoid_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& sigmoid__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_sigmoid> kernel("sigmoid_", {&self});
+  meta::structured_sigmoid kernel;
+  native::InplaceOutput outputs("sigmoid_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2899,16 +3067,18 @@ constinit OperatorTable<_ops::sigmoid_::schema> _ops::sigmoid_::table(
 // sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& sigmoid_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_sigmoid_out, 1> kernel("sigmoid", {&out});
+  native::structured_sigmoid_out kernel;
+  native::GivenOutputs<1> outputs("sigmoid", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& sigmoid_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_sigmoid, 1> kernel("sigmoid", {&out});
+  meta::structured_sigmoid kernel;
+  native::GivenOutputs<1> outputs("sigmoid", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -2948,15 +3118,17 @@ constinit OperatorTable<_ops::sigmoid_backward::schema> _ops::sigmoid_backward::
 // sign(Tensor self) -> Tensor
 namespace {
 Tensor sign_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_sign_out, 1> kernel;
+  native::structured_sign_out kernel;
+  native::FreshOutputs<1> outputs("sign", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor sign_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_sign, 1> kernel;
+  meta::structured_sign kernel;
+  native::FreshOutputs<1> outputs("sign", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::sign::schema> _ops::sign::table(
@@ -2970,16 +3142,18 @@ constinit OperatorTable<_ops::sign::schema> _ops::sign::table(
 // sign_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& sign__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_sign_out> kernel("sign_", {&self});
+  native::structured_sign_out kernel;
+  native::InplaceOutput outputs("sign_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& sign__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_sign> kernel("sign_", {&self});
+  meta::structured_sign kernel;
+  native::InplaceOutput outputs("sign_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -2994,16 +3168,18 @@ constinit OperatorTable<_ops::sign_::schema> _ops::sign_::table(
 // sign.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& sign_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_sign_out, 1> kernel("sign", {&out});
+  native::structured_sign_out kernel;
+  native::GivenOutputs<1> outputs("sign", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& sign_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_sign, 1> kernel("sign", {&out});
+  meta::structured_sign kernel;
+  native::GivenOutputs<1> outputs("sign", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -3031,15 +3207,17 @@ void structured_signbit_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor signbit_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_signbit_out, 1> kernel;
+  native::structured_signbit_out kernel;
+  native::FreshOutputs<1> outputs("signbit", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor signbit_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_signbit, 1> kernel;
+  meta::structured_signbit kernel;
+  native::FreshOutputs<1> outputs("signbit", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::signbit::schema> _ops::signbit::table(
@@ -3054,16 +3232,18 @@ constinit OperatorTable<_ops::signbit::schema> _ops::signbit::table(
 // signbit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& signbit_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_signbit_out, 1> kernel("signbit", {&out});
+  native::structured_signbit_out kernel;
+  native::GivenOutputs<1> outputs("signbit", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& signbit_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_signbit, 1> kernel("signbit", {&out});
+  meta::structured_signbit kernel;
+  native::GivenOutputs<1> outputs("signbit", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -3092,15 +3272,17 @@ void structured_silu_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor silu_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_silu_out, 1> kernel;
+  native::structured_silu_out kernel;
+  native::FreshOutputs<1> outputs("silu", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor silu_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_silu, 1> kernel;
+  meta::structured_silu kernel;
+  native::FreshOutputs<1> outputs("silu", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::silu::schema> _ops::silu::table(
@@ -3115,16 +3297,18 @@ constinit OperatorTable<_ops::silu::schema> _ops::silu::table(
 // silu_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& silu__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_silu_out> kernel("silu_", {&self});
+  native::structured_silu_out kernel;
+  native::InplaceOutput outputs("silu_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& silu__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_silu> kernel("silu_", {&self});
+  meta::structured_silu kernel;
+  native::InplaceOutput outputs("silu_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -3140,16 +3324,18 @@ constinit OperatorTable<_ops::silu_::schema> _ops::silu_::table(
 // silu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& silu_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_silu_out, 1> kernel("silu", {&out});
+  native::structured_silu_out kernel;
+  native::GivenOutputs<1> outputs("silu", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& silu_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_silu, 1> kernel("silu", {&out});
+  meta::structured_silu kernel;
+  native::GivenOutputs<1> outputs("silu", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -3202,15 +3388,17 @@ void structured_sin_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor sin_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_sin_out, 1> kernel;
+  native::structured_sin_out kernel;
+  native::FreshOutputs<1> outputs("sin", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor sin_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_sin, 1> kernel;
+  meta::structured_sin kernel;
+  native::FreshOutputs<1> outputs("sin", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::sin::schema> _ops::sin::table(
@@ -3225,16 +3413,18 @@ constinit OperatorTable<_ops::sin::schema> _ops::sin::table(
 // sin_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& sin__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_sin_out> kernel("sin_", {&self});
+  native::structured_sin_out kernel;
+  native::InplaceOutput outputs("sin_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& sin__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_sin> kernel("sin_", {&self});
+  meta::structured_sin kernel;
+  native::InplaceOutput outputs("sin_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -3250,16 +3440,18 @@ constinit OperatorTable<_ops::sin_::schema> _ops::sin_::table(
 // sin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& sin_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_sin_out, 1> kernel("sin", {&out});
+  native::structured_sin_out kernel;
+  native::GivenOutputs<1> outputs("sin", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& sin_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_sin, 1> kernel("sin", {&out});
+  meta::structured_sin kernel;
+  native::GivenOutputs<1> outputs("sin", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -3438,15 +3630,17 @@ void structured_sqrt_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor sqrt_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_sqrt_out, 1> kernel;
+  native::structured_sqrt_out kernel;
+  native::FreshOutputs<1> outputs("sqrt", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor sqrt_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_sqrt, 1> kernel;
+  meta::structured_sqrt kernel;
+  native::FreshOutputs<1> outputs("sqrt", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::sqrt::schema> _ops::sqrt::table(
@@ -3461,16 +3655,18 @@ constinit OperatorTable<_ops::sqrt::schema> _ops::sqrt::table(
 // sqrt_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& sqrt__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_sqrt_out> kernel("sqrt_", {&self});
+  native::structured_sqrt_out kernel;
+  native::InplaceOutput outputs("sqrt_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& sqrt__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_sqrt> kernel("sqrt_", {&self});
+  meta::structured_sqrt kernel;
+  native::InplaceOutput outputs("sqrt_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -3486,16 +3682,18 @@ constinit OperatorTable<_ops::sqrt_::schema> _ops::sqrt_::table(
 // sqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& sqrt_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_sqrt_out, 1> kernel("sqrt", {&out});
+  native::structured_sqrt_out kernel;
+  native::GivenOutputs<1> outputs("sqrt", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& sqrt_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_sqrt, 1> kernel("sqrt", {&out});
+  meta::structured_sqrt kernel;
+  native::GivenOutputs<1> outputs("sqrt", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -3548,15 +3746,17 @@ void structured_square_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor square_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_square_out, 1> kernel;
+  native::structured_square_out kernel;
+  native::FreshOutputs<1> outputs("square", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor square_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_square, 1> kernel;
+  meta::structured_square kernel;
+  native::FreshOutputs<1> outputs("square", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::square::schema> _ops::square::table(
@@ -3571,16 +3771,18 @@ constinit OperatorTable<_ops::square::schema> _ops::square::table(
 // square_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& square__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_square_out> kernel("square_", {&self});
+  native::structured_square_out kernel;
+  native::InplaceOutput outputs("square_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& square__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_square> kernel("square_", {&self});
+  meta::structured_square kernel;
+  native::InplaceOutput outputs("square_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -3596,16 +3798,18 @@ constinit OperatorTable<_ops::square_::schema> _ops::square_::table(
 // square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& square_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_square_out, 1> kernel("square", {&out});
+  native::structured_square_out kernel;
+  native::GivenOutputs<1> outputs("square", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& square_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_square, 1> kernel("square", {&out});
+  meta::structured_square kernel;
+  native::GivenOutputs<1> outputs("square", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -3658,15 +3862,17 @@ void structured_tan_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor tan_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_tan_out, 1> kernel;
+  native::structured_tan_out kernel;
+  native::FreshOutputs<1> outputs("tan", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor tan_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_tan, 1> kernel;
+  meta::structured_tan kernel;
+  native::FreshOutputs<1> outputs("tan", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::tan::schema> _ops::tan::table(
@@ -3681,16 +3887,18 @@ constinit OperatorTable<_ops::tan::schema> _ops::tan::table(
 // tan_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& tan__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_tan_out> kernel("tan_", {&self});
+  native::structured_tan_out kernel;
+  native::InplaceOutput outputs("tan_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& tan__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_tan> kernel("tan_", {&self});
+  meta::structured_tan kernel;
+  native::InplaceOutput outputs("tan_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -3706,16 +3914,18 @@ constinit OperatorTable<_ops::tan_::schema> _ops::tan_::table(
 // tan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& tan_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_tan_out, 1> kernel("tan", {&out});
+  native::structured_tan_out kernel;
+  native::GivenOutputs<1> outputs("tan", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& tan_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_tan, 1> kernel("tan", {&out});
+  meta::structured_tan kernel;
+  native::GivenOutputs<1> outputs("tan", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -3768,15 +3978,17 @@ void structured_tanh_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor tanh_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_tanh_out, 1> kernel;
+  native::structured_tanh_out kernel;
+  native::FreshOutputs<1> outputs("tanh", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor tanh_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_tanh, 1> kernel;
+  meta::structured_tanh kernel;
+  native::FreshOutputs<1> outputs("tanh", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::tanh::schema> _ops::tanh::table(
@@ -3791,16 +4003,18 @@ constinit OperatorTable<_ops::tanh::schema> _ops::tanh::table(
 // tanh_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& tanh__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_tanh_out> kernel("tanh_", {&self});
+  native::structured_tanh_out kernel;
+  native::InplaceOutput outputs("tanh_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& tanh__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_tanh> kernel("tanh_", {&self});
+  meta::structured_tanh kernel;
+  native::InplaceOutput outputs("tanh_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -3816,16 +4030,18 @@ constinit OperatorTable<_ops::tanh_::schema> _ops::tanh_::table(
 // tanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& tanh_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_tanh_out, 1> kernel("tanh", {&out});
+  native::structured_tanh_out kernel;
+  native::GivenOutputs<1> outputs("tanh", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& tanh_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_tanh, 1> kernel("tanh", {&out});
+  meta::structured_tanh kernel;
+  native::GivenOutputs<1> outputs("tanh", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace
@@ -3878,15 +4094,17 @@ void structured_trunc_out::impl(const Tensor& self, const Tensor& out) {
 }  // namespace native
 namespace {
 Tensor trunc_CPU(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<native::structured_trunc_out, 1> kernel;
+  native::structured_trunc_out kernel;
+  native::FreshOutputs<1> outputs("trunc", kernel);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  return kernel.take(0);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
 }
 Tensor trunc_Meta(DispatchKeySet, const Tensor& self) {
-  native::FreshOutputs<meta::structured_trunc, 1> kernel;
+  meta::structured_trunc kernel;
+  native::FreshOutputs<1> outputs("trunc", kernel);
   kernel.meta(self);
-  return kernel.take(0);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::trunc::schema> _ops::trunc::table(
@@ -3901,16 +4119,18 @@ constinit OperatorTable<_ops::trunc::schema> _ops::trunc::table(
 // trunc_(Tensor(a!) self) -> Tensor(a!)
 namespace {
 Tensor& trunc__CPU(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<native::structured_trunc_out> kernel("trunc_", {&self});
+  native::structured_trunc_out kernel;
+  native::InplaceOutput outputs("trunc_", kernel, self);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return self;
 }
 Tensor& trunc__Meta(DispatchKeySet, Tensor& self) {
-  native::InplaceOutput<meta::structured_trunc> kernel("trunc_", {&self});
+  meta::structured_trunc kernel;
+  native::InplaceOutput outputs("trunc_", kernel, self);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return self;
 }
 }  // namespace
@@ -3926,16 +4146,18 @@ constinit OperatorTable<_ops::trunc_::schema> _ops::trunc_::table(
 // trunc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& trunc_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<native::structured_trunc_out, 1> kernel("trunc", {&out});
+  native::structured_trunc_out kernel;
+  native::GivenOutputs<1> outputs("trunc", kernel, out);
   kernel.meta(self);
-  kernel.impl(self, kernel.output(0));
-  kernel.finish();
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
   return out;
 }
 Tensor& trunc_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::GivenOutputs<meta::structured_trunc, 1> kernel("trunc", {&out});
+  meta::structured_trunc kernel;
+  native::GivenOutputs<1> outputs("trunc", kernel, out);
   kernel.meta(self);
-  kernel.finish();
+  outputs.finish();
   return out;
 }
 }  // namespace

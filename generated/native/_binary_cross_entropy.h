@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // _binary_cross_entropy(Tensor self, Tensor target) -> Tensor
 struct structured__binary_cross_entropy : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& target);
-  const char* op_name() const override { return "_binary_cross_entropy"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

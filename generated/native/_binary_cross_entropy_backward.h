@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // _binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target) -> Tensor
 struct structured__binary_cross_entropy_backward : public TensorIteratorBase {
   void meta(const Tensor& grad_output, const Tensor& self, const Tensor& target);
-  const char* op_name() const override { return "_binary_cross_entropy_backward"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,14 +13,12 @@ namespace at::inline oploom_v1::meta {
 // _binary_cross_entropy_with_logits(Tensor self, Tensor target) -> Tensor
 struct structured__binary_cross_entropy_with_logits : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& target);
-  const char* op_name() const override { return "_binary_cross_entropy_with_logits"; }
 };
 
 // _binary_cross_entropy_with_logits.pos_weight(Tensor self, Tensor target, Tensor pos_weight) ->
 //     Tensor
 struct structured__binary_cross_entropy_with_logits_pos_weight : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& target, const Tensor& pos_weight);
-  const char* op_name() const override { return "_binary_cross_entropy_with_logits"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

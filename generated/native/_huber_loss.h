@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // _huber_loss(Tensor self, Tensor target, float delta) -> Tensor
 struct structured__huber_loss : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& target, double delta);
-  const char* op_name() const override { return "_huber_loss"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

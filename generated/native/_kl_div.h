@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // _kl_div(Tensor self, Tensor target) -> Tensor
 struct structured__kl_div : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& target);
-  const char* op_name() const override { return "_kl_div"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // _l1_loss(Tensor self, Tensor target) -> Tensor
 struct structured__l1_loss : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& target);
-  const char* op_name() const override { return "_l1_loss"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // _logit(Tensor self, float eps) -> Tensor
 struct structured__logit : public TensorIteratorBase {
   void meta(const Tensor& self, double eps);
-  const char* op_name() const override { return "_logit"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // _smooth_l1_loss(Tensor self, Tensor target, float beta) -> Tensor
 struct structured__smooth_l1_loss : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& target, double beta);
-  const char* op_name() const override { return "_smooth_l1_loss"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

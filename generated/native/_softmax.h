@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // _softmax(Tensor self, int dim, bool half_to_float) -> Tensor
 struct structured__softmax : public impl::MetaBase {
   void meta(const Tensor& self, int64_t dim, bool half_to_float);
-  const char* op_name() const override { return "_softmax"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

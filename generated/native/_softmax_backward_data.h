@@ -14,7 +14,6 @@ namespace at::inline oploom_v1::meta {
 //     Tensor
 struct structured__softmax_backward_data : public impl::MetaBase {
   void meta(const Tensor& grad_output, const Tensor& output, int64_t dim, ScalarType input_dtype);
-  const char* op_name() const override { return "_softmax_backward_data"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // abs(Tensor self) -> Tensor
 struct structured_abs : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "abs"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

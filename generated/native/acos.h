@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // acos(Tensor self) -> Tensor
 struct structured_acos : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "acos"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // acosh(Tensor self) -> Tensor
 struct structured_acosh : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "acosh"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

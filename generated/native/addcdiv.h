@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
 struct structured_addcdiv : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value);
-  const char* op_name() const override { return "addcdiv"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
 struct structured_addcmul : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value);
-  const char* op_name() const override { return "addcmul"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

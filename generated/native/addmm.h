@@ -14,7 +14,6 @@ namespace at::inline oploom_v1::meta {
 struct structured_addmm : public impl::MetaBase {
   void meta(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
             const Scalar& alpha);
-  const char* op_name() const override { return "addmm"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

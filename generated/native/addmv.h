@@ -14,7 +14,6 @@ namespace at::inline oploom_v1::meta {
 struct structured_addmv : public impl::MetaBase {
   void meta(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
             const Scalar& alpha);
-  const char* op_name() const override { return "addmv"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

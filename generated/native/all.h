@@ -13,13 +13,11 @@ namespace at::inline oploom_v1::meta {
 // all(Tensor self) -> Tensor
 struct structured_all : public impl::MetaBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "all"; }
 };
 
 // all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
 struct structured_all_dim : public impl::MetaBase {
   void meta(const Tensor& self, int64_t dim, bool keepdim);
-  const char* op_name() const override { return "all"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

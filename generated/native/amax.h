@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
 struct structured_amax : public impl::MetaBase {
   void meta(const Tensor& self, IntArrayRef dim, bool keepdim);
-  const char* op_name() const override { return "amax"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

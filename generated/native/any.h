@@ -13,13 +13,11 @@ namespace at::inline oploom_v1::meta {
 // any(Tensor self) -> Tensor
 struct structured_any : public impl::MetaBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "any"; }
 };
 
 // any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
 struct structured_any_dim : public impl::MetaBase {
   void meta(const Tensor& self, int64_t dim, bool keepdim);
-  const char* op_name() const override { return "any"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

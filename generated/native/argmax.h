@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 struct structured_argmax : public impl::MetaBase {
   void meta(const Tensor& self, std::optional<int64_t> dim, bool keepdim);
-  const char* op_name() const override { return "argmax"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 struct structured_argmin : public impl::MetaBase {
   void meta(const Tensor& self, std::optional<int64_t> dim, bool keepdim);
-  const char* op_name() const override { return "argmin"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

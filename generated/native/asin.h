@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // asin(Tensor self) -> Tensor
 struct structured_asin : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "asin"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // asinh(Tensor self) -> Tensor
 struct structured_asinh : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "asinh"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

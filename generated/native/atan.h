@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // atan(Tensor self) -> Tensor
 struct structured_atan : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "atan"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

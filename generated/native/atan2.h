@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // atan2(Tensor self, Tensor other) -> Tensor
 struct structured_atan2 : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other);
-  const char* op_name() const override { return "atan2"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

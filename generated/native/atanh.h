@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // atanh(Tensor self) -> Tensor
 struct structured_atanh : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "atanh"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -14,7 +14,6 @@ namespace at::inline oploom_v1::meta {
 struct structured_baddbmm : public impl::MetaBase {
   void meta(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
             const Scalar& alpha);
-  const char* op_name() const override { return "baddbmm"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

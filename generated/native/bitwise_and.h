@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
 struct structured_bitwise_and_Tensor : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other);
-  const char* op_name() const override { return "bitwise_and"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

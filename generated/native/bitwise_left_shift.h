@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
 struct structured_bitwise_left_shift_Tensor : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other);
-  const char* op_name() const override { return "bitwise_left_shift"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

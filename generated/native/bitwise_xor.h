@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
 struct structured_bitwise_xor_Tensor : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other);
-  const char* op_name() const override { return "bitwise_xor"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

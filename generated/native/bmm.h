@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // bmm(Tensor self, Tensor mat2) -> Tensor
 struct structured_bmm : public impl::MetaBase {
   void meta(const Tensor& self, const Tensor& mat2);
-  const char* op_name() const override { return "bmm"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // cat(Tensor[] tensors, int dim=0) -> Tensor
 struct structured_cat : public impl::MetaBase {
   void meta(TensorList tensors, int64_t dim);
-  const char* op_name() const override { return "cat"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

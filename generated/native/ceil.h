@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // ceil(Tensor self) -> Tensor
 struct structured_ceil : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "ceil"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

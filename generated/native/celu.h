@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // celu(Tensor self, Scalar alpha=1.0) -> Tensor
 struct structured_celu : public TensorIteratorBase {
   void meta(const Tensor& self, const Scalar& alpha);
-  const char* op_name() const override { return "celu"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,13 +13,11 @@ namespace at::inline oploom_v1::meta {
 // clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
 struct structured_clamp : public TensorIteratorBase {
   void meta(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max);
-  const char* op_name() const override { return "clamp"; }
 };
 
 // clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
 struct structured_clamp_Tensor : public TensorIteratorBase {
   void meta(const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max);
-  const char* op_name() const override { return "clamp"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

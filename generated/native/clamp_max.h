@@ -13,13 +13,11 @@ namespace at::inline oploom_v1::meta {
 // clamp_max(Tensor self, Scalar max) -> Tensor
 struct structured_clamp_max : public TensorIteratorBase {
   void meta(const Tensor& self, const Scalar& max);
-  const char* op_name() const override { return "clamp_max"; }
 };
 
 // clamp_max.Tensor(Tensor self, Tensor max) -> Tensor
 struct structured_clamp_max_Tensor : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& max);
-  const char* op_name() const override { return "clamp_max"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,13 +13,11 @@ namespace at::inline oploom_v1::meta {
 // clamp_min(Tensor self, Scalar min) -> Tensor
 struct structured_clamp_min : public TensorIteratorBase {
   void meta(const Tensor& self, const Scalar& min);
-  const char* op_name() const override { return "clamp_min"; }
 };
 
 // clamp_min.Tensor(Tensor self, Tensor min) -> Tensor
 struct structured_clamp_min_Tensor : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& min);
-  const char* op_name() const override { return "clamp_min"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // conj_physical(Tensor self) -> Tensor
 struct structured_conj_physical : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "conj_physical"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // copysign.Tensor(Tensor self, Tensor other) -> Tensor
 struct structured_copysign_Tensor : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other);
-  const char* op_name() const override { return "copysign"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

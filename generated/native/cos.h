@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // cos(Tensor self) -> Tensor
 struct structured_cos : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "cos"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // cosh(Tensor self) -> Tensor
 struct structured_cosh : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "cosh"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
 struct structured_cumprod : public impl::MetaBase {
   void meta(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype);
-  const char* op_name() const override { return "cumprod"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

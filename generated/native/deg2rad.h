@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // deg2rad(Tensor self) -> Tensor
 struct structured_deg2rad : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "deg2rad"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

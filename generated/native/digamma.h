@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // digamma(Tensor self) -> Tensor
 struct structured_digamma : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "digamma"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

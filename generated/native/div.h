@@ -13,13 +13,11 @@ namespace at::inline oploom_v1::meta {
 // div.Tensor(Tensor self, Tensor other) -> Tensor
 struct structured_div_Tensor : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other);
-  const char* op_name() const override { return "div"; }
 };
 
 // div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
 struct structured_div_Tensor_mode : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode);
-  const char* op_name() const override { return "div"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // dot(Tensor self, Tensor tensor) -> Tensor
 struct structured_dot : public impl::MetaBase {
   void meta(const Tensor& self, const Tensor& tensor);
-  const char* op_name() const override { return "dot"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

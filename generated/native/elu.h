@@ -14,7 +14,6 @@ namespace at::inline oploom_v1::meta {
 struct structured_elu : public TensorIteratorBase {
   void meta(const Tensor& self, const Scalar& alpha, const Scalar& scale,
             const Scalar& input_scale);
-  const char* op_name() const override { return "elu"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

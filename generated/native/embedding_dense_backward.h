@@ -15,7 +15,6 @@ namespace at::inline oploom_v1::meta {
 struct structured_embedding_dense_backward : public impl::MetaBase {
   void meta(const Tensor& grad_output, const Tensor& indices, int64_t num_weights,
             int64_t padding_idx, bool scale_grad_by_freq);
-  const char* op_name() const override { return "embedding_dense_backward"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // erf(Tensor self) -> Tensor
 struct structured_erf : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "erf"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // erfc(Tensor self) -> Tensor
 struct structured_erfc : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "erfc"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

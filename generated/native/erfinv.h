@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // erfinv(Tensor self) -> Tensor
 struct structured_erfinv : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "erfinv"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

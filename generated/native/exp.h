@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // exp(Tensor self) -> Tensor
 struct structured_exp : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "exp"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

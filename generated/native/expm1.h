@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // expm1(Tensor self) -> Tensor
 struct structured_expm1 : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "expm1"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // floor(Tensor self) -> Tensor
 struct structured_floor : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "floor"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // fmax(Tensor self, Tensor other) -> Tensor
 struct structured_fmax : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other);
-  const char* op_name() const override { return "fmax"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

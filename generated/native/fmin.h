@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // fmin(Tensor self, Tensor other) -> Tensor
 struct structured_fmin : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other);
-  const char* op_name() const override { return "fmin"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // frac(Tensor self) -> Tensor
 struct structured_frac : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "frac"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

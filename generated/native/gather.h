@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor
 struct structured_gather : public impl::MetaBase {
   void meta(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad);
-  const char* op_name() const override { return "gather"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

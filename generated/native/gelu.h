@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // gelu(Tensor self, *, str approximate='none') -> Tensor
 struct structured_gelu : public TensorIteratorBase {
   void meta(const Tensor& self, std::string_view approximate);
-  const char* op_name() const override { return "gelu"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

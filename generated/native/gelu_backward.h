@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor
 struct structured_gelu_backward : public TensorIteratorBase {
   void meta(const Tensor& grad_output, const Tensor& self, std::string_view approximate);
-  const char* op_name() const override { return "gelu_backward"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // gt.Tensor(Tensor self, Tensor other) -> Tensor
 struct structured_gt_Tensor : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other);
-  const char* op_name() const override { return "gt"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

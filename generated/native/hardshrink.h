@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor
 struct structured_hardshrink : public TensorIteratorBase {
   void meta(const Tensor& self, const Scalar& lambd);
-  const char* op_name() const override { return "hardshrink"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

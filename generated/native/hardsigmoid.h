@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // hardsigmoid(Tensor self) -> Tensor
 struct structured_hardsigmoid : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "hardsigmoid"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // hardswish(Tensor self) -> Tensor
 struct structured_hardswish : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "hardswish"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

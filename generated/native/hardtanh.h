@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor
 struct structured_hardtanh : public TensorIteratorBase {
   void meta(const Tensor& self, const Scalar& min_val, const Scalar& max_val);
-  const char* op_name() const override { return "hardtanh"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

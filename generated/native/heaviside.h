@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // heaviside(Tensor self, Tensor values) -> Tensor
 struct structured_heaviside : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& values);
-  const char* op_name() const override { return "heaviside"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

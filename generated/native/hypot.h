@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // hypot(Tensor self, Tensor other) -> Tensor
 struct structured_hypot : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other);
-  const char* op_name() const override { return "hypot"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // i0(Tensor self) -> Tensor
 struct structured_i0 : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "i0"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -14,7 +14,6 @@ namespace at::inline oploom_v1::meta {
 struct structured_index_add : public impl::MetaBase {
   void meta(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
             const Scalar& alpha);
-  const char* op_name() const override { return "index_add"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

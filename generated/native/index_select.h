@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // index_select(Tensor self, int dim, Tensor index) -> Tensor
 struct structured_index_select : public impl::MetaBase {
   void meta(const Tensor& self, int64_t dim, const Tensor& index);
-  const char* op_name() const override { return "index_select"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // isfinite(Tensor self) -> Tensor
 struct structured_isfinite : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "isfinite"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // isinf(Tensor self) -> Tensor
 struct structured_isinf : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "isinf"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // isnan(Tensor self) -> Tensor
 struct structured_isnan : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "isnan"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

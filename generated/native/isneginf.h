@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // isneginf(Tensor self) -> Tensor
 struct structured_isneginf : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "isneginf"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // isposinf(Tensor self) -> Tensor
 struct structured_isposinf : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "isposinf"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

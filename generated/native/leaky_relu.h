@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor
 struct structured_leaky_relu : public TensorIteratorBase {
   void meta(const Tensor& self, const Scalar& negative_slope);
-  const char* op_name() const override { return "leaky_relu"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

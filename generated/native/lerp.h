@@ -13,13 +13,11 @@ namespace at::inline oploom_v1::meta {
 // lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor
 struct structured_lerp_Scalar : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& end, const Scalar& weight);
-  const char* op_name() const override { return "lerp"; }
 };
 
 // lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor
 struct structured_lerp_Tensor : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& end, const Tensor& weight);
-  const char* op_name() const override { return "lerp"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // lgamma(Tensor self) -> Tensor
 struct structured_lgamma : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "lgamma"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

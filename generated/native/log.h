@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // log(Tensor self) -> Tensor
 struct structured_log : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "log"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

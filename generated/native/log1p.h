@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // log1p(Tensor self) -> Tensor
 struct structured_log1p : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "log1p"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

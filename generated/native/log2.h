@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // log2(Tensor self) -> Tensor
 struct structured_log2 : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "log2"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // log_sigmoid(Tensor self) -> Tensor
 struct structured_log_sigmoid : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "log_sigmoid"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // logaddexp2(Tensor self, Tensor other) -> Tensor
 struct structured_logaddexp2 : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other);
-  const char* op_name() const override { return "logaddexp2"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

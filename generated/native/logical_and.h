@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // logical_and(Tensor self, Tensor other) -> Tensor
 struct structured_logical_and : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other);
-  const char* op_name() const override { return "logical_and"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

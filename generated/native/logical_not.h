@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // logical_not(Tensor self) -> Tensor
 struct structured_logical_not : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "logical_not"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // logical_xor(Tensor self, Tensor other) -> Tensor
 struct structured_logical_xor : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other);
-  const char* op_name() const override { return "logical_xor"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

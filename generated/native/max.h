@@ -13,13 +13,11 @@ namespace at::inline oploom_v1::meta {
 // max(Tensor self) -> Tensor
 struct structured_max : public impl::MetaBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "max"; }
 };
 
 // max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 struct structured_max_dim : public impl::MetaBase {
   void meta(const Tensor& self, int64_t dim, bool keepdim);
-  const char* op_name() const override { return "max"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,14 +13,12 @@ namespace at::inline oploom_v1::meta {
 // mean(Tensor self, *, ScalarType? dtype=None) -> Tensor
 struct structured_mean : public impl::MetaBase {
   void meta(const Tensor& self, std::optional<ScalarType> dtype);
-  const char* op_name() const override { return "mean"; }
 };
 
 // mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 struct structured_mean_dim : public impl::MetaBase {
   void meta(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
             std::optional<ScalarType> dtype);
-  const char* op_name() const override { return "mean"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,13 +13,11 @@ namespace at::inline oploom_v1::meta {
 // min(Tensor self) -> Tensor
 struct structured_min : public impl::MetaBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "min"; }
 };
 
 // min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 struct structured_min_dim : public impl::MetaBase {
   void meta(const Tensor& self, int64_t dim, bool keepdim);
-  const char* op_name() const override { return "min"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

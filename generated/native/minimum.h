@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // minimum(Tensor self, Tensor other) -> Tensor
 struct structured_minimum : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other);
-  const char* op_name() const override { return "minimum"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

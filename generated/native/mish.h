@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // mish(Tensor self) -> Tensor
 struct structured_mish : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "mish"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

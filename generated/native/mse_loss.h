@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
 struct structured_mse_loss : public impl::MetaBase {
   void meta(const Tensor& self, const Tensor& target, int64_t reduction);
-  const char* op_name() const override { return "mse_loss"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

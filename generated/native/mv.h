@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // mv(Tensor self, Tensor vec) -> Tensor
 struct structured_mv : public impl::MetaBase {
   void meta(const Tensor& self, const Tensor& vec);
-  const char* op_name() const override { return "mv"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -15,7 +15,6 @@ namespace at::inline oploom_v1::meta {
 struct structured_native_layer_norm : public impl::MetaBase {
   void meta(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight,
             const std::optional<Tensor>& bias, double eps);
-  const char* op_name() const override { return "native_layer_norm"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

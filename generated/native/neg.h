@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // neg(Tensor self) -> Tensor
 struct structured_neg : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "neg"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // nextafter(Tensor self, Tensor other) -> Tensor
 struct structured_nextafter : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other);
-  const char* op_name() const override { return "nextafter"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

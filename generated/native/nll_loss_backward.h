@@ -16,7 +16,6 @@ struct structured_nll_loss_backward : public impl::MetaBase {
   void meta(const Tensor& grad_output, const Tensor& self, const Tensor& target,
             const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index,
             const Tensor& total_weight);
-  const char* op_name() const override { return "nll_loss_backward"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

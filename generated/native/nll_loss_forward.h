@@ -15,7 +15,6 @@ namespace at::inline oploom_v1::meta {
 struct structured_nll_loss_forward : public impl::MetaBase {
   void meta(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
             int64_t reduction, int64_t ignore_index);
-  const char* op_name() const override { return "nll_loss_forward"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor
 struct structured_norm_ScalarOpt_dim : public impl::MetaBase {
   void meta(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim);
-  const char* op_name() const override { return "norm"; }
 };
 
 // norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype)
@@ -21,7 +20,6 @@ struct structured_norm_ScalarOpt_dim : public impl::MetaBase {
 struct structured_norm_ScalarOpt_dim_dtype : public impl::MetaBase {
   void meta(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim,
             ScalarType dtype);
-  const char* op_name() const override { return "norm"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // polygamma(int n, Tensor self) -> Tensor
 struct structured_polygamma : public TensorIteratorBase {
   void meta(int64_t n, const Tensor& self);
-  const char* op_name() const override { return "polygamma"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

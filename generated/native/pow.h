@@ -13,13 +13,11 @@ namespace at::inline oploom_v1::meta {
 // pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
 struct structured_pow_Tensor_Scalar : public TensorIteratorBase {
   void meta(const Tensor& self, const Scalar& exponent);
-  const char* op_name() const override { return "pow"; }
 };
 
 // pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
 struct structured_pow_Tensor_Tensor : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& exponent);
-  const char* op_name() const override { return "pow"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,13 +13,11 @@ namespace at::inline oploom_v1::meta {
 // prod(Tensor self, *, ScalarType? dtype=None) -> Tensor
 struct structured_prod : public impl::MetaBase {
   void meta(const Tensor& self, std::optional<ScalarType> dtype);
-  const char* op_name() const override { return "prod"; }
 };
 
 // prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 struct structured_prod_dim_int : public impl::MetaBase {
   void meta(const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarType> dtype);
-  const char* op_name() const override { return "prod"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

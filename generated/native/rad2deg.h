@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // rad2deg(Tensor self) -> Tensor
 struct structured_rad2deg : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "rad2deg"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

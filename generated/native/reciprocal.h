@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // reciprocal(Tensor self) -> Tensor
 struct structured_reciprocal : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "reciprocal"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // relu(Tensor self) -> Tensor
 struct structured_relu : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "relu"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // relu6(Tensor self) -> Tensor
 struct structured_relu6 : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "relu6"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

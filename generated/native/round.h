@@ -13,13 +13,11 @@ namespace at::inline oploom_v1::meta {
 // round(Tensor self) -> Tensor
 struct structured_round : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "round"; }
 };
 
 // round.decimals(Tensor self, *, int decimals) -> Tensor
 struct structured_round_decimals : public TensorIteratorBase {
   void meta(const Tensor& self, int64_t decimals);
-  const char* op_name() const override { return "round"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

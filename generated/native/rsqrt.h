@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // rsqrt(Tensor self) -> Tensor
 struct structured_rsqrt : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "rsqrt"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

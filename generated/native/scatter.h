@@ -13,13 +13,11 @@ namespace at::inline oploom_v1::meta {
 // scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 struct structured_scatter_src : public impl::MetaBase {
   void meta(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src);
-  const char* op_name() const override { return "scatter"; }
 };
 
 // scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
 struct structured_scatter_value : public impl::MetaBase {
   void meta(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value);
-  const char* op_name() const override { return "scatter"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

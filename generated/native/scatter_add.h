@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 struct structured_scatter_add : public impl::MetaBase {
   void meta(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src);
-  const char* op_name() const override { return "scatter_add"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // selu(Tensor self) -> Tensor
 struct structured_selu : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "selu"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // sgn(Tensor self) -> Tensor
 struct structured_sgn : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "sgn"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // sigmoid(Tensor self) -> Tensor
 struct structured_sigmoid : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "sigmoid"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

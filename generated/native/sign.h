@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // sign(Tensor self) -> Tensor
 struct structured_sign : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "sign"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

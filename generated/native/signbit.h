@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // signbit(Tensor self) -> Tensor
 struct structured_signbit : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "signbit"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // silu(Tensor self) -> Tensor
 struct structured_silu : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "silu"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

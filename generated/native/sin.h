@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // sin(Tensor self) -> Tensor
 struct structured_sin : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "sin"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

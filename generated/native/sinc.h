@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // sinc(Tensor self) -> Tensor
 struct structured_sinc : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "sinc"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // sinh(Tensor self) -> Tensor
 struct structured_sinh : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "sinh"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

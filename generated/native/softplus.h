@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
 struct structured_softplus : public TensorIteratorBase {
   void meta(const Tensor& self, const Scalar& beta, const Scalar& threshold);
-  const char* op_name() const override { return "softplus"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // softshrink(Tensor self, Scalar lambd=0.5) -> Tensor
 struct structured_softshrink : public TensorIteratorBase {
   void meta(const Tensor& self, const Scalar& lambd);
-  const char* op_name() const override { return "softshrink"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // softsign(Tensor self) -> Tensor
 struct structured_softsign : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "softsign"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

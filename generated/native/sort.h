@@ -14,7 +14,6 @@ namespace at::inline oploom_v1::meta {
 //     Tensor indices)
 struct structured_sort_stable : public impl::MetaBase {
   void meta(const Tensor& self, std::optional<bool> stable, int64_t dim, bool descending);
-  const char* op_name() const override { return "sort"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // special_entr(Tensor self) -> Tensor
 struct structured_special_entr : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "special_entr"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // special_i0e(Tensor self) -> Tensor
 struct structured_special_i0e : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "special_i0e"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // special_i1(Tensor self) -> Tensor
 struct structured_special_i1 : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "special_i1"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

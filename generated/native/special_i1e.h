@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // special_i1e(Tensor self) -> Tensor
 struct structured_special_i1e : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "special_i1e"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // special_log_ndtr(Tensor self) -> Tensor
 struct structured_special_log_ndtr : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "special_log_ndtr"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

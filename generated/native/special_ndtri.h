@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // special_ndtri(Tensor self) -> Tensor
 struct structured_special_ndtri : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "special_ndtri"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

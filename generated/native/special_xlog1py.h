@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // special_xlog1py(Tensor self, Tensor other) -> Tensor
 struct structured_special_xlog1py : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other);
-  const char* op_name() const override { return "special_xlog1py"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

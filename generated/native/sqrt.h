@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // sqrt(Tensor self) -> Tensor
 struct structured_sqrt : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "sqrt"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // square(Tensor self) -> Tensor
 struct structured_square : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "square"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

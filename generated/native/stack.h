@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // stack(Tensor[] tensors, int dim=0) -> Tensor
 struct structured_stack : public impl::MetaBase {
   void meta(TensorList tensors, int64_t dim);
-  const char* op_name() const override { return "stack"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

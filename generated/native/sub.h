@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 struct structured_sub_Tensor : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other, const Scalar& alpha);
-  const char* op_name() const override { return "sub"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // sum(Tensor self, *, ScalarType? dtype=None) -> Tensor
 struct structured_sum : public impl::MetaBase {
   void meta(const Tensor& self, std::optional<ScalarType> dtype);
-  const char* op_name() const override { return "sum"; }
 };
 
 // sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) ->
@@ -21,7 +20,6 @@ struct structured_sum : public impl::MetaBase {
 struct structured_sum_dim_IntList : public impl::MetaBase {
   void meta(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
             std::optional<ScalarType> dtype);
-  const char* op_name() const override { return "sum"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

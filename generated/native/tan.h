@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // tan(Tensor self) -> Tensor
 struct structured_tan : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "tan"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

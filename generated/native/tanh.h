@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // tanh(Tensor self) -> Tensor
 struct structured_tanh : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "tanh"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // tanhshrink(Tensor self) -> Tensor
 struct structured_tanhshrink : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "tanhshrink"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor
 struct structured_threshold : public TensorIteratorBase {
   void meta(const Tensor& self, const Scalar& threshold, const Scalar& value);
-  const char* op_name() const override { return "threshold"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

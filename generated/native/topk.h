@@ -14,7 +14,6 @@ namespace at::inline oploom_v1::meta {
 //     Tensor indices)
 struct structured_topk : public impl::MetaBase {
   void meta(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted);
-  const char* op_name() const override { return "topk"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

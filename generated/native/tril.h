@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // tril(Tensor self, SymInt diagonal=0) -> Tensor
 struct structured_tril : public impl::MetaBase {
   void meta(const Tensor& self, int64_t diagonal);
-  const char* op_name() const override { return "tril"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

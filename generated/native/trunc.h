@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // trunc(Tensor self) -> Tensor
 struct structured_trunc : public TensorIteratorBase {
   void meta(const Tensor& self);
-  const char* op_name() const override { return "trunc"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -15,7 +15,6 @@ namespace at::inline oploom_v1::meta {
 struct structured_var_correction : public impl::MetaBase {
   void meta(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction,
             bool keepdim);
-  const char* op_name() const override { return "var"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

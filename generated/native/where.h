@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
 struct structured_where_self : public TensorIteratorBase {
   void meta(const Tensor& condition, const Tensor& self, const Tensor& other);
-  const char* op_name() const override { return "where"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

@@ -13,7 +13,6 @@ namespace at::inline oploom_v1::meta {
 // xlogy.Tensor(Tensor self, Tensor other) -> Tensor
 struct structured_xlogy_Tensor : public TensorIteratorBase {
   void meta(const Tensor& self, const Tensor& other);
-  const char* op_name() const override { return "xlogy"; }
 };
 
 }  // namespace at::inline oploom_v1::meta

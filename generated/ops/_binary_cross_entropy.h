@@ -22,9 +22,6 @@ struct _binary_cross_entropy {
   static Tensor call(const Tensor& self, const Tensor& target) {
     return table(dispatch_keys(self, target), self, target);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target) {
-    return table(keys, self, target);
-  }
 };
 
 // _binary_cross_entropy_(Tensor(a!) self, Tensor target) -> Tensor(a!)
@@ -39,9 +36,6 @@ struct _binary_cross_entropy_ {
   static Tensor& call(Tensor& self, const Tensor& target) {
     return table(dispatch_keys(self, target), self, target);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& target) {
-    return table(keys, self, target);
-  }
 };
 
 // _binary_cross_entropy.out(Tensor self, Tensor target, *, Tensor(a!) out) -> Tensor(a!)
@@ -55,10 +49,6 @@ struct _binary_cross_entropy_out {
 
   static Tensor& call(const Tensor& self, const Tensor& target, Tensor& out) {
     return table(dispatch_keys(self, target, out), self, target, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                            Tensor& out) {
-    return table(keys, self, target, out);
   }
 };
 

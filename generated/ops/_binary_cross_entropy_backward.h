@@ -22,10 +22,6 @@ struct _binary_cross_entropy_backward {
   static Tensor call(const Tensor& grad_output, const Tensor& self, const Tensor& target) {
     return table(dispatch_keys(grad_output, self, target), grad_output, self, target);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                           const Tensor& target) {
-    return table(keys, grad_output, self, target);
-  }
 };
 
 // _binary_cross_entropy_backward.out(Tensor grad_output, Tensor self, Tensor target, *, Tensor(a!)
@@ -42,10 +38,6 @@ struct _binary_cross_entropy_backward_out {
   static Tensor& call(const Tensor& grad_output, const Tensor& self, const Tensor& target,
                       Tensor& out) {
     return table(dispatch_keys(grad_output, self, target, out), grad_output, self, target, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                            const Tensor& target, Tensor& out) {
-    return table(keys, grad_output, self, target, out);
   }
 };
 

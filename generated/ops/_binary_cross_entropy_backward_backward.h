@@ -29,13 +29,6 @@ struct _binary_cross_entropy_backward_backward {
     return table(dispatch_keys(grad_output_, grad_output, self, target), grad_output_, grad_output,
                  self, target, output_mask);
   }
-  static std::tuple<Tensor, Tensor, Tensor> redispatch(DispatchKeySet keys,
-                                                       const Tensor& grad_output_,
-                                                       const Tensor& grad_output,
-                                                       const Tensor& self, const Tensor& target,
-                                                       std::array<bool, 3> output_mask) {
-    return table(keys, grad_output_, grad_output, self, target, output_mask);
-  }
 };
 
 }  // namespace _ops

@@ -29,12 +29,6 @@ struct _binary_cross_entropy_backward_jvp {
         dispatch_keys(grad_output_tangent, self_tangent, target_tangent, grad_output, self, target),
         grad_output_tangent, self_tangent, target_tangent, grad_output, self, target);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output_tangent,
-                           const Tensor& self_tangent, const Tensor& target_tangent,
-                           const Tensor& grad_output, const Tensor& self, const Tensor& target) {
-    return table(keys, grad_output_tangent, self_tangent, target_tangent, grad_output, self,
-                 target);
-  }
 };
 
 }  // namespace _ops

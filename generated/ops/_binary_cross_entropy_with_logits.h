@@ -22,9 +22,6 @@ struct _binary_cross_entropy_with_logits {
   static Tensor call(const Tensor& self, const Tensor& target) {
     return table(dispatch_keys(self, target), self, target);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target) {
-    return table(keys, self, target);
-  }
 };
 
 // _binary_cross_entropy_with_logits.pos_weight(Tensor self, Tensor target, Tensor pos_weight) ->
@@ -41,10 +38,6 @@ struct _binary_cross_entropy_with_logits_pos_weight {
   static Tensor call(const Tensor& self, const Tensor& target, const Tensor& pos_weight) {
     return table(dispatch_keys(self, target, pos_weight), self, target, pos_weight);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                           const Tensor& pos_weight) {
-    return table(keys, self, target, pos_weight);
-  }
 };
 
 // _binary_cross_entropy_with_logits_(Tensor(a!) self, Tensor target) -> Tensor(a!)
@@ -58,9 +51,6 @@ struct _binary_cross_entropy_with_logits_ {
 
   static Tensor& call(Tensor& self, const Tensor& target) {
     return table(dispatch_keys(self, target), self, target);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& target) {
-    return table(keys, self, target);
   }
 };
 
@@ -78,10 +68,6 @@ struct _binary_cross_entropy_with_logits__pos_weight {
   static Tensor& call(Tensor& self, const Tensor& target, const Tensor& pos_weight) {
     return table(dispatch_keys(self, target, pos_weight), self, target, pos_weight);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& target,
-                            const Tensor& pos_weight) {
-    return table(keys, self, target, pos_weight);
-  }
 };
 
 // _binary_cross_entropy_with_logits.out(Tensor self, Tensor target, *, Tensor(a!) out) ->
@@ -97,10 +83,6 @@ struct _binary_cross_entropy_with_logits_out {
 
   static Tensor& call(const Tensor& self, const Tensor& target, Tensor& out) {
     return table(dispatch_keys(self, target, out), self, target, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                            Tensor& out) {
-    return table(keys, self, target, out);
   }
 };
 
@@ -118,10 +100,6 @@ struct _binary_cross_entropy_with_logits_pos_weight_out {
   static Tensor& call(const Tensor& self, const Tensor& target, const Tensor& pos_weight,
                       Tensor& out) {
     return table(dispatch_keys(self, target, pos_weight, out), self, target, pos_weight, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                            const Tensor& pos_weight, Tensor& out) {
-    return table(keys, self, target, pos_weight, out);
   }
 };
 

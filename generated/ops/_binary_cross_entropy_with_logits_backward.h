@@ -26,11 +26,6 @@ struct _binary_cross_entropy_with_logits_backward {
                                          const Tensor& target, std::array<bool, 2> output_mask) {
     return table(dispatch_keys(grad_output, self, target), grad_output, self, target, output_mask);
   }
-  static std::tuple<Tensor, Tensor> redispatch(DispatchKeySet keys, const Tensor& grad_output,
-                                               const Tensor& self, const Tensor& target,
-                                               std::array<bool, 2> output_mask) {
-    return table(keys, grad_output, self, target, output_mask);
-  }
 };
 
 // _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
@@ -50,13 +45,6 @@ struct _binary_cross_entropy_with_logits_backward_pos_weight {
                                                  std::array<bool, 3> output_mask) {
     return table(dispatch_keys(grad_output, self, target, pos_weight), grad_output, self, target,
                  pos_weight, output_mask);
-  }
-  static std::tuple<Tensor, Tensor, Tensor> redispatch(DispatchKeySet keys,
-                                                       const Tensor& grad_output,
-                                                       const Tensor& self, const Tensor& target,
-                                                       const Tensor& pos_weight,
-                                                       std::array<bool, 3> output_mask) {
-    return table(keys, grad_output, self, target, pos_weight, output_mask);
   }
 };
 

@@ -26,10 +26,6 @@ struct _binary_cross_entropy_with_logits_jvp {
     return table(dispatch_keys(self_tangent, target_tangent, self, target), self_tangent,
                  target_tangent, self, target);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self_tangent,
-                           const Tensor& target_tangent, const Tensor& self, const Tensor& target) {
-    return table(keys, self_tangent, target_tangent, self, target);
-  }
 };
 
 // _binary_cross_entropy_with_logits_jvp.pos_weight(Tensor self_tangent, Tensor target_tangent,
@@ -51,11 +47,6 @@ struct _binary_cross_entropy_with_logits_jvp_pos_weight {
     return table(
         dispatch_keys(self_tangent, target_tangent, pos_weight_tangent, self, target, pos_weight),
         self_tangent, target_tangent, pos_weight_tangent, self, target, pos_weight);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self_tangent,
-                           const Tensor& target_tangent, const Tensor& pos_weight_tangent,
-                           const Tensor& self, const Tensor& target, const Tensor& pos_weight) {
-    return table(keys, self_tangent, target_tangent, pos_weight_tangent, self, target, pos_weight);
   }
 };
 

@@ -22,10 +22,6 @@ struct _huber_loss {
   static Tensor call(const Tensor& self, const Tensor& target, double delta) {
     return table(dispatch_keys(self, target), self, target, delta);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                           double delta) {
-    return table(keys, self, target, delta);
-  }
 };
 
 // _huber_loss_(Tensor(a!) self, Tensor target, float delta) -> Tensor(a!)
@@ -40,9 +36,6 @@ struct _huber_loss_ {
   static Tensor& call(Tensor& self, const Tensor& target, double delta) {
     return table(dispatch_keys(self, target), self, target, delta);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& target, double delta) {
-    return table(keys, self, target, delta);
-  }
 };
 
 // _huber_loss.out(Tensor self, Tensor target, float delta, *, Tensor(a!) out) -> Tensor(a!)
@@ -56,10 +49,6 @@ struct _huber_loss_out {
 
   static Tensor& call(const Tensor& self, const Tensor& target, double delta, Tensor& out) {
     return table(dispatch_keys(self, target, out), self, target, delta, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                            double delta, Tensor& out) {
-    return table(keys, self, target, delta, out);
   }
 };
 

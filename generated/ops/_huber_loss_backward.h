@@ -28,11 +28,6 @@ struct _huber_loss_backward {
     return table(dispatch_keys(grad_output, self, target), grad_output, self, target, delta,
                  output_mask);
   }
-  static std::tuple<Tensor, Tensor> redispatch(DispatchKeySet keys, const Tensor& grad_output,
-                                               const Tensor& self, const Tensor& target,
-                                               double delta, std::array<bool, 2> output_mask) {
-    return table(keys, grad_output, self, target, delta, output_mask);
-  }
 };
 
 }  // namespace _ops

@@ -26,11 +26,6 @@ struct _huber_loss_jvp {
     return table(dispatch_keys(self_tangent, target_tangent, self, target), self_tangent,
                  target_tangent, self, target, delta);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self_tangent,
-                           const Tensor& target_tangent, const Tensor& self, const Tensor& target,
-                           double delta) {
-    return table(keys, self_tangent, target_tangent, self, target, delta);
-  }
 };
 
 }  // namespace _ops

@@ -22,9 +22,6 @@ struct _kl_div {
   static Tensor call(const Tensor& self, const Tensor& target) {
     return table(dispatch_keys(self, target), self, target);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target) {
-    return table(keys, self, target);
-  }
 };
 
 // _kl_div_(Tensor(a!) self, Tensor target) -> Tensor(a!)
@@ -39,9 +36,6 @@ struct _kl_div_ {
   static Tensor& call(Tensor& self, const Tensor& target) {
     return table(dispatch_keys(self, target), self, target);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& target) {
-    return table(keys, self, target);
-  }
 };
 
 // _kl_div.out(Tensor self, Tensor target, *, Tensor(a!) out) -> Tensor(a!)
@@ -55,10 +49,6 @@ struct _kl_div_out {
 
   static Tensor& call(const Tensor& self, const Tensor& target, Tensor& out) {
     return table(dispatch_keys(self, target, out), self, target, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                            Tensor& out) {
-    return table(keys, self, target, out);
   }
 };
 

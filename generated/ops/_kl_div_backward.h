@@ -26,11 +26,6 @@ struct _kl_div_backward {
                                          const Tensor& target, std::array<bool, 2> output_mask) {
     return table(dispatch_keys(grad_output, self, target), grad_output, self, target, output_mask);
   }
-  static std::tuple<Tensor, Tensor> redispatch(DispatchKeySet keys, const Tensor& grad_output,
-                                               const Tensor& self, const Tensor& target,
-                                               std::array<bool, 2> output_mask) {
-    return table(keys, grad_output, self, target, output_mask);
-  }
 };
 
 }  // namespace _ops

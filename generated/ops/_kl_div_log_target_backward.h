@@ -27,11 +27,6 @@ struct _kl_div_log_target_backward {
     return table(dispatch_keys(grad_output, target, output), grad_output, target, output,
                  output_mask);
   }
-  static std::tuple<Tensor, Tensor> redispatch(DispatchKeySet keys, const Tensor& grad_output,
-                                               const Tensor& target, const Tensor& output,
-                                               std::array<bool, 2> output_mask) {
-    return table(keys, grad_output, target, output, output_mask);
-  }
 };
 
 }  // namespace _ops

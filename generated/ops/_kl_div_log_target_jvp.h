@@ -26,11 +26,6 @@ struct _kl_div_log_target_jvp {
     return table(dispatch_keys(self_tangent, target_tangent, target, output), self_tangent,
                  target_tangent, target, output);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self_tangent,
-                           const Tensor& target_tangent, const Tensor& target,
-                           const Tensor& output) {
-    return table(keys, self_tangent, target_tangent, target, output);
-  }
 };
 
 }  // namespace _ops

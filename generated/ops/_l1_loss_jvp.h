@@ -25,10 +25,6 @@ struct _l1_loss_jvp {
     return table(dispatch_keys(self_tangent, target_tangent, self, target), self_tangent,
                  target_tangent, self, target);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self_tangent,
-                           const Tensor& target_tangent, const Tensor& self, const Tensor& target) {
-    return table(keys, self_tangent, target_tangent, self, target);
-  }
 };
 
 }  // namespace _ops

@@ -20,7 +20,6 @@ struct _local_scalar_dense {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Scalar call(const Tensor& self) { return table(dispatch_keys(self), self); }
-  static Scalar redispatch(DispatchKeySet keys, const Tensor& self) { return table(keys, self); }
 };
 
 }  // namespace _ops

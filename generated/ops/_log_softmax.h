@@ -22,10 +22,6 @@ struct _log_softmax {
   static Tensor call(const Tensor& self, int64_t dim, bool half_to_float) {
     return table(dispatch_keys(self), self, dim, half_to_float);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                           bool half_to_float) {
-    return table(keys, self, dim, half_to_float);
-  }
 };
 
 // _log_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)
@@ -40,10 +36,6 @@ struct _log_softmax_out {
 
   static Tensor& call(const Tensor& self, int64_t dim, bool half_to_float, Tensor& out) {
     return table(dispatch_keys(self, out), self, dim, half_to_float, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                            bool half_to_float, Tensor& out) {
-    return table(keys, self, dim, half_to_float, out);
   }
 };
 

@@ -22,9 +22,6 @@ struct _logit {
   static Tensor call(const Tensor& self, double eps) {
     return table(dispatch_keys(self), self, eps);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, double eps) {
-    return table(keys, self, eps);
-  }
 };
 
 // _logit_(Tensor(a!) self, float eps) -> Tensor(a!)
@@ -37,9 +34,6 @@ struct _logit_ {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor& call(Tensor& self, double eps) { return table(dispatch_keys(self), self, eps); }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, double eps) {
-    return table(keys, self, eps);
-  }
 };
 
 // _logit.out(Tensor self, float eps, *, Tensor(a!) out) -> Tensor(a!)
@@ -53,9 +47,6 @@ struct _logit_out {
 
   static Tensor& call(const Tensor& self, double eps, Tensor& out) {
     return table(dispatch_keys(self, out), self, eps, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, double eps, Tensor& out) {
-    return table(keys, self, eps, out);
   }
 };
 

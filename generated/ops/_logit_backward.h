@@ -22,10 +22,6 @@ struct _logit_backward {
   static Tensor call(const Tensor& grad_output, const Tensor& self, double eps) {
     return table(dispatch_keys(grad_output, self), grad_output, self, eps);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                           double eps) {
-    return table(keys, grad_output, self, eps);
-  }
 };
 
 }  // namespace _ops

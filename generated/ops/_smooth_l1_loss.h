@@ -22,10 +22,6 @@ struct _smooth_l1_loss {
   static Tensor call(const Tensor& self, const Tensor& target, double beta) {
     return table(dispatch_keys(self, target), self, target, beta);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                           double beta) {
-    return table(keys, self, target, beta);
-  }
 };
 
 // _smooth_l1_loss_(Tensor(a!) self, Tensor target, float beta) -> Tensor(a!)
@@ -39,9 +35,6 @@ struct _smooth_l1_loss_ {
 
   static Tensor& call(Tensor& self, const Tensor& target, double beta) {
     return table(dispatch_keys(self, target), self, target, beta);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& target, double beta) {
-    return table(keys, self, target, beta);
   }
 };
 
@@ -57,10 +50,6 @@ struct _smooth_l1_loss_out {
 
   static Tensor& call(const Tensor& self, const Tensor& target, double beta, Tensor& out) {
     return table(dispatch_keys(self, target, out), self, target, beta, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                            double beta, Tensor& out) {
-    return table(keys, self, target, beta, out);
   }
 };
 

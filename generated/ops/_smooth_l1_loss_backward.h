@@ -28,11 +28,6 @@ struct _smooth_l1_loss_backward {
     return table(dispatch_keys(grad_output, self, target), grad_output, self, target, beta,
                  output_mask);
   }
-  static std::tuple<Tensor, Tensor> redispatch(DispatchKeySet keys, const Tensor& grad_output,
-                                               const Tensor& self, const Tensor& target,
-                                               double beta, std::array<bool, 2> output_mask) {
-    return table(keys, grad_output, self, target, beta, output_mask);
-  }
 };
 
 }  // namespace _ops

@@ -26,11 +26,6 @@ struct _smooth_l1_loss_jvp {
     return table(dispatch_keys(self_tangent, target_tangent, self, target), self_tangent,
                  target_tangent, self, target, beta);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self_tangent,
-                           const Tensor& target_tangent, const Tensor& self, const Tensor& target,
-                           double beta) {
-    return table(keys, self_tangent, target_tangent, self, target, beta);
-  }
 };
 
 }  // namespace _ops

@@ -22,10 +22,6 @@ struct _softmax {
   static Tensor call(const Tensor& self, int64_t dim, bool half_to_float) {
     return table(dispatch_keys(self), self, dim, half_to_float);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                           bool half_to_float) {
-    return table(keys, self, dim, half_to_float);
-  }
 };
 
 // _softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)
@@ -39,10 +35,6 @@ struct _softmax_out {
 
   static Tensor& call(const Tensor& self, int64_t dim, bool half_to_float, Tensor& out) {
     return table(dispatch_keys(self, out), self, dim, half_to_float, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                            bool half_to_float, Tensor& out) {
-    return table(keys, self, dim, half_to_float, out);
   }
 };
 

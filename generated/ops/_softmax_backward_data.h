@@ -25,10 +25,6 @@ struct _softmax_backward_data {
                      ScalarType input_dtype) {
     return table(dispatch_keys(grad_output, output), grad_output, output, dim, input_dtype);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& output,
-                           int64_t dim, ScalarType input_dtype) {
-    return table(keys, grad_output, output, dim, input_dtype);
-  }
 };
 
 // _softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *,
@@ -46,10 +42,6 @@ struct _softmax_backward_data_out {
                       ScalarType input_dtype, Tensor& out) {
     return table(dispatch_keys(grad_output, output, out), grad_output, output, dim, input_dtype,
                  out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& output,
-                            int64_t dim, ScalarType input_dtype, Tensor& out) {
-    return table(keys, grad_output, output, dim, input_dtype, out);
   }
 };
 

@@ -31,12 +31,6 @@ struct _to_copy {
     return table(dispatch_keys(self), self, dtype, layout, device, pin_memory, non_blocking,
                  memory_format);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, std::optional<ScalarType> dtype,
-                           std::optional<Layout> layout, std::optional<Device> device,
-                           std::optional<bool> pin_memory, bool non_blocking,
-                           std::optional<MemoryFormat> memory_format) {
-    return table(keys, self, dtype, layout, device, pin_memory, non_blocking, memory_format);
-  }
 };
 
 }  // namespace _ops

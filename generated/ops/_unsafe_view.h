@@ -22,9 +22,6 @@ struct _unsafe_view {
   static Tensor call(const Tensor& self, IntArrayRef size) {
     return table(dispatch_keys(self), self, size);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef size) {
-    return table(keys, self, size);
-  }
 };
 
 }  // namespace _ops

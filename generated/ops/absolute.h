@@ -20,7 +20,6 @@ struct absolute {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor call(const Tensor& self) { return table(dispatch_keys(self), self); }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self) { return table(keys, self); }
 };
 
 // absolute_(Tensor(a!) self) -> Tensor(a!)
@@ -33,7 +32,6 @@ struct absolute_ {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor& call(Tensor& self) { return table(dispatch_keys(self), self); }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self) { return table(keys, self); }
 };
 
 // absolute.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -47,9 +45,6 @@ struct absolute_out {
 
   static Tensor& call(const Tensor& self, Tensor& out) {
     return table(dispatch_keys(self, out), self, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, Tensor& out) {
-    return table(keys, self, out);
   }
 };
 

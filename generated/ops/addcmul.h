@@ -23,10 +23,6 @@ struct addcmul {
                      const Scalar& value) {
     return table(dispatch_keys(self, tensor1, tensor2), self, tensor1, tensor2, value);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& tensor1,
-                           const Tensor& tensor2, const Scalar& value) {
-    return table(keys, self, tensor1, tensor2, value);
-  }
 };
 
 // addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)
@@ -41,10 +37,6 @@ struct addcmul_ {
   static Tensor& call(Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                       const Scalar& value) {
     return table(dispatch_keys(self, tensor1, tensor2), self, tensor1, tensor2, value);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& tensor1,
-                            const Tensor& tensor2, const Scalar& value) {
-    return table(keys, self, tensor1, tensor2, value);
   }
 };
 
@@ -62,10 +54,6 @@ struct addcmul_out {
   static Tensor& call(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                       const Scalar& value, Tensor& out) {
     return table(dispatch_keys(self, tensor1, tensor2, out), self, tensor1, tensor2, value, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& tensor1,
-                            const Tensor& tensor2, const Scalar& value, Tensor& out) {
-    return table(keys, self, tensor1, tensor2, value, out);
   }
 };
 

@@ -23,10 +23,6 @@ struct addmm {
                      const Scalar& alpha) {
     return table(dispatch_keys(self, mat1, mat2), self, mat1, mat2, beta, alpha);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& mat1,
-                           const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
-    return table(keys, self, mat1, mat2, beta, alpha);
-  }
 };
 
 // addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
@@ -42,10 +38,6 @@ struct addmm_ {
   static Tensor& call(Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
                       const Scalar& alpha) {
     return table(dispatch_keys(self, mat1, mat2), self, mat1, mat2, beta, alpha);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& mat1,
-                            const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
-    return table(keys, self, mat1, mat2, beta, alpha);
   }
 };
 
@@ -64,11 +56,6 @@ struct addmm_out {
   static Tensor& call(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
                       const Scalar& beta, const Scalar& alpha, Tensor& out) {
     return table(dispatch_keys(self, mat1, mat2, out), self, mat1, mat2, beta, alpha, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& mat1,
-                            const Tensor& mat2, const Scalar& beta, const Scalar& alpha,
-                            Tensor& out) {
-    return table(keys, self, mat1, mat2, beta, alpha, out);
   }
 };
 

@@ -23,10 +23,6 @@ struct addmv {
                      const Scalar& alpha) {
     return table(dispatch_keys(self, mat, vec), self, mat, vec, beta, alpha);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& mat,
-                           const Tensor& vec, const Scalar& beta, const Scalar& alpha) {
-    return table(keys, self, mat, vec, beta, alpha);
-  }
 };
 
 // addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
@@ -42,10 +38,6 @@ struct addmv_ {
   static Tensor& call(Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
                       const Scalar& alpha) {
     return table(dispatch_keys(self, mat, vec), self, mat, vec, beta, alpha);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& mat, const Tensor& vec,
-                            const Scalar& beta, const Scalar& alpha) {
-    return table(keys, self, mat, vec, beta, alpha);
   }
 };
 
@@ -64,11 +56,6 @@ struct addmv_out {
   static Tensor& call(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
                       const Scalar& alpha, Tensor& out) {
     return table(dispatch_keys(self, mat, vec, out), self, mat, vec, beta, alpha, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& mat,
-                            const Tensor& vec, const Scalar& beta, const Scalar& alpha,
-                            Tensor& out) {
-    return table(keys, self, mat, vec, beta, alpha, out);
   }
 };
 

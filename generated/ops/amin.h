@@ -22,9 +22,6 @@ struct amin {
   static Tensor call(const Tensor& self, IntArrayRef dim, bool keepdim) {
     return table(dispatch_keys(self), self, dim, keepdim);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef dim, bool keepdim) {
-    return table(keys, self, dim, keepdim);
-  }
 };
 
 // amin.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -38,10 +35,6 @@ struct amin_out {
 
   static Tensor& call(const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out) {
     return table(dispatch_keys(self, out), self, dim, keepdim, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef dim, bool keepdim,
-                            Tensor& out) {
-    return table(keys, self, dim, keepdim, out);
   }
 };
 

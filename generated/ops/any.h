@@ -20,7 +20,6 @@ struct any {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor call(const Tensor& self) { return table(dispatch_keys(self), self); }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self) { return table(keys, self); }
 };
 
 // any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
@@ -34,9 +33,6 @@ struct any_dim {
 
   static Tensor call(const Tensor& self, int64_t dim, bool keepdim) {
     return table(dispatch_keys(self), self, dim, keepdim);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim, bool keepdim) {
-    return table(keys, self, dim, keepdim);
   }
 };
 
@@ -52,9 +48,6 @@ struct any_all_out {
   static Tensor& call(const Tensor& self, Tensor& out) {
     return table(dispatch_keys(self, out), self, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, Tensor& out) {
-    return table(keys, self, out);
-  }
 };
 
 // any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -68,10 +61,6 @@ struct any_out {
 
   static Tensor& call(const Tensor& self, int64_t dim, bool keepdim, Tensor& out) {
     return table(dispatch_keys(self, out), self, dim, keepdim, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim, bool keepdim,
-                            Tensor& out) {
-    return table(keys, self, dim, keepdim, out);
   }
 };
 

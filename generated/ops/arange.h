@@ -27,11 +27,6 @@ struct arange {
                      std::optional<bool> pin_memory) {
     return table(dispatch_keys_of_device(device), end, dtype, layout, device, pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Scalar& end, std::optional<ScalarType> dtype,
-                           std::optional<Layout> layout, std::optional<Device> device,
-                           std::optional<bool> pin_memory) {
-    return table(keys, end, dtype, layout, device, pin_memory);
-  }
 };
 
 // arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -50,11 +45,6 @@ struct arange_start {
                      std::optional<Layout> layout, std::optional<Device> device,
                      std::optional<bool> pin_memory) {
     return table(dispatch_keys_of_device(device), start, end, dtype, layout, device, pin_memory);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Scalar& start, const Scalar& end,
-                           std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                           std::optional<Device> device, std::optional<bool> pin_memory) {
-    return table(keys, start, end, dtype, layout, device, pin_memory);
   }
 };
 
@@ -76,12 +66,6 @@ struct arange_start_step {
     return table(dispatch_keys_of_device(device), start, end, step, dtype, layout, device,
                  pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Scalar& start, const Scalar& end,
-                           const Scalar& step, std::optional<ScalarType> dtype,
-                           std::optional<Layout> layout, std::optional<Device> device,
-                           std::optional<bool> pin_memory) {
-    return table(keys, start, end, step, dtype, layout, device, pin_memory);
-  }
 };
 
 // arange.out(Scalar end, *, Tensor(a!) out) -> Tensor(a!)
@@ -96,9 +80,6 @@ struct arange_out {
   static Tensor& call(const Scalar& end, Tensor& out) {
     return table(dispatch_keys(out), end, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Scalar& end, Tensor& out) {
-    return table(keys, end, out);
-  }
 };
 
 // arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)
@@ -112,10 +93,6 @@ struct arange_start_out {
 
   static Tensor& call(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& out) {
     return table(dispatch_keys(out), start, end, step, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Scalar& start, const Scalar& end,
-                            const Scalar& step, Tensor& out) {
-    return table(keys, start, end, step, out);
   }
 };
 

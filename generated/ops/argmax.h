@@ -22,10 +22,6 @@ struct argmax {
   static Tensor call(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
     return table(dispatch_keys(self), self, dim, keepdim);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, std::optional<int64_t> dim,
-                           bool keepdim) {
-    return table(keys, self, dim, keepdim);
-  }
 };
 
 // argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -40,10 +36,6 @@ struct argmax_out {
 
   static Tensor& call(const Tensor& self, std::optional<int64_t> dim, bool keepdim, Tensor& out) {
     return table(dispatch_keys(self, out), self, dim, keepdim, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, std::optional<int64_t> dim,
-                            bool keepdim, Tensor& out) {
-    return table(keys, self, dim, keepdim, out);
   }
 };
 

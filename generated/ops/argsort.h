@@ -22,9 +22,6 @@ struct argsort {
   static Tensor call(const Tensor& self, int64_t dim, bool descending) {
     return table(dispatch_keys(self), self, dim, descending);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim, bool descending) {
-    return table(keys, self, dim, descending);
-  }
 };
 
 // argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor
@@ -38,10 +35,6 @@ struct argsort_stable {
 
   static Tensor call(const Tensor& self, bool stable, int64_t dim, bool descending) {
     return table(dispatch_keys(self), self, stable, dim, descending);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, bool stable, int64_t dim,
-                           bool descending) {
-    return table(keys, self, stable, dim, descending);
   }
 };
 
@@ -58,10 +51,6 @@ struct argsort_stable_out {
 
   static Tensor& call(const Tensor& self, bool stable, int64_t dim, bool descending, Tensor& out) {
     return table(dispatch_keys(self, out), self, stable, dim, descending, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, bool stable, int64_t dim,
-                            bool descending, Tensor& out) {
-    return table(keys, self, stable, dim, descending, out);
   }
 };
 

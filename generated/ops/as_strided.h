@@ -25,10 +25,6 @@ struct as_strided {
                      std::optional<int64_t> storage_offset) {
     return table(dispatch_keys(self), self, size, stride, storage_offset);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef size,
-                           IntArrayRef stride, std::optional<int64_t> storage_offset) {
-    return table(keys, self, size, stride, storage_offset);
-  }
 };
 
 // as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) ->
@@ -45,10 +41,6 @@ struct as_strided_ {
   static Tensor& call(Tensor& self, IntArrayRef size, IntArrayRef stride,
                       std::optional<int64_t> storage_offset) {
     return table(dispatch_keys(self), self, size, stride, storage_offset);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, IntArrayRef size, IntArrayRef stride,
-                            std::optional<int64_t> storage_offset) {
-    return table(keys, self, size, stride, storage_offset);
   }
 };
 

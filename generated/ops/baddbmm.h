@@ -24,10 +24,6 @@ struct baddbmm {
                      const Scalar& beta, const Scalar& alpha) {
     return table(dispatch_keys(self, batch1, batch2), self, batch1, batch2, beta, alpha);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& batch1,
-                           const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
-    return table(keys, self, batch1, batch2, beta, alpha);
-  }
 };
 
 // baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) ->
@@ -44,10 +40,6 @@ struct baddbmm_ {
   static Tensor& call(Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
                       const Scalar& alpha) {
     return table(dispatch_keys(self, batch1, batch2), self, batch1, batch2, beta, alpha);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& batch1,
-                            const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
-    return table(keys, self, batch1, batch2, beta, alpha);
   }
 };
 
@@ -66,11 +58,6 @@ struct baddbmm_out {
   static Tensor& call(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
                       const Scalar& beta, const Scalar& alpha, Tensor& out) {
     return table(dispatch_keys(self, batch1, batch2, out), self, batch1, batch2, beta, alpha, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& batch1,
-                            const Tensor& batch2, const Scalar& beta, const Scalar& alpha,
-                            Tensor& out) {
-    return table(keys, self, batch1, batch2, beta, alpha, out);
   }
 };
 

@@ -22,10 +22,6 @@ struct bernoulli {
   static Tensor call(const Tensor& self, std::optional<Generator> generator) {
     return table(dispatch_keys(self), self, generator);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self,
-                           std::optional<Generator> generator) {
-    return table(keys, self, generator);
-  }
 };
 
 // bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
@@ -39,10 +35,6 @@ struct bernoulli_p {
 
   static Tensor call(const Tensor& self, double p, std::optional<Generator> generator) {
     return table(dispatch_keys(self), self, p, generator);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, double p,
-                           std::optional<Generator> generator) {
-    return table(keys, self, p, generator);
   }
 };
 
@@ -58,10 +50,6 @@ struct bernoulli__Tensor {
   static Tensor& call(Tensor& self, const Tensor& p, std::optional<Generator> generator) {
     return table(dispatch_keys(self, p), self, p, generator);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& p,
-                            std::optional<Generator> generator) {
-    return table(keys, self, p, generator);
-  }
 };
 
 // bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
@@ -76,10 +64,6 @@ struct bernoulli__float {
   static Tensor& call(Tensor& self, double p, std::optional<Generator> generator) {
     return table(dispatch_keys(self), self, p, generator);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, double p,
-                            std::optional<Generator> generator) {
-    return table(keys, self, p, generator);
-  }
 };
 
 // bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
@@ -93,10 +77,6 @@ struct bernoulli_out {
 
   static Tensor& call(const Tensor& self, std::optional<Generator> generator, Tensor& out) {
     return table(dispatch_keys(self, out), self, generator, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self,
-                            std::optional<Generator> generator, Tensor& out) {
-    return table(keys, self, generator, out);
   }
 };
 

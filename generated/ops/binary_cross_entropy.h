@@ -25,10 +25,6 @@ struct binary_cross_entropy {
                      int64_t reduction) {
     return table(dispatch_keys(self, target, weight), self, target, weight, reduction);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                           const std::optional<Tensor>& weight, int64_t reduction) {
-    return table(keys, self, target, weight, reduction);
-  }
 };
 
 // binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *,
@@ -46,10 +42,6 @@ struct binary_cross_entropy_out {
   static Tensor& call(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
                       int64_t reduction, Tensor& out) {
     return table(dispatch_keys(self, target, weight, out), self, target, weight, reduction, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                            const std::optional<Tensor>& weight, int64_t reduction, Tensor& out) {
-    return table(keys, self, target, weight, reduction, out);
   }
 };
 

@@ -27,11 +27,6 @@ struct binary_cross_entropy_with_logits {
     return table(dispatch_keys(self, target, weight, pos_weight), self, target, weight, pos_weight,
                  reduction);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                           const std::optional<Tensor>& weight,
-                           const std::optional<Tensor>& pos_weight, int64_t reduction) {
-    return table(keys, self, target, weight, pos_weight, reduction);
-  }
 };
 
 }  // namespace _ops

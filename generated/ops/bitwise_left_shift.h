@@ -22,9 +22,6 @@ struct bitwise_left_shift_Scalar_Tensor {
   static Tensor call(const Scalar& self, const Tensor& other) {
     return table(dispatch_keys(other), self, other);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Scalar& self, const Tensor& other) {
-    return table(keys, self, other);
-  }
 };
 
 // bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
@@ -38,9 +35,6 @@ struct bitwise_left_shift_Tensor {
 
   static Tensor call(const Tensor& self, const Tensor& other) {
     return table(dispatch_keys(self, other), self, other);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other) {
-    return table(keys, self, other);
   }
 };
 
@@ -56,9 +50,6 @@ struct bitwise_left_shift_Tensor_Scalar {
   static Tensor call(const Tensor& self, const Scalar& other) {
     return table(dispatch_keys(self), self, other);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other) {
-    return table(keys, self, other);
-  }
 };
 
 // bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -73,9 +64,6 @@ struct bitwise_left_shift__Tensor {
   static Tensor& call(Tensor& self, const Tensor& other) {
     return table(dispatch_keys(self, other), self, other);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& other) {
-    return table(keys, self, other);
-  }
 };
 
 // bitwise_left_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -89,9 +77,6 @@ struct bitwise_left_shift__Tensor_Scalar {
 
   static Tensor& call(Tensor& self, const Scalar& other) {
     return table(dispatch_keys(self), self, other);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Scalar& other) {
-    return table(keys, self, other);
   }
 };
 
@@ -108,10 +93,6 @@ struct bitwise_left_shift_Tensor_Scalar_out {
   static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out) {
     return table(dispatch_keys(self, out), self, other, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other,
-                            Tensor& out) {
-    return table(keys, self, other, out);
-  }
 };
 
 // bitwise_left_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -125,10 +106,6 @@ struct bitwise_left_shift_Tensor_out {
 
   static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
     return table(dispatch_keys(self, other, out), self, other, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other,
-                            Tensor& out) {
-    return table(keys, self, other, out);
   }
 };
 

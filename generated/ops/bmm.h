@@ -22,9 +22,6 @@ struct bmm {
   static Tensor call(const Tensor& self, const Tensor& mat2) {
     return table(dispatch_keys(self, mat2), self, mat2);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& mat2) {
-    return table(keys, self, mat2);
-  }
 };
 
 // bmm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)
@@ -38,10 +35,6 @@ struct bmm_out {
 
   static Tensor& call(const Tensor& self, const Tensor& mat2, Tensor& out) {
     return table(dispatch_keys(self, mat2, out), self, mat2, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& mat2,
-                            Tensor& out) {
-    return table(keys, self, mat2, out);
   }
 };
 

@@ -22,9 +22,6 @@ struct celu {
   static Tensor call(const Tensor& self, const Scalar& alpha) {
     return table(dispatch_keys(self), self, alpha);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& alpha) {
-    return table(keys, self, alpha);
-  }
 };
 
 // celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)
@@ -39,9 +36,6 @@ struct celu_ {
   static Tensor& call(Tensor& self, const Scalar& alpha) {
     return table(dispatch_keys(self), self, alpha);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Scalar& alpha) {
-    return table(keys, self, alpha);
-  }
 };
 
 // celu.out(Tensor self, Scalar alpha=1.0, *, Tensor(a!) out) -> Tensor(a!)
@@ -55,10 +49,6 @@ struct celu_out {
 
   static Tensor& call(const Tensor& self, const Scalar& alpha, Tensor& out) {
     return table(dispatch_keys(self, out), self, alpha, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& alpha,
-                            Tensor& out) {
-    return table(keys, self, alpha, out);
   }
 };
 

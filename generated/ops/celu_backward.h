@@ -22,10 +22,6 @@ struct celu_backward {
   static Tensor call(const Tensor& grad_output, const Tensor& self, const Scalar& alpha) {
     return table(dispatch_keys(grad_output, self), grad_output, self, alpha);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                           const Scalar& alpha) {
-    return table(keys, grad_output, self, alpha);
-  }
 };
 
 }  // namespace _ops

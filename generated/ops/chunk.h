@@ -22,10 +22,6 @@ struct chunk {
   static std::vector<Tensor> call(const Tensor& self, int64_t chunks, int64_t dim) {
     return table(dispatch_keys(self), self, chunks, dim);
   }
-  static std::vector<Tensor> redispatch(DispatchKeySet keys, const Tensor& self, int64_t chunks,
-                                        int64_t dim) {
-    return table(keys, self, chunks, dim);
-  }
 };
 
 }  // namespace _ops

@@ -23,10 +23,6 @@ struct clamp {
                      const std::optional<Scalar>& max) {
     return table(dispatch_keys(self), self, min, max);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self,
-                           const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
-    return table(keys, self, min, max);
-  }
 };
 
 // clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
@@ -41,10 +37,6 @@ struct clamp_Tensor {
   static Tensor call(const Tensor& self, const std::optional<Tensor>& min,
                      const std::optional<Tensor>& max) {
     return table(dispatch_keys(self, min, max), self, min, max);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self,
-                           const std::optional<Tensor>& min, const std::optional<Tensor>& max) {
-    return table(keys, self, min, max);
   }
 };
 
@@ -61,10 +53,6 @@ struct clamp_ {
                       const std::optional<Scalar>& max) {
     return table(dispatch_keys(self), self, min, max);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const std::optional<Scalar>& min,
-                            const std::optional<Scalar>& max) {
-    return table(keys, self, min, max);
-  }
 };
 
 // clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)
@@ -79,10 +67,6 @@ struct clamp__Tensor {
   static Tensor& call(Tensor& self, const std::optional<Tensor>& min,
                       const std::optional<Tensor>& max) {
     return table(dispatch_keys(self, min, max), self, min, max);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const std::optional<Tensor>& min,
-                            const std::optional<Tensor>& max) {
-    return table(keys, self, min, max);
   }
 };
 
@@ -102,11 +86,6 @@ struct clamp_Tensor_out {
                       const std::optional<Tensor>& max, Tensor& out) {
     return table(dispatch_keys(self, min, max, out), self, min, max, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self,
-                            const std::optional<Tensor>& min, const std::optional<Tensor>& max,
-                            Tensor& out) {
-    return table(keys, self, min, max, out);
-  }
 };
 
 // clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)
@@ -123,11 +102,6 @@ struct clamp_out {
   static Tensor& call(const Tensor& self, const std::optional<Scalar>& min,
                       const std::optional<Scalar>& max, Tensor& out) {
     return table(dispatch_keys(self, out), self, min, max, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self,
-                            const std::optional<Scalar>& min, const std::optional<Scalar>& max,
-                            Tensor& out) {
-    return table(keys, self, min, max, out);
   }
 };
 

@@ -22,9 +22,6 @@ struct clamp_max {
   static Tensor call(const Tensor& self, const Scalar& max) {
     return table(dispatch_keys(self), self, max);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& max) {
-    return table(keys, self, max);
-  }
 };
 
 // clamp_max.Tensor(Tensor self, Tensor max) -> Tensor
@@ -38,9 +35,6 @@ struct clamp_max_Tensor {
 
   static Tensor call(const Tensor& self, const Tensor& max) {
     return table(dispatch_keys(self, max), self, max);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& max) {
-    return table(keys, self, max);
   }
 };
 
@@ -56,9 +50,6 @@ struct clamp_max_ {
   static Tensor& call(Tensor& self, const Scalar& max) {
     return table(dispatch_keys(self), self, max);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Scalar& max) {
-    return table(keys, self, max);
-  }
 };
 
 // clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)
@@ -72,9 +63,6 @@ struct clamp_max__Tensor {
 
   static Tensor& call(Tensor& self, const Tensor& max) {
     return table(dispatch_keys(self, max), self, max);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& max) {
-    return table(keys, self, max);
   }
 };
 
@@ -90,10 +78,6 @@ struct clamp_max_Tensor_out {
   static Tensor& call(const Tensor& self, const Tensor& max, Tensor& out) {
     return table(dispatch_keys(self, max, out), self, max, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& max,
-                            Tensor& out) {
-    return table(keys, self, max, out);
-  }
 };
 
 // clamp_max.out(Tensor self, Scalar max, *, Tensor(a!) out) -> Tensor(a!)
@@ -107,10 +91,6 @@ struct clamp_max_out {
 
   static Tensor& call(const Tensor& self, const Scalar& max, Tensor& out) {
     return table(dispatch_keys(self, out), self, max, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& max,
-                            Tensor& out) {
-    return table(keys, self, max, out);
   }
 };
 

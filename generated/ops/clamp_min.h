@@ -22,9 +22,6 @@ struct clamp_min {
   static Tensor call(const Tensor& self, const Scalar& min) {
     return table(dispatch_keys(self), self, min);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& min) {
-    return table(keys, self, min);
-  }
 };
 
 // clamp_min.Tensor(Tensor self, Tensor min) -> Tensor
@@ -38,9 +35,6 @@ struct clamp_min_Tensor {
 
   static Tensor call(const Tensor& self, const Tensor& min) {
     return table(dispatch_keys(self, min), self, min);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& min) {
-    return table(keys, self, min);
   }
 };
 
@@ -56,9 +50,6 @@ struct clamp_min_ {
   static Tensor& call(Tensor& self, const Scalar& min) {
     return table(dispatch_keys(self), self, min);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Scalar& min) {
-    return table(keys, self, min);
-  }
 };
 
 // clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)
@@ -72,9 +63,6 @@ struct clamp_min__Tensor {
 
   static Tensor& call(Tensor& self, const Tensor& min) {
     return table(dispatch_keys(self, min), self, min);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& min) {
-    return table(keys, self, min);
   }
 };
 
@@ -90,10 +78,6 @@ struct clamp_min_Tensor_out {
   static Tensor& call(const Tensor& self, const Tensor& min, Tensor& out) {
     return table(dispatch_keys(self, min, out), self, min, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& min,
-                            Tensor& out) {
-    return table(keys, self, min, out);
-  }
 };
 
 // clamp_min.out(Tensor self, Scalar min, *, Tensor(a!) out) -> Tensor(a!)
@@ -107,10 +91,6 @@ struct clamp_min_out {
 
   static Tensor& call(const Tensor& self, const Scalar& min, Tensor& out) {
     return table(dispatch_keys(self, out), self, min, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& min,
-                            Tensor& out) {
-    return table(keys, self, min, out);
   }
 };
 

@@ -22,10 +22,6 @@ struct clone {
   static Tensor call(const Tensor& self, std::optional<MemoryFormat> memory_format) {
     return table(dispatch_keys(self), self, memory_format);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self,
-                           std::optional<MemoryFormat> memory_format) {
-    return table(keys, self, memory_format);
-  }
 };
 
 }  // namespace _ops

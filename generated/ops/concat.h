@@ -22,9 +22,6 @@ struct concat {
   static Tensor call(TensorList tensors, int64_t dim) {
     return table(dispatch_keys(tensors), tensors, dim);
   }
-  static Tensor redispatch(DispatchKeySet keys, TensorList tensors, int64_t dim) {
-    return table(keys, tensors, dim);
-  }
 };
 
 // concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
@@ -38,9 +35,6 @@ struct concat_out {
 
   static Tensor& call(TensorList tensors, int64_t dim, Tensor& out) {
     return table(dispatch_keys(tensors, out), tensors, dim, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, TensorList tensors, int64_t dim, Tensor& out) {
-    return table(keys, tensors, dim, out);
   }
 };
 

@@ -22,10 +22,6 @@ struct copy {
   static Tensor call(const Tensor& self, const Tensor& src, bool non_blocking) {
     return table(dispatch_keys(self, src), self, src, non_blocking);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& src,
-                           bool non_blocking) {
-    return table(keys, self, src, non_blocking);
-  }
 };
 
 // copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
@@ -39,10 +35,6 @@ struct copy_ {
 
   static Tensor& call(Tensor& self, const Tensor& src, bool non_blocking) {
     return table(dispatch_keys(self, src), self, src, non_blocking);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& src,
-                            bool non_blocking) {
-    return table(keys, self, src, non_blocking);
   }
 };
 

@@ -26,11 +26,6 @@ struct copysign_backward_Tensor {
                                          const Tensor& output, std::array<bool, 2> output_mask) {
     return table(dispatch_keys(grad_output, self, output), grad_output, self, output, output_mask);
   }
-  static std::tuple<Tensor, Tensor> redispatch(DispatchKeySet keys, const Tensor& grad_output,
-                                               const Tensor& self, const Tensor& output,
-                                               std::array<bool, 2> output_mask) {
-    return table(keys, grad_output, self, output, output_mask);
-  }
 };
 
 }  // namespace _ops

@@ -26,10 +26,6 @@ struct copysign_jvp_Tensor {
     return table(dispatch_keys(self_tangent, other_tangent, self, output), self_tangent,
                  other_tangent, self, output);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self_tangent,
-                           const Tensor& other_tangent, const Tensor& self, const Tensor& output) {
-    return table(keys, self_tangent, other_tangent, self, output);
-  }
 };
 
 }  // namespace _ops

@@ -27,11 +27,6 @@ struct cross_entropy_loss {
     return table(dispatch_keys(self, target, weight), self, target, weight, reduction, ignore_index,
                  label_smoothing);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                           const std::optional<Tensor>& weight, int64_t reduction,
-                           int64_t ignore_index, double label_smoothing) {
-    return table(keys, self, target, weight, reduction, ignore_index, label_smoothing);
-  }
 };
 
 }  // namespace _ops

@@ -22,10 +22,6 @@ struct cumprod {
   static Tensor call(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
     return table(dispatch_keys(self), self, dim, dtype);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                           std::optional<ScalarType> dtype) {
-    return table(keys, self, dim, dtype);
-  }
 };
 
 // cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)
@@ -39,10 +35,6 @@ struct cumprod_ {
 
   static Tensor& call(Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
     return table(dispatch_keys(self), self, dim, dtype);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, int64_t dim,
-                            std::optional<ScalarType> dtype) {
-    return table(keys, self, dim, dtype);
   }
 };
 
@@ -58,10 +50,6 @@ struct cumprod_out {
   static Tensor& call(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype,
                       Tensor& out) {
     return table(dispatch_keys(self, out), self, dim, dtype, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                            std::optional<ScalarType> dtype, Tensor& out) {
-    return table(keys, self, dim, dtype, out);
   }
 };
 

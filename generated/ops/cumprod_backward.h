@@ -22,10 +22,6 @@ struct cumprod_backward {
   static Tensor call(const Tensor& grad, const Tensor& input, int64_t dim, const Tensor& output) {
     return table(dispatch_keys(grad, input, output), grad, input, dim, output);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad, const Tensor& input,
-                           int64_t dim, const Tensor& output) {
-    return table(keys, grad, input, dim, output);
-  }
 };
 
 }  // namespace _ops

@@ -22,10 +22,6 @@ struct diagonal {
   static Tensor call(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
     return table(dispatch_keys(self), self, offset, dim1, dim2);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t offset, int64_t dim1,
-                           int64_t dim2) {
-    return table(keys, self, offset, dim1, dim2);
-  }
 };
 
 }  // namespace _ops

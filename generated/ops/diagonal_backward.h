@@ -25,10 +25,6 @@ struct diagonal_backward {
                      int64_t dim1, int64_t dim2) {
     return table(dispatch_keys(grad_output), grad_output, input_sizes, offset, dim1, dim2);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, IntArrayRef input_sizes,
-                           int64_t offset, int64_t dim1, int64_t dim2) {
-    return table(keys, grad_output, input_sizes, offset, dim1, dim2);
-  }
 };
 
 }  // namespace _ops

@@ -22,9 +22,6 @@ struct div_Scalar {
   static Tensor call(const Tensor& self, const Scalar& other) {
     return table(dispatch_keys(self), self, other);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other) {
-    return table(keys, self, other);
-  }
 };
 
 // div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
@@ -40,10 +37,6 @@ struct div_Scalar_mode {
                      std::optional<std::string_view> rounding_mode) {
     return table(dispatch_keys(self), self, other, rounding_mode);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other,
-                           std::optional<std::string_view> rounding_mode) {
-    return table(keys, self, other, rounding_mode);
-  }
 };
 
 // div.Tensor(Tensor self, Tensor other) -> Tensor
@@ -57,9 +50,6 @@ struct div_Tensor {
 
   static Tensor call(const Tensor& self, const Tensor& other) {
     return table(dispatch_keys(self, other), self, other);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other) {
-    return table(keys, self, other);
   }
 };
 
@@ -76,10 +66,6 @@ struct div_Tensor_mode {
                      std::optional<std::string_view> rounding_mode) {
     return table(dispatch_keys(self, other), self, other, rounding_mode);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other,
-                           std::optional<std::string_view> rounding_mode) {
-    return table(keys, self, other, rounding_mode);
-  }
 };
 
 // div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -93,9 +79,6 @@ struct div__Scalar {
 
   static Tensor& call(Tensor& self, const Scalar& other) {
     return table(dispatch_keys(self), self, other);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Scalar& other) {
-    return table(keys, self, other);
   }
 };
 
@@ -112,10 +95,6 @@ struct div__Scalar_mode {
                       std::optional<std::string_view> rounding_mode) {
     return table(dispatch_keys(self), self, other, rounding_mode);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Scalar& other,
-                            std::optional<std::string_view> rounding_mode) {
-    return table(keys, self, other, rounding_mode);
-  }
 };
 
 // div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -129,9 +108,6 @@ struct div__Tensor {
 
   static Tensor& call(Tensor& self, const Tensor& other) {
     return table(dispatch_keys(self, other), self, other);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& other) {
-    return table(keys, self, other);
   }
 };
 
@@ -148,10 +124,6 @@ struct div__Tensor_mode {
                       std::optional<std::string_view> rounding_mode) {
     return table(dispatch_keys(self, other), self, other, rounding_mode);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& other,
-                            std::optional<std::string_view> rounding_mode) {
-    return table(keys, self, other, rounding_mode);
-  }
 };
 
 // div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -165,10 +137,6 @@ struct div_out {
 
   static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
     return table(dispatch_keys(self, other, out), self, other, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other,
-                            Tensor& out) {
-    return table(keys, self, other, out);
   }
 };
 
@@ -185,10 +153,6 @@ struct div_out_mode {
   static Tensor& call(const Tensor& self, const Tensor& other,
                       std::optional<std::string_view> rounding_mode, Tensor& out) {
     return table(dispatch_keys(self, other, out), self, other, rounding_mode, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other,
-                            std::optional<std::string_view> rounding_mode, Tensor& out) {
-    return table(keys, self, other, rounding_mode, out);
   }
 };
 

@@ -22,9 +22,6 @@ struct divide_Scalar {
   static Tensor call(const Tensor& self, const Scalar& other) {
     return table(dispatch_keys(self), self, other);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other) {
-    return table(keys, self, other);
-  }
 };
 
 // divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
@@ -40,10 +37,6 @@ struct divide_Scalar_mode {
                      std::optional<std::string_view> rounding_mode) {
     return table(dispatch_keys(self), self, other, rounding_mode);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other,
-                           std::optional<std::string_view> rounding_mode) {
-    return table(keys, self, other, rounding_mode);
-  }
 };
 
 // divide.Tensor(Tensor self, Tensor other) -> Tensor
@@ -57,9 +50,6 @@ struct divide_Tensor {
 
   static Tensor call(const Tensor& self, const Tensor& other) {
     return table(dispatch_keys(self, other), self, other);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other) {
-    return table(keys, self, other);
   }
 };
 
@@ -76,10 +66,6 @@ struct divide_Tensor_mode {
                      std::optional<std::string_view> rounding_mode) {
     return table(dispatch_keys(self, other), self, other, rounding_mode);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other,
-                           std::optional<std::string_view> rounding_mode) {
-    return table(keys, self, other, rounding_mode);
-  }
 };
 
 // divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -94,9 +80,6 @@ struct divide__Scalar {
   static Tensor& call(Tensor& self, const Scalar& other) {
     return table(dispatch_keys(self), self, other);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Scalar& other) {
-    return table(keys, self, other);
-  }
 };
 
 // divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -110,9 +93,6 @@ struct divide__Tensor {
 
   static Tensor& call(Tensor& self, const Tensor& other) {
     return table(dispatch_keys(self, other), self, other);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& other) {
-    return table(keys, self, other);
   }
 };
 
@@ -129,10 +109,6 @@ struct divide__Tensor_mode {
                       std::optional<std::string_view> rounding_mode) {
     return table(dispatch_keys(self, other), self, other, rounding_mode);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& other,
-                            std::optional<std::string_view> rounding_mode) {
-    return table(keys, self, other, rounding_mode);
-  }
 };
 
 // divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -146,10 +122,6 @@ struct divide_out {
 
   static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
     return table(dispatch_keys(self, other, out), self, other, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other,
-                            Tensor& out) {
-    return table(keys, self, other, out);
   }
 };
 
@@ -166,10 +138,6 @@ struct divide_out_mode {
   static Tensor& call(const Tensor& self, const Tensor& other,
                       std::optional<std::string_view> rounding_mode, Tensor& out) {
     return table(dispatch_keys(self, other, out), self, other, rounding_mode, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other,
-                            std::optional<std::string_view> rounding_mode, Tensor& out) {
-    return table(keys, self, other, rounding_mode, out);
   }
 };
 

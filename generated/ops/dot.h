@@ -22,9 +22,6 @@ struct dot {
   static Tensor call(const Tensor& self, const Tensor& tensor) {
     return table(dispatch_keys(self, tensor), self, tensor);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& tensor) {
-    return table(keys, self, tensor);
-  }
 };
 
 // dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)
@@ -38,10 +35,6 @@ struct dot_out {
 
   static Tensor& call(const Tensor& self, const Tensor& tensor, Tensor& out) {
     return table(dispatch_keys(self, tensor, out), self, tensor, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& tensor,
-                            Tensor& out) {
-    return table(keys, self, tensor, out);
   }
 };
 

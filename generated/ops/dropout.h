@@ -22,9 +22,6 @@ struct dropout {
   static Tensor call(const Tensor& input, double p, bool train) {
     return table(dispatch_keys(input), input, p, train);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& input, double p, bool train) {
-    return table(keys, input, p, train);
-  }
 };
 
 // dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)
@@ -38,9 +35,6 @@ struct dropout_ {
 
   static Tensor& call(Tensor& self, double p, bool train) {
     return table(dispatch_keys(self), self, p, train);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, double p, bool train) {
-    return table(keys, self, p, train);
   }
 };
 

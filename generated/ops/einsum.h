@@ -22,10 +22,6 @@ struct einsum {
   static Tensor call(std::string_view equation, TensorList tensors, OptionalIntArrayRef path) {
     return table(dispatch_keys(tensors), equation, tensors, path);
   }
-  static Tensor redispatch(DispatchKeySet keys, std::string_view equation, TensorList tensors,
-                           OptionalIntArrayRef path) {
-    return table(keys, equation, tensors, path);
-  }
 };
 
 }  // namespace _ops

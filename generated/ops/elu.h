@@ -23,10 +23,6 @@ struct elu {
                      const Scalar& input_scale) {
     return table(dispatch_keys(self), self, alpha, scale, input_scale);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& alpha,
-                           const Scalar& scale, const Scalar& input_scale) {
-    return table(keys, self, alpha, scale, input_scale);
-  }
 };
 
 // elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)
@@ -41,10 +37,6 @@ struct elu_ {
   static Tensor& call(Tensor& self, const Scalar& alpha, const Scalar& scale,
                       const Scalar& input_scale) {
     return table(dispatch_keys(self), self, alpha, scale, input_scale);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Scalar& alpha,
-                            const Scalar& scale, const Scalar& input_scale) {
-    return table(keys, self, alpha, scale, input_scale);
   }
 };
 
@@ -62,10 +54,6 @@ struct elu_out {
   static Tensor& call(const Tensor& self, const Scalar& alpha, const Scalar& scale,
                       const Scalar& input_scale, Tensor& out) {
     return table(dispatch_keys(self, out), self, alpha, scale, input_scale, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& alpha,
-                            const Scalar& scale, const Scalar& input_scale, Tensor& out) {
-    return table(keys, self, alpha, scale, input_scale, out);
   }
 };
 

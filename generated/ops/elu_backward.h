@@ -25,10 +25,6 @@ struct elu_backward {
                      const Scalar& scale, const Scalar& input_scale) {
     return table(dispatch_keys(grad_output, self), grad_output, self, alpha, scale, input_scale);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                           const Scalar& alpha, const Scalar& scale, const Scalar& input_scale) {
-    return table(keys, grad_output, self, alpha, scale, input_scale);
-  }
 };
 
 }  // namespace _ops

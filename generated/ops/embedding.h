@@ -26,10 +26,6 @@ struct embedding {
     return table(dispatch_keys(weight, indices), weight, indices, padding_idx, scale_grad_by_freq,
                  sparse);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& weight, const Tensor& indices,
-                           int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
-    return table(keys, weight, indices, padding_idx, scale_grad_by_freq, sparse);
-  }
 };
 
 // embedding.out(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool
@@ -47,11 +43,6 @@ struct embedding_out {
                       bool scale_grad_by_freq, bool sparse, Tensor& out) {
     return table(dispatch_keys(weight, indices, out), weight, indices, padding_idx,
                  scale_grad_by_freq, sparse, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& weight, const Tensor& indices,
-                            int64_t padding_idx, bool scale_grad_by_freq, bool sparse,
-                            Tensor& out) {
-    return table(keys, weight, indices, padding_idx, scale_grad_by_freq, sparse, out);
   }
 };
 

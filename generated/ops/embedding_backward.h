@@ -26,11 +26,6 @@ struct embedding_backward {
     return table(dispatch_keys(grad, indices), grad, indices, num_weights, padding_idx,
                  scale_grad_by_freq, sparse);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad, const Tensor& indices,
-                           int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq,
-                           bool sparse) {
-    return table(keys, grad, indices, num_weights, padding_idx, scale_grad_by_freq, sparse);
-  }
 };
 
 }  // namespace _ops

@@ -26,10 +26,6 @@ struct embedding_dense_backward {
     return table(dispatch_keys(grad_output, indices), grad_output, indices, num_weights,
                  padding_idx, scale_grad_by_freq);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& indices,
-                           int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq) {
-    return table(keys, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq);
-  }
 };
 
 // embedding_dense_backward.out(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt
@@ -47,11 +43,6 @@ struct embedding_dense_backward_out {
                       int64_t padding_idx, bool scale_grad_by_freq, Tensor& out) {
     return table(dispatch_keys(grad_output, indices, out), grad_output, indices, num_weights,
                  padding_idx, scale_grad_by_freq, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& indices,
-                            int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq,
-                            Tensor& out) {
-    return table(keys, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq, out);
   }
 };
 

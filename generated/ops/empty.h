@@ -28,12 +28,6 @@ struct empty_memory_format {
     return table(dispatch_keys_of_device(device), size, dtype, layout, device, pin_memory,
                  memory_format);
   }
-  static Tensor redispatch(DispatchKeySet keys, IntArrayRef size, std::optional<ScalarType> dtype,
-                           std::optional<Layout> layout, std::optional<Device> device,
-                           std::optional<bool> pin_memory,
-                           std::optional<MemoryFormat> memory_format) {
-    return table(keys, size, dtype, layout, device, pin_memory, memory_format);
-  }
 };
 
 // empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
@@ -48,10 +42,6 @@ struct empty_out {
 
   static Tensor& call(IntArrayRef size, std::optional<MemoryFormat> memory_format, Tensor& out) {
     return table(dispatch_keys(out), size, memory_format, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, IntArrayRef size,
-                            std::optional<MemoryFormat> memory_format, Tensor& out) {
-    return table(keys, size, memory_format, out);
   }
 };
 

@@ -27,11 +27,6 @@ struct empty_strided {
                      std::optional<bool> pin_memory) {
     return table(dispatch_keys_of_device(device), size, stride, dtype, layout, device, pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, IntArrayRef size, IntArrayRef stride,
-                           std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                           std::optional<Device> device, std::optional<bool> pin_memory) {
-    return table(keys, size, stride, dtype, layout, device, pin_memory);
-  }
 };
 
 }  // namespace _ops

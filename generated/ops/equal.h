@@ -22,9 +22,6 @@ struct equal {
   static bool call(const Tensor& self, const Tensor& other) {
     return table(dispatch_keys(self, other), self, other);
   }
-  static bool redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other) {
-    return table(keys, self, other);
-  }
 };
 
 }  // namespace _ops

@@ -22,10 +22,6 @@ struct expand {
   static Tensor call(const Tensor& self, IntArrayRef size, bool implicit) {
     return table(dispatch_keys(self), self, size, implicit);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef size,
-                           bool implicit) {
-    return table(keys, self, size, implicit);
-  }
 };
 
 }  // namespace _ops

@@ -26,11 +26,6 @@ struct eye {
                      std::optional<Device> device, std::optional<bool> pin_memory) {
     return table(dispatch_keys_of_device(device), n, dtype, layout, device, pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, int64_t n, std::optional<ScalarType> dtype,
-                           std::optional<Layout> layout, std::optional<Device> device,
-                           std::optional<bool> pin_memory) {
-    return table(keys, n, dtype, layout, device, pin_memory);
-  }
 };
 
 // eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
@@ -50,11 +45,6 @@ struct eye_m {
                      std::optional<bool> pin_memory) {
     return table(dispatch_keys_of_device(device), n, m, dtype, layout, device, pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, int64_t n, int64_t m,
-                           std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                           std::optional<Device> device, std::optional<bool> pin_memory) {
-    return table(keys, n, m, dtype, layout, device, pin_memory);
-  }
 };
 
 // eye.m_out(SymInt n, SymInt m, *, Tensor(a!) out) -> Tensor(a!)
@@ -69,9 +59,6 @@ struct eye_m_out {
   static Tensor& call(int64_t n, int64_t m, Tensor& out) {
     return table(dispatch_keys(out), n, m, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, int64_t n, int64_t m, Tensor& out) {
-    return table(keys, n, m, out);
-  }
 };
 
 // eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)
@@ -84,9 +71,6 @@ struct eye_out {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor& call(int64_t n, Tensor& out) { return table(dispatch_keys(out), n, out); }
-  static Tensor& redispatch(DispatchKeySet keys, int64_t n, Tensor& out) {
-    return table(keys, n, out);
-  }
 };
 
 }  // namespace _ops

@@ -22,9 +22,6 @@ struct fill_Scalar {
   static Tensor call(const Tensor& self, const Scalar& value) {
     return table(dispatch_keys(self), self, value);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& value) {
-    return table(keys, self, value);
-  }
 };
 
 // fill.Tensor(Tensor self, Tensor value) -> Tensor
@@ -38,9 +35,6 @@ struct fill_Tensor {
 
   static Tensor call(const Tensor& self, const Tensor& value) {
     return table(dispatch_keys(self, value), self, value);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& value) {
-    return table(keys, self, value);
   }
 };
 
@@ -56,9 +50,6 @@ struct fill__Scalar {
   static Tensor& call(Tensor& self, const Scalar& value) {
     return table(dispatch_keys(self), self, value);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Scalar& value) {
-    return table(keys, self, value);
-  }
 };
 
 // fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)
@@ -72,9 +63,6 @@ struct fill__Tensor {
 
   static Tensor& call(Tensor& self, const Tensor& value) {
     return table(dispatch_keys(self, value), self, value);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& value) {
-    return table(keys, self, value);
   }
 };
 

@@ -22,10 +22,6 @@ struct flatten_using_ints {
   static Tensor call(const Tensor& self, int64_t start_dim, int64_t end_dim) {
     return table(dispatch_keys(self), self, start_dim, end_dim);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t start_dim,
-                           int64_t end_dim) {
-    return table(keys, self, start_dim, end_dim);
-  }
 };
 
 }  // namespace _ops

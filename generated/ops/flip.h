@@ -22,9 +22,6 @@ struct flip {
   static Tensor call(const Tensor& self, IntArrayRef dims) {
     return table(dispatch_keys(self), self, dims);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef dims) {
-    return table(keys, self, dims);
-  }
 };
 
 // flip.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)
@@ -38,10 +35,6 @@ struct flip_out {
 
   static Tensor& call(const Tensor& self, IntArrayRef dims, Tensor& out) {
     return table(dispatch_keys(self, out), self, dims, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef dims,
-                            Tensor& out) {
-    return table(keys, self, dims, out);
   }
 };
 

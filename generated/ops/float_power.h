@@ -22,9 +22,6 @@ struct float_power_Scalar {
   static Tensor call(const Scalar& self, const Tensor& exponent) {
     return table(dispatch_keys(exponent), self, exponent);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Scalar& self, const Tensor& exponent) {
-    return table(keys, self, exponent);
-  }
 };
 
 // float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
@@ -38,9 +35,6 @@ struct float_power_Tensor_Scalar {
 
   static Tensor call(const Tensor& self, const Scalar& exponent) {
     return table(dispatch_keys(self), self, exponent);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& exponent) {
-    return table(keys, self, exponent);
   }
 };
 
@@ -56,9 +50,6 @@ struct float_power_Tensor_Tensor {
   static Tensor call(const Tensor& self, const Tensor& exponent) {
     return table(dispatch_keys(self, exponent), self, exponent);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& exponent) {
-    return table(keys, self, exponent);
-  }
 };
 
 // float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
@@ -72,10 +63,6 @@ struct float_power_Scalar_out {
 
   static Tensor& call(const Scalar& self, const Tensor& exponent, Tensor& out) {
     return table(dispatch_keys(exponent, out), self, exponent, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Scalar& self, const Tensor& exponent,
-                            Tensor& out) {
-    return table(keys, self, exponent, out);
   }
 };
 
@@ -92,10 +79,6 @@ struct float_power_Tensor_Scalar_out {
   static Tensor& call(const Tensor& self, const Scalar& exponent, Tensor& out) {
     return table(dispatch_keys(self, out), self, exponent, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& exponent,
-                            Tensor& out) {
-    return table(keys, self, exponent, out);
-  }
 };
 
 // float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
@@ -110,10 +93,6 @@ struct float_power_Tensor_Tensor_out {
 
   static Tensor& call(const Tensor& self, const Tensor& exponent, Tensor& out) {
     return table(dispatch_keys(self, exponent, out), self, exponent, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& exponent,
-                            Tensor& out) {
-    return table(keys, self, exponent, out);
   }
 };
 

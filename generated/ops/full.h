@@ -28,11 +28,6 @@ struct full {
     return table(dispatch_keys_of_device(device), size, fill_value, dtype, layout, device,
                  pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, IntArrayRef size, const Scalar& fill_value,
-                           std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                           std::optional<Device> device, std::optional<bool> pin_memory) {
-    return table(keys, size, fill_value, dtype, layout, device, pin_memory);
-  }
 };
 
 // full.out(SymInt[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!)
@@ -46,10 +41,6 @@ struct full_out {
 
   static Tensor& call(IntArrayRef size, const Scalar& fill_value, Tensor& out) {
     return table(dispatch_keys(out), size, fill_value, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, IntArrayRef size, const Scalar& fill_value,
-                            Tensor& out) {
-    return table(keys, size, fill_value, out);
   }
 };
 

@@ -29,12 +29,6 @@ struct full_like {
     return table(dispatch_keys(self), self, fill_value, dtype, layout, device, pin_memory,
                  memory_format);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& fill_value,
-                           std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                           std::optional<Device> device, std::optional<bool> pin_memory,
-                           std::optional<MemoryFormat> memory_format) {
-    return table(keys, self, fill_value, dtype, layout, device, pin_memory, memory_format);
-  }
 };
 
 }  // namespace _ops

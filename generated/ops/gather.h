@@ -22,10 +22,6 @@ struct gather {
   static Tensor call(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad) {
     return table(dispatch_keys(self, index), self, dim, index, sparse_grad);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                           const Tensor& index, bool sparse_grad) {
-    return table(keys, self, dim, index, sparse_grad);
-  }
 };
 
 // gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) ->
@@ -42,10 +38,6 @@ struct gather_out {
   static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad,
                       Tensor& out) {
     return table(dispatch_keys(self, index, out), self, dim, index, sparse_grad, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                            const Tensor& index, bool sparse_grad, Tensor& out) {
-    return table(keys, self, dim, index, sparse_grad, out);
   }
 };
 

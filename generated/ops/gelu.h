@@ -22,9 +22,6 @@ struct gelu {
   static Tensor call(const Tensor& self, std::string_view approximate) {
     return table(dispatch_keys(self), self, approximate);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, std::string_view approximate) {
-    return table(keys, self, approximate);
-  }
 };
 
 // gelu_(Tensor(a!) self, *, str approximate='none') -> Tensor(a!)
@@ -39,9 +36,6 @@ struct gelu_ {
   static Tensor& call(Tensor& self, std::string_view approximate) {
     return table(dispatch_keys(self), self, approximate);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, std::string_view approximate) {
-    return table(keys, self, approximate);
-  }
 };
 
 // gelu.out(Tensor self, *, str approximate='none', Tensor(a!) out) -> Tensor(a!)
@@ -55,10 +49,6 @@ struct gelu_out {
 
   static Tensor& call(const Tensor& self, std::string_view approximate, Tensor& out) {
     return table(dispatch_keys(self, out), self, approximate, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, std::string_view approximate,
-                            Tensor& out) {
-    return table(keys, self, approximate, out);
   }
 };
 

@@ -22,10 +22,6 @@ struct gelu_backward {
   static Tensor call(const Tensor& grad_output, const Tensor& self, std::string_view approximate) {
     return table(dispatch_keys(grad_output, self), grad_output, self, approximate);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                           std::string_view approximate) {
-    return table(keys, grad_output, self, approximate);
-  }
 };
 
 // gelu_backward.grad_input(Tensor grad_output, Tensor self, *, str approximate='none', Tensor(a!)
@@ -42,10 +38,6 @@ struct gelu_backward_grad_input {
   static Tensor& call(const Tensor& grad_output, const Tensor& self, std::string_view approximate,
                       Tensor& out) {
     return table(dispatch_keys(grad_output, self, out), grad_output, self, approximate, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                            std::string_view approximate, Tensor& out) {
-    return table(keys, grad_output, self, approximate, out);
   }
 };
 

@@ -22,9 +22,6 @@ struct hardshrink {
   static Tensor call(const Tensor& self, const Scalar& lambd) {
     return table(dispatch_keys(self), self, lambd);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& lambd) {
-    return table(keys, self, lambd);
-  }
 };
 
 // hardshrink_(Tensor(a!) self, Scalar lambd=0.5) -> Tensor(a!)
@@ -39,9 +36,6 @@ struct hardshrink_ {
   static Tensor& call(Tensor& self, const Scalar& lambd) {
     return table(dispatch_keys(self), self, lambd);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Scalar& lambd) {
-    return table(keys, self, lambd);
-  }
 };
 
 // hardshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)
@@ -55,10 +49,6 @@ struct hardshrink_out {
 
   static Tensor& call(const Tensor& self, const Scalar& lambd, Tensor& out) {
     return table(dispatch_keys(self, out), self, lambd, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& lambd,
-                            Tensor& out) {
-    return table(keys, self, lambd, out);
   }
 };
 

@@ -22,10 +22,6 @@ struct hardshrink_backward {
   static Tensor call(const Tensor& grad_output, const Tensor& self, const Scalar& lambd) {
     return table(dispatch_keys(grad_output, self), grad_output, self, lambd);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                           const Scalar& lambd) {
-    return table(keys, grad_output, self, lambd);
-  }
 };
 
 }  // namespace _ops

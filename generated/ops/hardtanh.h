@@ -22,10 +22,6 @@ struct hardtanh {
   static Tensor call(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
     return table(dispatch_keys(self), self, min_val, max_val);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& min_val,
-                           const Scalar& max_val) {
-    return table(keys, self, min_val, max_val);
-  }
 };
 
 // hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)
@@ -39,10 +35,6 @@ struct hardtanh_ {
 
   static Tensor& call(Tensor& self, const Scalar& min_val, const Scalar& max_val) {
     return table(dispatch_keys(self), self, min_val, max_val);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Scalar& min_val,
-                            const Scalar& max_val) {
-    return table(keys, self, min_val, max_val);
   }
 };
 
@@ -59,10 +51,6 @@ struct hardtanh_out {
   static Tensor& call(const Tensor& self, const Scalar& min_val, const Scalar& max_val,
                       Tensor& out) {
     return table(dispatch_keys(self, out), self, min_val, max_val, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& min_val,
-                            const Scalar& max_val, Tensor& out) {
-    return table(keys, self, min_val, max_val, out);
   }
 };
 

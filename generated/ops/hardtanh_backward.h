@@ -24,10 +24,6 @@ struct hardtanh_backward {
                      const Scalar& max_val) {
     return table(dispatch_keys(grad_output, self), grad_output, self, min_val, max_val);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                           const Scalar& min_val, const Scalar& max_val) {
-    return table(keys, grad_output, self, min_val, max_val);
-  }
 };
 
 }  // namespace _ops

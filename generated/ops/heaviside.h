@@ -22,9 +22,6 @@ struct heaviside {
   static Tensor call(const Tensor& self, const Tensor& values) {
     return table(dispatch_keys(self, values), self, values);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& values) {
-    return table(keys, self, values);
-  }
 };
 
 // heaviside_(Tensor(a!) self, Tensor values) -> Tensor(a!)
@@ -39,9 +36,6 @@ struct heaviside_ {
   static Tensor& call(Tensor& self, const Tensor& values) {
     return table(dispatch_keys(self, values), self, values);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& values) {
-    return table(keys, self, values);
-  }
 };
 
 // heaviside.out(Tensor self, Tensor values, *, Tensor(a!) out) -> Tensor(a!)
@@ -55,10 +49,6 @@ struct heaviside_out {
 
   static Tensor& call(const Tensor& self, const Tensor& values, Tensor& out) {
     return table(dispatch_keys(self, values, out), self, values, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& values,
-                            Tensor& out) {
-    return table(keys, self, values, out);
   }
 };
 

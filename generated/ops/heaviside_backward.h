@@ -24,11 +24,6 @@ struct heaviside_backward {
                                          std::array<bool, 2> output_mask) {
     return table(dispatch_keys(grad_output, self), grad_output, self, output_mask);
   }
-  static std::tuple<Tensor, Tensor> redispatch(DispatchKeySet keys, const Tensor& grad_output,
-                                               const Tensor& self,
-                                               std::array<bool, 2> output_mask) {
-    return table(keys, grad_output, self, output_mask);
-  }
 };
 
 }  // namespace _ops

@@ -23,10 +23,6 @@ struct heaviside_jvp {
     return table(dispatch_keys(self_tangent, values_tangent, self), self_tangent, values_tangent,
                  self);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self_tangent,
-                           const Tensor& values_tangent, const Tensor& self) {
-    return table(keys, self_tangent, values_tangent, self);
-  }
 };
 
 }  // namespace _ops

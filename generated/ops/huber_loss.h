@@ -22,10 +22,6 @@ struct huber_loss {
   static Tensor call(const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
     return table(dispatch_keys(self, target), self, target, reduction, delta);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                           int64_t reduction, double delta) {
-    return table(keys, self, target, reduction, delta);
-  }
 };
 
 // huber_loss.out(Tensor self, Tensor target, int reduction=Mean, float delta=1.0, *, Tensor(a!)
@@ -42,10 +38,6 @@ struct huber_loss_out {
   static Tensor& call(const Tensor& self, const Tensor& target, int64_t reduction, double delta,
                       Tensor& out) {
     return table(dispatch_keys(self, target, out), self, target, reduction, delta, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                            int64_t reduction, double delta, Tensor& out) {
-    return table(keys, self, target, reduction, delta, out);
   }
 };
 

@@ -28,12 +28,6 @@ struct hypot_backward {
     return table(dispatch_keys(grad_output, self, other, output), grad_output, self, other, output,
                  output_mask);
   }
-  static std::tuple<Tensor, Tensor> redispatch(DispatchKeySet keys, const Tensor& grad_output,
-                                               const Tensor& self, const Tensor& other,
-                                               const Tensor& output,
-                                               std::array<bool, 2> output_mask) {
-    return table(keys, grad_output, self, other, output, output_mask);
-  }
 };
 
 }  // namespace _ops

@@ -26,11 +26,6 @@ struct hypot_jvp {
     return table(dispatch_keys(self_tangent, other_tangent, self, other, output), self_tangent,
                  other_tangent, self, other, output);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self_tangent,
-                           const Tensor& other_tangent, const Tensor& self, const Tensor& other,
-                           const Tensor& output) {
-    return table(keys, self_tangent, other_tangent, self, other, output);
-  }
 };
 
 }  // namespace _ops

@@ -22,9 +22,6 @@ struct index_Tensor {
   static Tensor call(const Tensor& self, OptionalTensorList indices) {
     return table(dispatch_keys(self, indices), self, indices);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, OptionalTensorList indices) {
-    return table(keys, self, indices);
-  }
 };
 
 // index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)
@@ -38,10 +35,6 @@ struct index_Tensor_out {
 
   static Tensor& call(const Tensor& self, OptionalTensorList indices, Tensor& out) {
     return table(dispatch_keys(self, indices, out), self, indices, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, OptionalTensorList indices,
-                            Tensor& out) {
-    return table(keys, self, indices, out);
   }
 };
 

@@ -23,10 +23,6 @@ struct index_add {
                      const Scalar& alpha) {
     return table(dispatch_keys(self, index, source), self, dim, index, source, alpha);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                           const Tensor& index, const Tensor& source, const Scalar& alpha) {
-    return table(keys, self, dim, index, source, alpha);
-  }
 };
 
 // index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) ->
@@ -43,10 +39,6 @@ struct index_add_ {
   static Tensor& call(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                       const Scalar& alpha) {
     return table(dispatch_keys(self, index, source), self, dim, index, source, alpha);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, int64_t dim, const Tensor& index,
-                            const Tensor& source, const Scalar& alpha) {
-    return table(keys, self, dim, index, source, alpha);
   }
 };
 
@@ -65,11 +57,6 @@ struct index_add_out {
   static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                       const Scalar& alpha, Tensor& out) {
     return table(dispatch_keys(self, index, source, out), self, dim, index, source, alpha, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                            const Tensor& index, const Tensor& source, const Scalar& alpha,
-                            Tensor& out) {
-    return table(keys, self, dim, index, source, alpha, out);
   }
 };
 

@@ -23,10 +23,6 @@ struct index_put {
                      bool accumulate) {
     return table(dispatch_keys(self, indices, values), self, indices, values, accumulate);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, OptionalTensorList indices,
-                           const Tensor& values, bool accumulate) {
-    return table(keys, self, indices, values, accumulate);
-  }
 };
 
 // index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) ->
@@ -43,10 +39,6 @@ struct index_put_ {
   static Tensor& call(Tensor& self, OptionalTensorList indices, const Tensor& values,
                       bool accumulate) {
     return table(dispatch_keys(self, indices, values), self, indices, values, accumulate);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, OptionalTensorList indices,
-                            const Tensor& values, bool accumulate) {
-    return table(keys, self, indices, values, accumulate);
   }
 };
 

@@ -22,10 +22,6 @@ struct index_select {
   static Tensor call(const Tensor& self, int64_t dim, const Tensor& index) {
     return table(dispatch_keys(self, index), self, dim, index);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                           const Tensor& index) {
-    return table(keys, self, dim, index);
-  }
 };
 
 // index_select.out(Tensor self, int dim, Tensor index, *, Tensor(a!) out) -> Tensor(a!)
@@ -39,10 +35,6 @@ struct index_select_out {
 
   static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index, Tensor& out) {
     return table(dispatch_keys(self, index, out), self, dim, index, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                            const Tensor& index, Tensor& out) {
-    return table(keys, self, dim, index, out);
   }
 };
 

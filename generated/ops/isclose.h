@@ -25,10 +25,6 @@ struct isclose {
                      bool equal_nan) {
     return table(dispatch_keys(self, other), self, other, rtol, atol, equal_nan);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other,
-                           double rtol, double atol, bool equal_nan) {
-    return table(keys, self, other, rtol, atol, equal_nan);
-  }
 };
 
 }  // namespace _ops

@@ -22,10 +22,6 @@ struct kl_div {
   static Tensor call(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {
     return table(dispatch_keys(self, target), self, target, reduction, log_target);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                           int64_t reduction, bool log_target) {
-    return table(keys, self, target, reduction, log_target);
-  }
 };
 
 }  // namespace _ops

@@ -22,10 +22,6 @@ struct l1_loss {
   static Tensor call(const Tensor& self, const Tensor& target, int64_t reduction) {
     return table(dispatch_keys(self, target), self, target, reduction);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                           int64_t reduction) {
-    return table(keys, self, target, reduction);
-  }
 };
 
 }  // namespace _ops

@@ -28,11 +28,6 @@ struct layer_norm {
     return table(dispatch_keys(input, weight, bias), input, normalized_shape, weight, bias, eps,
                  cudnn_enable);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& input, IntArrayRef normalized_shape,
-                           const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
-                           double eps, bool cudnn_enable) {
-    return table(keys, input, normalized_shape, weight, bias, eps, cudnn_enable);
-  }
 };
 
 }  // namespace _ops

@@ -26,11 +26,6 @@ struct ldexp_backward_Tensor {
                                          const Tensor& other, std::array<bool, 2> output_mask) {
     return table(dispatch_keys(grad_output, self, other), grad_output, self, other, output_mask);
   }
-  static std::tuple<Tensor, Tensor> redispatch(DispatchKeySet keys, const Tensor& grad_output,
-                                               const Tensor& self, const Tensor& other,
-                                               std::array<bool, 2> output_mask) {
-    return table(keys, grad_output, self, other, output_mask);
-  }
 };
 
 }  // namespace _ops

@@ -22,9 +22,6 @@ struct leaky_relu {
   static Tensor call(const Tensor& self, const Scalar& negative_slope) {
     return table(dispatch_keys(self), self, negative_slope);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& negative_slope) {
-    return table(keys, self, negative_slope);
-  }
 };
 
 // leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)
@@ -39,9 +36,6 @@ struct leaky_relu_ {
   static Tensor& call(Tensor& self, const Scalar& negative_slope) {
     return table(dispatch_keys(self), self, negative_slope);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Scalar& negative_slope) {
-    return table(keys, self, negative_slope);
-  }
 };
 
 // leaky_relu.out(Tensor self, Scalar negative_slope=0.01, *, Tensor(a!) out) -> Tensor(a!)
@@ -55,10 +49,6 @@ struct leaky_relu_out {
 
   static Tensor& call(const Tensor& self, const Scalar& negative_slope, Tensor& out) {
     return table(dispatch_keys(self, out), self, negative_slope, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& negative_slope,
-                            Tensor& out) {
-    return table(keys, self, negative_slope, out);
   }
 };
 

@@ -22,10 +22,6 @@ struct leaky_relu_backward {
   static Tensor call(const Tensor& grad_output, const Tensor& self, const Scalar& negative_slope) {
     return table(dispatch_keys(grad_output, self), grad_output, self, negative_slope);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                           const Scalar& negative_slope) {
-    return table(keys, grad_output, self, negative_slope);
-  }
 };
 
 }  // namespace _ops

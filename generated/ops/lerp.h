@@ -22,10 +22,6 @@ struct lerp_Scalar {
   static Tensor call(const Tensor& self, const Tensor& end, const Scalar& weight) {
     return table(dispatch_keys(self, end), self, end, weight);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& end,
-                           const Scalar& weight) {
-    return table(keys, self, end, weight);
-  }
 };
 
 // lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor
@@ -39,10 +35,6 @@ struct lerp_Tensor {
 
   static Tensor call(const Tensor& self, const Tensor& end, const Tensor& weight) {
     return table(dispatch_keys(self, end, weight), self, end, weight);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& end,
-                           const Tensor& weight) {
-    return table(keys, self, end, weight);
   }
 };
 
@@ -58,10 +50,6 @@ struct lerp__Scalar {
   static Tensor& call(Tensor& self, const Tensor& end, const Scalar& weight) {
     return table(dispatch_keys(self, end), self, end, weight);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& end,
-                            const Scalar& weight) {
-    return table(keys, self, end, weight);
-  }
 };
 
 // lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)
@@ -75,10 +63,6 @@ struct lerp__Tensor {
 
   static Tensor& call(Tensor& self, const Tensor& end, const Tensor& weight) {
     return table(dispatch_keys(self, end, weight), self, end, weight);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& end,
-                            const Tensor& weight) {
-    return table(keys, self, end, weight);
   }
 };
 
@@ -94,10 +78,6 @@ struct lerp_Scalar_out {
   static Tensor& call(const Tensor& self, const Tensor& end, const Scalar& weight, Tensor& out) {
     return table(dispatch_keys(self, end, out), self, end, weight, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& end,
-                            const Scalar& weight, Tensor& out) {
-    return table(keys, self, end, weight, out);
-  }
 };
 
 // lerp.Tensor_out(Tensor self, Tensor end, Tensor weight, *, Tensor(a!) out) -> Tensor(a!)
@@ -111,10 +91,6 @@ struct lerp_Tensor_out {
 
   static Tensor& call(const Tensor& self, const Tensor& end, const Tensor& weight, Tensor& out) {
     return table(dispatch_keys(self, end, weight, out), self, end, weight, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& end,
-                            const Tensor& weight, Tensor& out) {
-    return table(keys, self, end, weight, out);
   }
 };
 

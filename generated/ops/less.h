@@ -22,9 +22,6 @@ struct less_Scalar {
   static Tensor call(const Tensor& self, const Scalar& other) {
     return table(dispatch_keys(self), self, other);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other) {
-    return table(keys, self, other);
-  }
 };
 
 // less.Tensor(Tensor self, Tensor other) -> Tensor
@@ -38,9 +35,6 @@ struct less_Tensor {
 
   static Tensor call(const Tensor& self, const Tensor& other) {
     return table(dispatch_keys(self, other), self, other);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other) {
-    return table(keys, self, other);
   }
 };
 
@@ -56,9 +50,6 @@ struct less__Scalar {
   static Tensor& call(Tensor& self, const Scalar& other) {
     return table(dispatch_keys(self), self, other);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Scalar& other) {
-    return table(keys, self, other);
-  }
 };
 
 // less_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -72,9 +63,6 @@ struct less__Tensor {
 
   static Tensor& call(Tensor& self, const Tensor& other) {
     return table(dispatch_keys(self, other), self, other);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& other) {
-    return table(keys, self, other);
   }
 };
 
@@ -90,10 +78,6 @@ struct less_Scalar_out {
   static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out) {
     return table(dispatch_keys(self, out), self, other, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other,
-                            Tensor& out) {
-    return table(keys, self, other, out);
-  }
 };
 
 // less.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -107,10 +91,6 @@ struct less_Tensor_out {
 
   static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
     return table(dispatch_keys(self, other, out), self, other, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other,
-                            Tensor& out) {
-    return table(keys, self, other, out);
   }
 };
 

@@ -22,10 +22,6 @@ struct linear {
   static Tensor call(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
     return table(dispatch_keys(input, weight, bias), input, weight, bias);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& input, const Tensor& weight,
-                           const std::optional<Tensor>& bias) {
-    return table(keys, input, weight, bias);
-  }
 };
 
 // linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)
@@ -41,10 +37,6 @@ struct linear_out {
   static Tensor& call(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
                       Tensor& out) {
     return table(dispatch_keys(input, weight, bias, out), input, weight, bias, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& input, const Tensor& weight,
-                            const std::optional<Tensor>& bias, Tensor& out) {
-    return table(keys, input, weight, bias, out);
   }
 };
 

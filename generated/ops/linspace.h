@@ -28,12 +28,6 @@ struct linspace {
     return table(dispatch_keys_of_device(device), start, end, steps, dtype, layout, device,
                  pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Scalar& start, const Scalar& end,
-                           int64_t steps, std::optional<ScalarType> dtype,
-                           std::optional<Layout> layout, std::optional<Device> device,
-                           std::optional<bool> pin_memory) {
-    return table(keys, start, end, steps, dtype, layout, device, pin_memory);
-  }
 };
 
 // linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)
@@ -47,10 +41,6 @@ struct linspace_out {
 
   static Tensor& call(const Scalar& start, const Scalar& end, int64_t steps, Tensor& out) {
     return table(dispatch_keys(out), start, end, steps, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Scalar& start, const Scalar& end,
-                            int64_t steps, Tensor& out) {
-    return table(keys, start, end, steps, out);
   }
 };
 

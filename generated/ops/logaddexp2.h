@@ -22,9 +22,6 @@ struct logaddexp2 {
   static Tensor call(const Tensor& self, const Tensor& other) {
     return table(dispatch_keys(self, other), self, other);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other) {
-    return table(keys, self, other);
-  }
 };
 
 // logaddexp2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -39,9 +36,6 @@ struct logaddexp2_ {
   static Tensor& call(Tensor& self, const Tensor& other) {
     return table(dispatch_keys(self, other), self, other);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& other) {
-    return table(keys, self, other);
-  }
 };
 
 // logaddexp2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -55,10 +49,6 @@ struct logaddexp2_out {
 
   static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
     return table(dispatch_keys(self, other, out), self, other, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other,
-                            Tensor& out) {
-    return table(keys, self, other, out);
   }
 };
 

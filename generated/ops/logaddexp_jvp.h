@@ -25,10 +25,6 @@ struct logaddexp_jvp {
     return table(dispatch_keys(self_tangent, other_tangent, self, other), self_tangent,
                  other_tangent, self, other);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self_tangent,
-                           const Tensor& other_tangent, const Tensor& self, const Tensor& other) {
-    return table(keys, self_tangent, other_tangent, self, other);
-  }
 };
 
 }  // namespace _ops

@@ -22,9 +22,6 @@ struct logit {
   static Tensor call(const Tensor& self, std::optional<double> eps) {
     return table(dispatch_keys(self), self, eps);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, std::optional<double> eps) {
-    return table(keys, self, eps);
-  }
 };
 
 // logit_(Tensor(a!) self, float? eps=None) -> Tensor(a!)
@@ -39,9 +36,6 @@ struct logit_ {
   static Tensor& call(Tensor& self, std::optional<double> eps) {
     return table(dispatch_keys(self), self, eps);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, std::optional<double> eps) {
-    return table(keys, self, eps);
-  }
 };
 
 // logit.out(Tensor self, float? eps=None, *, Tensor(a!) out) -> Tensor(a!)
@@ -55,10 +49,6 @@ struct logit_out {
 
   static Tensor& call(const Tensor& self, std::optional<double> eps, Tensor& out) {
     return table(dispatch_keys(self, out), self, eps, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, std::optional<double> eps,
-                            Tensor& out) {
-    return table(keys, self, eps, out);
   }
 };
 

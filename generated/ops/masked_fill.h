@@ -22,10 +22,6 @@ struct masked_fill_Scalar {
   static Tensor call(const Tensor& self, const Tensor& mask, const Scalar& value) {
     return table(dispatch_keys(self, mask), self, mask, value);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& mask,
-                           const Scalar& value) {
-    return table(keys, self, mask, value);
-  }
 };
 
 // masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor
@@ -39,10 +35,6 @@ struct masked_fill_Tensor {
 
   static Tensor call(const Tensor& self, const Tensor& mask, const Tensor& value) {
     return table(dispatch_keys(self, mask, value), self, mask, value);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& mask,
-                           const Tensor& value) {
-    return table(keys, self, mask, value);
   }
 };
 
@@ -58,10 +50,6 @@ struct masked_fill__Scalar {
   static Tensor& call(Tensor& self, const Tensor& mask, const Scalar& value) {
     return table(dispatch_keys(self, mask), self, mask, value);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& mask,
-                            const Scalar& value) {
-    return table(keys, self, mask, value);
-  }
 };
 
 // masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)
@@ -75,10 +63,6 @@ struct masked_fill__Tensor {
 
   static Tensor& call(Tensor& self, const Tensor& mask, const Tensor& value) {
     return table(dispatch_keys(self, mask, value), self, mask, value);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& mask,
-                            const Tensor& value) {
-    return table(keys, self, mask, value);
   }
 };
 

@@ -22,9 +22,6 @@ struct masked_select {
   static Tensor call(const Tensor& self, const Tensor& mask) {
     return table(dispatch_keys(self, mask), self, mask);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& mask) {
-    return table(keys, self, mask);
-  }
 };
 
 // masked_select.out(Tensor self, Tensor mask, *, Tensor(a!) out) -> Tensor(a!)
@@ -38,10 +35,6 @@ struct masked_select_out {
 
   static Tensor& call(const Tensor& self, const Tensor& mask, Tensor& out) {
     return table(dispatch_keys(self, mask, out), self, mask, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& mask,
-                            Tensor& out) {
-    return table(keys, self, mask, out);
   }
 };
 

@@ -20,7 +20,6 @@ struct max {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor call(const Tensor& self) { return table(dispatch_keys(self), self); }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self) { return table(keys, self); }
 };
 
 // max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -35,10 +34,6 @@ struct max_dim {
   static std::tuple<Tensor, Tensor> call(const Tensor& self, int64_t dim, bool keepdim) {
     return table(dispatch_keys(self), self, dim, keepdim);
   }
-  static std::tuple<Tensor, Tensor> redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                                               bool keepdim) {
-    return table(keys, self, dim, keepdim);
-  }
 };
 
 // max.other(Tensor self, Tensor other) -> Tensor
@@ -52,9 +47,6 @@ struct max_other {
 
   static Tensor call(const Tensor& self, const Tensor& other) {
     return table(dispatch_keys(self, other), self, other);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other) {
-    return table(keys, self, other);
   }
 };
 
@@ -73,11 +65,6 @@ struct max_dim_max {
                                            Tensor& values, Tensor& indices) {
     return table(dispatch_keys(self, values, indices), self, dim, keepdim, values, indices);
   }
-  static std::tuple<Tensor&, Tensor&> redispatch(DispatchKeySet keys, const Tensor& self,
-                                                 int64_t dim, bool keepdim, Tensor& values,
-                                                 Tensor& indices) {
-    return table(keys, self, dim, keepdim, values, indices);
-  }
 };
 
 // max.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -92,10 +79,6 @@ struct max_out {
   static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
     return table(dispatch_keys(self, other, out), self, other, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other,
-                            Tensor& out) {
-    return table(keys, self, other, out);
-  }
 };
 
 // max.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -109,9 +92,6 @@ struct max_unary_out {
 
   static Tensor& call(const Tensor& self, Tensor& out) {
     return table(dispatch_keys(self, out), self, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, Tensor& out) {
-    return table(keys, self, out);
   }
 };
 

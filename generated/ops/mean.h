@@ -22,10 +22,6 @@ struct mean {
   static Tensor call(const Tensor& self, std::optional<ScalarType> dtype) {
     return table(dispatch_keys(self), self, dtype);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self,
-                           std::optional<ScalarType> dtype) {
-    return table(keys, self, dtype);
-  }
 };
 
 // mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
@@ -42,10 +38,6 @@ struct mean_dim {
                      std::optional<ScalarType> dtype) {
     return table(dispatch_keys(self), self, dim, keepdim, dtype);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, OptionalIntArrayRef dim,
-                           bool keepdim, std::optional<ScalarType> dtype) {
-    return table(keys, self, dim, keepdim, dtype);
-  }
 };
 
 // mean.dtype_out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)
@@ -59,10 +51,6 @@ struct mean_dtype_out {
 
   static Tensor& call(const Tensor& self, std::optional<ScalarType> dtype, Tensor& out) {
     return table(dispatch_keys(self, out), self, dtype, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self,
-                            std::optional<ScalarType> dtype, Tensor& out) {
-    return table(keys, self, dtype, out);
   }
 };
 
@@ -81,10 +69,6 @@ struct mean_out {
   static Tensor& call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                       std::optional<ScalarType> dtype, Tensor& out) {
     return table(dispatch_keys(self, out), self, dim, keepdim, dtype, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, OptionalIntArrayRef dim,
-                            bool keepdim, std::optional<ScalarType> dtype, Tensor& out) {
-    return table(keys, self, dim, keepdim, dtype, out);
   }
 };
 

@@ -22,10 +22,6 @@ struct movedim_int {
   static Tensor call(const Tensor& self, int64_t source, int64_t destination) {
     return table(dispatch_keys(self), self, source, destination);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t source,
-                           int64_t destination) {
-    return table(keys, self, source, destination);
-  }
 };
 
 // movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)
@@ -39,10 +35,6 @@ struct movedim_intlist {
 
   static Tensor call(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
     return table(dispatch_keys(self), self, source, destination);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef source,
-                           IntArrayRef destination) {
-    return table(keys, self, source, destination);
   }
 };
 

@@ -22,10 +22,6 @@ struct mse_loss {
   static Tensor call(const Tensor& self, const Tensor& target, int64_t reduction) {
     return table(dispatch_keys(self, target), self, target, reduction);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                           int64_t reduction) {
-    return table(keys, self, target, reduction);
-  }
 };
 
 // mse_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)
@@ -40,10 +36,6 @@ struct mse_loss_out {
 
   static Tensor& call(const Tensor& self, const Tensor& target, int64_t reduction, Tensor& out) {
     return table(dispatch_keys(self, target, out), self, target, reduction, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                            int64_t reduction, Tensor& out) {
-    return table(keys, self, target, reduction, out);
   }
 };
 

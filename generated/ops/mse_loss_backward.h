@@ -23,10 +23,6 @@ struct mse_loss_backward {
                      int64_t reduction) {
     return table(dispatch_keys(grad_output, self, target), grad_output, self, target, reduction);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                           const Tensor& target, int64_t reduction) {
-    return table(keys, grad_output, self, target, reduction);
-  }
 };
 
 // mse_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, *,
@@ -44,10 +40,6 @@ struct mse_loss_backward_grad_input {
                       int64_t reduction, Tensor& out) {
     return table(dispatch_keys(grad_output, self, target, out), grad_output, self, target,
                  reduction, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                            const Tensor& target, int64_t reduction, Tensor& out) {
-    return table(keys, grad_output, self, target, reduction, out);
   }
 };
 

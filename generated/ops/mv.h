@@ -22,9 +22,6 @@ struct mv {
   static Tensor call(const Tensor& self, const Tensor& vec) {
     return table(dispatch_keys(self, vec), self, vec);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& vec) {
-    return table(keys, self, vec);
-  }
 };
 
 // mv.out(Tensor self, Tensor vec, *, Tensor(a!) out) -> Tensor(a!)
@@ -38,10 +35,6 @@ struct mv_out {
 
   static Tensor& call(const Tensor& self, const Tensor& vec, Tensor& out) {
     return table(dispatch_keys(self, vec, out), self, vec, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& vec,
-                            Tensor& out) {
-    return table(keys, self, vec, out);
   }
 };
 

@@ -22,10 +22,6 @@ struct narrow {
   static Tensor call(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
     return table(dispatch_keys(self), self, dim, start, length);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim, int64_t start,
-                           int64_t length) {
-    return table(keys, self, dim, start, length);
-  }
 };
 
 }  // namespace _ops

@@ -28,13 +28,6 @@ struct native_layer_norm {
                                                  const std::optional<Tensor>& bias, double eps) {
     return table(dispatch_keys(input, weight, bias), input, normalized_shape, weight, bias, eps);
   }
-  static std::tuple<Tensor, Tensor, Tensor> redispatch(DispatchKeySet keys, const Tensor& input,
-                                                       IntArrayRef normalized_shape,
-                                                       const std::optional<Tensor>& weight,
-                                                       const std::optional<Tensor>& bias,
-                                                       double eps) {
-    return table(keys, input, normalized_shape, weight, bias, eps);
-  }
 };
 
 // native_layer_norm.out(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias,
@@ -60,14 +53,6 @@ struct native_layer_norm_out {
                                                     Tensor& out0, Tensor& out1, Tensor& out2) {
     return table(dispatch_keys(input, weight, bias, out0, out1, out2), input, normalized_shape,
                  weight, bias, eps, out0, out1, out2);
-  }
-  static std::tuple<Tensor&, Tensor&, Tensor&> redispatch(DispatchKeySet keys, const Tensor& input,
-                                                          IntArrayRef normalized_shape,
-                                                          const std::optional<Tensor>& weight,
-                                                          const std::optional<Tensor>& bias,
-                                                          double eps, Tensor& out0, Tensor& out1,
-                                                          Tensor& out2) {
-    return table(keys, input, normalized_shape, weight, bias, eps, out0, out1, out2);
   }
 };
 

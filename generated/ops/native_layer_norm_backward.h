@@ -35,15 +35,6 @@ struct native_layer_norm_backward {
     return table(dispatch_keys(grad_out, input, mean, rstd, weight, bias), grad_out, input,
                  normalized_shape, mean, rstd, weight, bias, output_mask);
   }
-  static std::tuple<Tensor, Tensor, Tensor> redispatch(DispatchKeySet keys, const Tensor& grad_out,
-                                                       const Tensor& input,
-                                                       IntArrayRef normalized_shape,
-                                                       const Tensor& mean, const Tensor& rstd,
-                                                       const std::optional<Tensor>& weight,
-                                                       const std::optional<Tensor>& bias,
-                                                       std::array<bool, 3> output_mask) {
-    return table(keys, grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask);
-  }
 };
 
 }  // namespace _ops

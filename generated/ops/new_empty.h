@@ -27,11 +27,6 @@ struct new_empty {
                      std::optional<bool> pin_memory) {
     return table(dispatch_keys(self), self, size, dtype, layout, device, pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef size,
-                           std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                           std::optional<Device> device, std::optional<bool> pin_memory) {
-    return table(keys, self, size, dtype, layout, device, pin_memory);
-  }
 };
 
 }  // namespace _ops

@@ -27,12 +27,6 @@ struct new_empty_strided {
                      std::optional<Device> device, std::optional<bool> pin_memory) {
     return table(dispatch_keys(self), self, size, stride, dtype, layout, device, pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef size,
-                           IntArrayRef stride, std::optional<ScalarType> dtype,
-                           std::optional<Layout> layout, std::optional<Device> device,
-                           std::optional<bool> pin_memory) {
-    return table(keys, self, size, stride, dtype, layout, device, pin_memory);
-  }
 };
 
 }  // namespace _ops

@@ -27,12 +27,6 @@ struct new_full {
                      std::optional<Device> device, std::optional<bool> pin_memory) {
     return table(dispatch_keys(self), self, size, fill_value, dtype, layout, device, pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef size,
-                           const Scalar& fill_value, std::optional<ScalarType> dtype,
-                           std::optional<Layout> layout, std::optional<Device> device,
-                           std::optional<bool> pin_memory) {
-    return table(keys, self, size, fill_value, dtype, layout, device, pin_memory);
-  }
 };
 
 }  // namespace _ops

@@ -27,11 +27,6 @@ struct nll_loss2d {
     return table(dispatch_keys(self, target, weight), self, target, weight, reduction,
                  ignore_index);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                           const std::optional<Tensor>& weight, int64_t reduction,
-                           int64_t ignore_index) {
-    return table(keys, self, target, weight, reduction, ignore_index);
-  }
 };
 
 // nll_loss2d.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt
@@ -50,11 +45,6 @@ struct nll_loss2d_out {
                       int64_t reduction, int64_t ignore_index, Tensor& out) {
     return table(dispatch_keys(self, target, weight, out), self, target, weight, reduction,
                  ignore_index, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                            const std::optional<Tensor>& weight, int64_t reduction,
-                            int64_t ignore_index, Tensor& out) {
-    return table(keys, self, target, weight, reduction, ignore_index, out);
   }
 };
 

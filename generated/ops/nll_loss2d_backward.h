@@ -28,11 +28,6 @@ struct nll_loss2d_backward {
     return table(dispatch_keys(grad_output, self, target, weight, total_weight), grad_output, self,
                  target, weight, reduction, ignore_index, total_weight);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                           const Tensor& target, const std::optional<Tensor>& weight,
-                           int64_t reduction, int64_t ignore_index, const Tensor& total_weight) {
-    return table(keys, grad_output, self, target, weight, reduction, ignore_index, total_weight);
-  }
 };
 
 // nll_loss2d_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight,
@@ -53,13 +48,6 @@ struct nll_loss2d_backward_grad_input {
                       const Tensor& total_weight, Tensor& out) {
     return table(dispatch_keys(grad_output, self, target, weight, total_weight, out), grad_output,
                  self, target, weight, reduction, ignore_index, total_weight, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                            const Tensor& target, const std::optional<Tensor>& weight,
-                            int64_t reduction, int64_t ignore_index, const Tensor& total_weight,
-                            Tensor& out) {
-    return table(keys, grad_output, self, target, weight, reduction, ignore_index, total_weight,
-                 out);
   }
 };
 

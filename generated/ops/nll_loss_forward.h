@@ -28,12 +28,6 @@ struct nll_loss_forward {
     return table(dispatch_keys(self, target, weight), self, target, weight, reduction,
                  ignore_index);
   }
-  static std::tuple<Tensor, Tensor> redispatch(DispatchKeySet keys, const Tensor& self,
-                                               const Tensor& target,
-                                               const std::optional<Tensor>& weight,
-                                               int64_t reduction, int64_t ignore_index) {
-    return table(keys, self, target, weight, reduction, ignore_index);
-  }
 };
 
 // nll_loss_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt
@@ -57,13 +51,6 @@ struct nll_loss_forward_output {
                                            Tensor& total_weight) {
     return table(dispatch_keys(self, target, weight, output, total_weight), self, target, weight,
                  reduction, ignore_index, output, total_weight);
-  }
-  static std::tuple<Tensor&, Tensor&> redispatch(DispatchKeySet keys, const Tensor& self,
-                                                 const Tensor& target,
-                                                 const std::optional<Tensor>& weight,
-                                                 int64_t reduction, int64_t ignore_index,
-                                                 Tensor& output, Tensor& total_weight) {
-    return table(keys, self, target, weight, reduction, ignore_index, output, total_weight);
   }
 };
 

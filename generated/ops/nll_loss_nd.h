@@ -27,11 +27,6 @@ struct nll_loss_nd {
     return table(dispatch_keys(self, target, weight), self, target, weight, reduction,
                  ignore_index);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                           const std::optional<Tensor>& weight, int64_t reduction,
-                           int64_t ignore_index) {
-    return table(keys, self, target, weight, reduction, ignore_index);
-  }
 };
 
 }  // namespace _ops

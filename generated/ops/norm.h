@@ -22,9 +22,6 @@ struct norm_Scalar {
   static Tensor call(const Tensor& self, const Scalar& p) {
     return table(dispatch_keys(self), self, p);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& p) {
-    return table(keys, self, p);
-  }
 };
 
 // norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor
@@ -39,10 +36,6 @@ struct norm_ScalarOpt_dim {
   static Tensor call(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
                      bool keepdim) {
     return table(dispatch_keys(self), self, p, dim, keepdim);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const std::optional<Scalar>& p,
-                           IntArrayRef dim, bool keepdim) {
-    return table(keys, self, p, dim, keepdim);
   }
 };
 
@@ -61,10 +54,6 @@ struct norm_ScalarOpt_dim_dtype {
                      bool keepdim, ScalarType dtype) {
     return table(dispatch_keys(self), self, p, dim, keepdim, dtype);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const std::optional<Scalar>& p,
-                           IntArrayRef dim, bool keepdim, ScalarType dtype) {
-    return table(keys, self, p, dim, keepdim, dtype);
-  }
 };
 
 // norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor
@@ -78,10 +67,6 @@ struct norm_ScalarOpt_dtype {
 
   static Tensor call(const Tensor& self, const std::optional<Scalar>& p, ScalarType dtype) {
     return table(dispatch_keys(self), self, p, dtype);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const std::optional<Scalar>& p,
-                           ScalarType dtype) {
-    return table(keys, self, p, dtype);
   }
 };
 
@@ -100,10 +85,6 @@ struct norm_ScalarOpt_dtype_out {
                       Tensor& out) {
     return table(dispatch_keys(self, out), self, p, dtype, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const std::optional<Scalar>& p,
-                            ScalarType dtype, Tensor& out) {
-    return table(keys, self, p, dtype, out);
-  }
 };
 
 // norm.Scalar_out(Tensor self, Scalar p=2, *, Tensor(a!) out) -> Tensor(a!)
@@ -117,9 +98,6 @@ struct norm_Scalar_out {
 
   static Tensor& call(const Tensor& self, const Scalar& p, Tensor& out) {
     return table(dispatch_keys(self, out), self, p, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& p, Tensor& out) {
-    return table(keys, self, p, out);
   }
 };
 
@@ -139,10 +117,6 @@ struct norm_dtype_out {
                       bool keepdim, ScalarType dtype, Tensor& out) {
     return table(dispatch_keys(self, out), self, p, dim, keepdim, dtype, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const std::optional<Scalar>& p,
-                            IntArrayRef dim, bool keepdim, ScalarType dtype, Tensor& out) {
-    return table(keys, self, p, dim, keepdim, dtype, out);
-  }
 };
 
 // norm.out(Tensor self, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -158,10 +132,6 @@ struct norm_out {
   static Tensor& call(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
                       bool keepdim, Tensor& out) {
     return table(dispatch_keys(self, out), self, p, dim, keepdim, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const std::optional<Scalar>& p,
-                            IntArrayRef dim, bool keepdim, Tensor& out) {
-    return table(keys, self, p, dim, keepdim, out);
   }
 };
 

@@ -23,10 +23,6 @@ struct normal_ {
   static Tensor& call(Tensor& self, double mean, double std, std::optional<Generator> generator) {
     return table(dispatch_keys(self), self, mean, std, generator);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, double mean, double std,
-                            std::optional<Generator> generator) {
-    return table(keys, self, mean, std, generator);
-  }
 };
 
 }  // namespace _ops

@@ -22,9 +22,6 @@ struct outer {
   static Tensor call(const Tensor& self, const Tensor& vec2) {
     return table(dispatch_keys(self, vec2), self, vec2);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& vec2) {
-    return table(keys, self, vec2);
-  }
 };
 
 // outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)
@@ -38,10 +35,6 @@ struct outer_out {
 
   static Tensor& call(const Tensor& self, const Tensor& vec2, Tensor& out) {
     return table(dispatch_keys(self, vec2, out), self, vec2, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& vec2,
-                            Tensor& out) {
-    return table(keys, self, vec2, out);
   }
 };
 

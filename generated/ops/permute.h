@@ -22,9 +22,6 @@ struct permute {
   static Tensor call(const Tensor& self, IntArrayRef dims) {
     return table(dispatch_keys(self), self, dims);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef dims) {
-    return table(keys, self, dims);
-  }
 };
 
 }  // namespace _ops

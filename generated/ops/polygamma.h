@@ -20,9 +20,6 @@ struct polygamma {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor call(int64_t n, const Tensor& self) { return table(dispatch_keys(self), n, self); }
-  static Tensor redispatch(DispatchKeySet keys, int64_t n, const Tensor& self) {
-    return table(keys, n, self);
-  }
 };
 
 // polygamma_(Tensor(a!) self, int n) -> Tensor(a!)
@@ -35,9 +32,6 @@ struct polygamma_ {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor& call(Tensor& self, int64_t n) { return table(dispatch_keys(self), self, n); }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, int64_t n) {
-    return table(keys, self, n);
-  }
 };
 
 // polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -51,9 +45,6 @@ struct polygamma_out {
 
   static Tensor& call(int64_t n, const Tensor& self, Tensor& out) {
     return table(dispatch_keys(self, out), n, self, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, int64_t n, const Tensor& self, Tensor& out) {
-    return table(keys, n, self, out);
   }
 };
 

@@ -22,10 +22,6 @@ struct polygamma_backward {
   static Tensor call(const Tensor& grad_output, const Tensor& self, int64_t n) {
     return table(dispatch_keys(grad_output, self), grad_output, self, n);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                           int64_t n) {
-    return table(keys, grad_output, self, n);
-  }
 };
 
 }  // namespace _ops

@@ -20,7 +20,6 @@ struct positive {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor call(const Tensor& self) { return table(dispatch_keys(self), self); }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self) { return table(keys, self); }
 };
 
 }  // namespace _ops

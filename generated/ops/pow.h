@@ -22,9 +22,6 @@ struct pow_Scalar {
   static Tensor call(const Scalar& self, const Tensor& exponent) {
     return table(dispatch_keys(exponent), self, exponent);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Scalar& self, const Tensor& exponent) {
-    return table(keys, self, exponent);
-  }
 };
 
 // pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
@@ -38,9 +35,6 @@ struct pow_Tensor_Scalar {
 
   static Tensor call(const Tensor& self, const Scalar& exponent) {
     return table(dispatch_keys(self), self, exponent);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& exponent) {
-    return table(keys, self, exponent);
   }
 };
 
@@ -56,9 +50,6 @@ struct pow_Tensor_Tensor {
   static Tensor call(const Tensor& self, const Tensor& exponent) {
     return table(dispatch_keys(self, exponent), self, exponent);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& exponent) {
-    return table(keys, self, exponent);
-  }
 };
 
 // pow_.Tensor_Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
@@ -72,9 +63,6 @@ struct pow__Tensor_Scalar {
 
   static Tensor& call(Tensor& self, const Scalar& exponent) {
     return table(dispatch_keys(self), self, exponent);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Scalar& exponent) {
-    return table(keys, self, exponent);
   }
 };
 
@@ -90,9 +78,6 @@ struct pow__Tensor_Tensor {
   static Tensor& call(Tensor& self, const Tensor& exponent) {
     return table(dispatch_keys(self, exponent), self, exponent);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& exponent) {
-    return table(keys, self, exponent);
-  }
 };
 
 // pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
@@ -106,10 +91,6 @@ struct pow_Scalar_out {
 
   static Tensor& call(const Scalar& self, const Tensor& exponent, Tensor& out) {
     return table(dispatch_keys(exponent, out), self, exponent, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Scalar& self, const Tensor& exponent,
-                            Tensor& out) {
-    return table(keys, self, exponent, out);
   }
 };
 
@@ -125,10 +106,6 @@ struct pow_Tensor_Scalar_out {
   static Tensor& call(const Tensor& self, const Scalar& exponent, Tensor& out) {
     return table(dispatch_keys(self, out), self, exponent, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& exponent,
-                            Tensor& out) {
-    return table(keys, self, exponent, out);
-  }
 };
 
 // pow.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
@@ -142,10 +119,6 @@ struct pow_Tensor_Tensor_out {
 
   static Tensor& call(const Tensor& self, const Tensor& exponent, Tensor& out) {
     return table(dispatch_keys(self, exponent, out), self, exponent, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& exponent,
-                            Tensor& out) {
-    return table(keys, self, exponent, out);
   }
 };
 

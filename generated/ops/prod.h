@@ -22,10 +22,6 @@ struct prod {
   static Tensor call(const Tensor& self, std::optional<ScalarType> dtype) {
     return table(dispatch_keys(self), self, dtype);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self,
-                           std::optional<ScalarType> dtype) {
-    return table(keys, self, dtype);
-  }
 };
 
 // prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
@@ -41,10 +37,6 @@ struct prod_dim_int {
   static Tensor call(const Tensor& self, int64_t dim, bool keepdim,
                      std::optional<ScalarType> dtype) {
     return table(dispatch_keys(self), self, dim, keepdim, dtype);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim, bool keepdim,
-                           std::optional<ScalarType> dtype) {
-    return table(keys, self, dim, keepdim, dtype);
   }
 };
 
@@ -63,10 +55,6 @@ struct prod_int_out {
                       std::optional<ScalarType> dtype, Tensor& out) {
     return table(dispatch_keys(self, out), self, dim, keepdim, dtype, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim, bool keepdim,
-                            std::optional<ScalarType> dtype, Tensor& out) {
-    return table(keys, self, dim, keepdim, dtype, out);
-  }
 };
 
 // prod.out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)
@@ -80,10 +68,6 @@ struct prod_out {
 
   static Tensor& call(const Tensor& self, std::optional<ScalarType> dtype, Tensor& out) {
     return table(dispatch_keys(self, out), self, dtype, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self,
-                            std::optional<ScalarType> dtype, Tensor& out) {
-    return table(keys, self, dtype, out);
   }
 };
 

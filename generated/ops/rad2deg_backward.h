@@ -22,9 +22,6 @@ struct rad2deg_backward {
   static Tensor call(const Tensor& grad_output) {
     return table(dispatch_keys(grad_output), grad_output);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output) {
-    return table(keys, grad_output);
-  }
 };
 
 }  // namespace _ops

@@ -27,11 +27,6 @@ struct randint {
                      std::optional<bool> pin_memory) {
     return table(dispatch_keys_of_device(device), high, size, dtype, layout, device, pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, int64_t high, IntArrayRef size,
-                           std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                           std::optional<Device> device, std::optional<bool> pin_memory) {
-    return table(keys, high, size, dtype, layout, device, pin_memory);
-  }
 };
 
 // randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=long,
@@ -52,12 +47,6 @@ struct randint_generator {
     return table(dispatch_keys_of_device(device), high, size, generator, dtype, layout, device,
                  pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, int64_t high, IntArrayRef size,
-                           std::optional<Generator> generator, std::optional<ScalarType> dtype,
-                           std::optional<Layout> layout, std::optional<Device> device,
-                           std::optional<bool> pin_memory) {
-    return table(keys, high, size, generator, dtype, layout, device, pin_memory);
-  }
 };
 
 // randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout?
@@ -77,11 +66,6 @@ struct randint_low {
                      std::optional<bool> pin_memory) {
     return table(dispatch_keys_of_device(device), low, high, size, dtype, layout, device,
                  pin_memory);
-  }
-  static Tensor redispatch(DispatchKeySet keys, int64_t low, int64_t high, IntArrayRef size,
-                           std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                           std::optional<Device> device, std::optional<bool> pin_memory) {
-    return table(keys, low, high, size, dtype, layout, device, pin_memory);
   }
 };
 
@@ -107,12 +91,6 @@ struct randint_low_generator {
     return table(dispatch_keys_of_device(device), low, high, size, generator, dtype, layout, device,
                  pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, int64_t low, int64_t high, IntArrayRef size,
-                           std::optional<Generator> generator, std::optional<ScalarType> dtype,
-                           std::optional<Layout> layout, std::optional<Device> device,
-                           std::optional<bool> pin_memory) {
-    return table(keys, low, high, size, generator, dtype, layout, device, pin_memory);
-  }
 };
 
 // randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) ->
@@ -129,10 +107,6 @@ struct randint_generator_out {
   static Tensor& call(int64_t high, IntArrayRef size, std::optional<Generator> generator,
                       Tensor& out) {
     return table(dispatch_keys(out), high, size, generator, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, int64_t high, IntArrayRef size,
-                            std::optional<Generator> generator, Tensor& out) {
-    return table(keys, high, size, generator, out);
   }
 };
 
@@ -151,10 +125,6 @@ struct randint_low_generator_out {
                       std::optional<Generator> generator, Tensor& out) {
     return table(dispatch_keys(out), low, high, size, generator, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, int64_t low, int64_t high, IntArrayRef size,
-                            std::optional<Generator> generator, Tensor& out) {
-    return table(keys, low, high, size, generator, out);
-  }
 };
 
 // randint.low_out(SymInt low, SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
@@ -169,10 +139,6 @@ struct randint_low_out {
   static Tensor& call(int64_t low, int64_t high, IntArrayRef size, Tensor& out) {
     return table(dispatch_keys(out), low, high, size, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, int64_t low, int64_t high, IntArrayRef size,
-                            Tensor& out) {
-    return table(keys, low, high, size, out);
-  }
 };
 
 // randint.out(SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
@@ -186,9 +152,6 @@ struct randint_out {
 
   static Tensor& call(int64_t high, IntArrayRef size, Tensor& out) {
     return table(dispatch_keys(out), high, size, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, int64_t high, IntArrayRef size, Tensor& out) {
-    return table(keys, high, size, out);
   }
 };
 

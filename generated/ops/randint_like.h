@@ -27,12 +27,6 @@ struct randint_like {
                      std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
     return table(dispatch_keys(self), self, high, dtype, layout, device, pin_memory, memory_format);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t high,
-                           std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                           std::optional<Device> device, std::optional<bool> pin_memory,
-                           std::optional<MemoryFormat> memory_format) {
-    return table(keys, self, high, dtype, layout, device, pin_memory, memory_format);
-  }
 };
 
 // randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout?
@@ -55,12 +49,6 @@ struct randint_like_low_dtype {
                      std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
     return table(dispatch_keys(self), self, low, high, dtype, layout, device, pin_memory,
                  memory_format);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t low, int64_t high,
-                           std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                           std::optional<Device> device, std::optional<bool> pin_memory,
-                           std::optional<MemoryFormat> memory_format) {
-    return table(keys, self, low, high, dtype, layout, device, pin_memory, memory_format);
   }
 };
 

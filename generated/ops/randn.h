@@ -27,11 +27,6 @@ struct randn {
                      std::optional<bool> pin_memory) {
     return table(dispatch_keys_of_device(device), size, dtype, layout, device, pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, IntArrayRef size, std::optional<ScalarType> dtype,
-                           std::optional<Layout> layout, std::optional<Device> device,
-                           std::optional<bool> pin_memory) {
-    return table(keys, size, dtype, layout, device, pin_memory);
-  }
 };
 
 // randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout?
@@ -52,12 +47,6 @@ struct randn_generator {
     return table(dispatch_keys_of_device(device), size, generator, dtype, layout, device,
                  pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, IntArrayRef size,
-                           std::optional<Generator> generator, std::optional<ScalarType> dtype,
-                           std::optional<Layout> layout, std::optional<Device> device,
-                           std::optional<bool> pin_memory) {
-    return table(keys, size, generator, dtype, layout, device, pin_memory);
-  }
 };
 
 // randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
@@ -72,10 +61,6 @@ struct randn_generator_out {
   static Tensor& call(IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
     return table(dispatch_keys(out), size, generator, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, IntArrayRef size,
-                            std::optional<Generator> generator, Tensor& out) {
-    return table(keys, size, generator, out);
-  }
 };
 
 // randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
@@ -89,9 +74,6 @@ struct randn_out {
 
   static Tensor& call(IntArrayRef size, Tensor& out) {
     return table(dispatch_keys(out), size, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, IntArrayRef size, Tensor& out) {
-    return table(keys, size, out);
   }
 };
 

@@ -22,9 +22,6 @@ struct random_ {
   static Tensor& call(Tensor& self, std::optional<Generator> generator) {
     return table(dispatch_keys(self), self, generator);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, std::optional<Generator> generator) {
-    return table(keys, self, generator);
-  }
 };
 
 // random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)
@@ -41,10 +38,6 @@ struct random__from {
                       std::optional<Generator> generator) {
     return table(dispatch_keys(self), self, from, to, generator);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, int64_t from,
-                            std::optional<int64_t> to, std::optional<Generator> generator) {
-    return table(keys, self, from, to, generator);
-  }
 };
 
 // random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)
@@ -58,10 +51,6 @@ struct random__to {
 
   static Tensor& call(Tensor& self, int64_t to, std::optional<Generator> generator) {
     return table(dispatch_keys(self), self, to, generator);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, int64_t to,
-                            std::optional<Generator> generator) {
-    return table(keys, self, to, generator);
   }
 };
 

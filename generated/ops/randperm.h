@@ -26,11 +26,6 @@ struct randperm {
                      std::optional<Device> device, std::optional<bool> pin_memory) {
     return table(dispatch_keys_of_device(device), n, dtype, layout, device, pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, int64_t n, std::optional<ScalarType> dtype,
-                           std::optional<Layout> layout, std::optional<Device> device,
-                           std::optional<bool> pin_memory) {
-    return table(keys, n, dtype, layout, device, pin_memory);
-  }
 };
 
 // randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=long, Layout?
@@ -50,11 +45,6 @@ struct randperm_generator {
                      std::optional<bool> pin_memory) {
     return table(dispatch_keys_of_device(device), n, generator, dtype, layout, device, pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, int64_t n, std::optional<Generator> generator,
-                           std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                           std::optional<Device> device, std::optional<bool> pin_memory) {
-    return table(keys, n, generator, dtype, layout, device, pin_memory);
-  }
 };
 
 // randperm.generator_out(SymInt n, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
@@ -69,10 +59,6 @@ struct randperm_generator_out {
   static Tensor& call(int64_t n, std::optional<Generator> generator, Tensor& out) {
     return table(dispatch_keys(out), n, generator, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, int64_t n, std::optional<Generator> generator,
-                            Tensor& out) {
-    return table(keys, n, generator, out);
-  }
 };
 
 // randperm.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)
@@ -85,9 +71,6 @@ struct randperm_out {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor& call(int64_t n, Tensor& out) { return table(dispatch_keys(out), n, out); }
-  static Tensor& redispatch(DispatchKeySet keys, int64_t n, Tensor& out) {
-    return table(keys, n, out);
-  }
 };
 
 }  // namespace _ops

@@ -22,9 +22,6 @@ struct relu_backward {
   static Tensor call(const Tensor& grad_output, const Tensor& output) {
     return table(dispatch_keys(grad_output, output), grad_output, output);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& output) {
-    return table(keys, grad_output, output);
-  }
 };
 
 }  // namespace _ops

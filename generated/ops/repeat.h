@@ -22,9 +22,6 @@ struct repeat {
   static Tensor call(const Tensor& self, IntArrayRef repeats) {
     return table(dispatch_keys(self), self, repeats);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef repeats) {
-    return table(keys, self, repeats);
-  }
 };
 
 // repeat.out(Tensor self, SymInt[] repeats, *, Tensor(a!) out) -> Tensor(a!)
@@ -38,10 +35,6 @@ struct repeat_out {
 
   static Tensor& call(const Tensor& self, IntArrayRef repeats, Tensor& out) {
     return table(dispatch_keys(self, out), self, repeats, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef repeats,
-                            Tensor& out) {
-    return table(keys, self, repeats, out);
   }
 };
 

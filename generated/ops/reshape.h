@@ -22,9 +22,6 @@ struct reshape {
   static Tensor call(const Tensor& self, IntArrayRef shape) {
     return table(dispatch_keys(self), self, shape);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef shape) {
-    return table(keys, self, shape);
-  }
 };
 
 }  // namespace _ops

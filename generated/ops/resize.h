@@ -22,10 +22,6 @@ struct resize_ {
   static Tensor& call(Tensor& self, IntArrayRef size, std::optional<MemoryFormat> memory_format) {
     return table(dispatch_keys(self), self, size, memory_format);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, IntArrayRef size,
-                            std::optional<MemoryFormat> memory_format) {
-    return table(keys, self, size, memory_format);
-  }
 };
 
 }  // namespace _ops

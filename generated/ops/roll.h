@@ -22,10 +22,6 @@ struct roll {
   static Tensor call(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
     return table(dispatch_keys(self), self, shifts, dims);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef shifts,
-                           IntArrayRef dims) {
-    return table(keys, self, shifts, dims);
-  }
 };
 
 // roll.out(Tensor self, SymInt[1] shifts, int[1] dims=[], *, Tensor(a!) out) -> Tensor(a!)
@@ -39,10 +35,6 @@ struct roll_out {
 
   static Tensor& call(const Tensor& self, IntArrayRef shifts, IntArrayRef dims, Tensor& out) {
     return table(dispatch_keys(self, out), self, shifts, dims, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef shifts,
-                            IntArrayRef dims, Tensor& out) {
-    return table(keys, self, shifts, dims, out);
   }
 };
 

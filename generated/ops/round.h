@@ -20,7 +20,6 @@ struct round {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor call(const Tensor& self) { return table(dispatch_keys(self), self); }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self) { return table(keys, self); }
 };
 
 // round.decimals(Tensor self, *, int decimals) -> Tensor
@@ -35,9 +34,6 @@ struct round_decimals {
   static Tensor call(const Tensor& self, int64_t decimals) {
     return table(dispatch_keys(self), self, decimals);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t decimals) {
-    return table(keys, self, decimals);
-  }
 };
 
 // round_(Tensor(a!) self) -> Tensor(a!)
@@ -50,7 +46,6 @@ struct round_ {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor& call(Tensor& self) { return table(dispatch_keys(self), self); }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self) { return table(keys, self); }
 };
 
 // round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)
@@ -64,9 +59,6 @@ struct round__decimals {
 
   static Tensor& call(Tensor& self, int64_t decimals) {
     return table(dispatch_keys(self), self, decimals);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, int64_t decimals) {
-    return table(keys, self, decimals);
   }
 };
 
@@ -82,10 +74,6 @@ struct round_decimals_out {
   static Tensor& call(const Tensor& self, int64_t decimals, Tensor& out) {
     return table(dispatch_keys(self, out), self, decimals, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, int64_t decimals,
-                            Tensor& out) {
-    return table(keys, self, decimals, out);
-  }
 };
 
 // round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -99,9 +87,6 @@ struct round_out {
 
   static Tensor& call(const Tensor& self, Tensor& out) {
     return table(dispatch_keys(self, out), self, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, Tensor& out) {
-    return table(keys, self, out);
   }
 };
 

@@ -26,11 +26,6 @@ struct scalar_tensor {
                      std::optional<Device> device, std::optional<bool> pin_memory) {
     return table(dispatch_keys_of_device(device), s, dtype, layout, device, pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Scalar& s, std::optional<ScalarType> dtype,
-                           std::optional<Layout> layout, std::optional<Device> device,
-                           std::optional<bool> pin_memory) {
-    return table(keys, s, dtype, layout, device, pin_memory);
-  }
 };
 
 }  // namespace _ops

@@ -22,10 +22,6 @@ struct scatter_src {
   static Tensor call(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
     return table(dispatch_keys(self, index, src), self, dim, index, src);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                           const Tensor& index, const Tensor& src) {
-    return table(keys, self, dim, index, src);
-  }
 };
 
 // scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
@@ -39,10 +35,6 @@ struct scatter_value {
 
   static Tensor call(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
     return table(dispatch_keys(self, index), self, dim, index, value);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                           const Tensor& index, const Scalar& value) {
-    return table(keys, self, dim, index, value);
   }
 };
 
@@ -58,10 +50,6 @@ struct scatter__src {
   static Tensor& call(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
     return table(dispatch_keys(self, index, src), self, dim, index, src);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, int64_t dim, const Tensor& index,
-                            const Tensor& src) {
-    return table(keys, self, dim, index, src);
-  }
 };
 
 // scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)
@@ -75,10 +63,6 @@ struct scatter__value {
 
   static Tensor& call(Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
     return table(dispatch_keys(self, index), self, dim, index, value);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, int64_t dim, const Tensor& index,
-                            const Scalar& value) {
-    return table(keys, self, dim, index, value);
   }
 };
 
@@ -96,10 +80,6 @@ struct scatter_src_out {
                       Tensor& out) {
     return table(dispatch_keys(self, index, src, out), self, dim, index, src, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                            const Tensor& index, const Tensor& src, Tensor& out) {
-    return table(keys, self, dim, index, src, out);
-  }
 };
 
 // scatter.value_out(Tensor self, int dim, Tensor index, Scalar value, *, Tensor(a!) out) ->
@@ -116,10 +96,6 @@ struct scatter_value_out {
   static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value,
                       Tensor& out) {
     return table(dispatch_keys(self, index, out), self, dim, index, value, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                            const Tensor& index, const Scalar& value, Tensor& out) {
-    return table(keys, self, dim, index, value, out);
   }
 };
 

@@ -22,10 +22,6 @@ struct scatter_add {
   static Tensor call(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
     return table(dispatch_keys(self, index, src), self, dim, index, src);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                           const Tensor& index, const Tensor& src) {
-    return table(keys, self, dim, index, src);
-  }
 };
 
 // scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
@@ -39,10 +35,6 @@ struct scatter_add_ {
 
   static Tensor& call(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
     return table(dispatch_keys(self, index, src), self, dim, index, src);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, int64_t dim, const Tensor& index,
-                            const Tensor& src) {
-    return table(keys, self, dim, index, src);
   }
 };
 
@@ -59,10 +51,6 @@ struct scatter_add_out {
   static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                       Tensor& out) {
     return table(dispatch_keys(self, index, src, out), self, dim, index, src, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                            const Tensor& index, const Tensor& src, Tensor& out) {
-    return table(keys, self, dim, index, src, out);
   }
 };
 

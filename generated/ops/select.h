@@ -22,9 +22,6 @@ struct select_int {
   static Tensor call(const Tensor& self, int64_t dim, int64_t index) {
     return table(dispatch_keys(self), self, dim, index);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim, int64_t index) {
-    return table(keys, self, dim, index);
-  }
 };
 
 }  // namespace _ops

@@ -23,10 +23,6 @@ struct select_backward {
                      int64_t index) {
     return table(dispatch_keys(grad_output), grad_output, input_sizes, dim, index);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, IntArrayRef input_sizes,
-                           int64_t dim, int64_t index) {
-    return table(keys, grad_output, input_sizes, dim, index);
-  }
 };
 
 }  // namespace _ops

@@ -22,9 +22,6 @@ struct selu_backward {
   static Tensor call(const Tensor& grad_output, const Tensor& self) {
     return table(dispatch_keys(grad_output, self), grad_output, self);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self) {
-    return table(keys, grad_output, self);
-  }
 };
 
 }  // namespace _ops

@@ -26,10 +26,6 @@ struct slice_Tensor {
                      std::optional<int64_t> end, int64_t step) {
     return table(dispatch_keys(self), self, dim, start, end, step);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                           std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
-    return table(keys, self, dim, start, end, step);
-  }
 };
 
 }  // namespace _ops

@@ -25,10 +25,6 @@ struct slice_backward {
                      int64_t end, int64_t step) {
     return table(dispatch_keys(grad_output), grad_output, input_sizes, dim, start, end, step);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, IntArrayRef input_sizes,
-                           int64_t dim, int64_t start, int64_t end, int64_t step) {
-    return table(keys, grad_output, input_sizes, dim, start, end, step);
-  }
 };
 
 }  // namespace _ops

@@ -22,10 +22,6 @@ struct smooth_l1_loss {
   static Tensor call(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
     return table(dispatch_keys(self, target), self, target, reduction, beta);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                           int64_t reduction, double beta) {
-    return table(keys, self, target, reduction, beta);
-  }
 };
 
 // smooth_l1_loss.out(Tensor self, Tensor target, int reduction=Mean, float beta=1.0, *, Tensor(a!)
@@ -42,10 +38,6 @@ struct smooth_l1_loss_out {
   static Tensor& call(const Tensor& self, const Tensor& target, int64_t reduction, double beta,
                       Tensor& out) {
     return table(dispatch_keys(self, target, out), self, target, reduction, beta, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& target,
-                            int64_t reduction, double beta, Tensor& out) {
-    return table(keys, self, target, reduction, beta, out);
   }
 };
 

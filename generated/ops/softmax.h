@@ -22,10 +22,6 @@ struct softmax_int {
   static Tensor call(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
     return table(dispatch_keys(self), self, dim, dtype);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                           std::optional<ScalarType> dtype) {
-    return table(keys, self, dim, dtype);
-  }
 };
 
 // softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)
@@ -41,10 +37,6 @@ struct softmax_int_out {
   static Tensor& call(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype,
                       Tensor& out) {
     return table(dispatch_keys(self, out), self, dim, dtype, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                            std::optional<ScalarType> dtype, Tensor& out) {
-    return table(keys, self, dim, dtype, out);
   }
 };
 

@@ -22,10 +22,6 @@ struct softplus {
   static Tensor call(const Tensor& self, const Scalar& beta, const Scalar& threshold) {
     return table(dispatch_keys(self), self, beta, threshold);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& beta,
-                           const Scalar& threshold) {
-    return table(keys, self, beta, threshold);
-  }
 };
 
 // softplus_(Tensor(a!) self, Scalar beta=1, Scalar threshold=20) -> Tensor(a!)
@@ -39,10 +35,6 @@ struct softplus_ {
 
   static Tensor& call(Tensor& self, const Scalar& beta, const Scalar& threshold) {
     return table(dispatch_keys(self), self, beta, threshold);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Scalar& beta,
-                            const Scalar& threshold) {
-    return table(keys, self, beta, threshold);
   }
 };
 
@@ -59,10 +51,6 @@ struct softplus_out {
   static Tensor& call(const Tensor& self, const Scalar& beta, const Scalar& threshold,
                       Tensor& out) {
     return table(dispatch_keys(self, out), self, beta, threshold, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& beta,
-                            const Scalar& threshold, Tensor& out) {
-    return table(keys, self, beta, threshold, out);
   }
 };
 

@@ -24,10 +24,6 @@ struct softplus_backward {
                      const Scalar& threshold) {
     return table(dispatch_keys(grad_output, self), grad_output, self, beta, threshold);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                           const Scalar& beta, const Scalar& threshold) {
-    return table(keys, grad_output, self, beta, threshold);
-  }
 };
 
 }  // namespace _ops

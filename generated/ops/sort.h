@@ -22,10 +22,6 @@ struct sort {
   static std::tuple<Tensor, Tensor> call(const Tensor& self, int64_t dim, bool descending) {
     return table(dispatch_keys(self), self, dim, descending);
   }
-  static std::tuple<Tensor, Tensor> redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                                               bool descending) {
-    return table(keys, self, dim, descending);
-  }
 };
 
 // sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values,
@@ -43,11 +39,6 @@ struct sort_stable {
                                          int64_t dim, bool descending) {
     return table(dispatch_keys(self), self, stable, dim, descending);
   }
-  static std::tuple<Tensor, Tensor> redispatch(DispatchKeySet keys, const Tensor& self,
-                                               std::optional<bool> stable, int64_t dim,
-                                               bool descending) {
-    return table(keys, self, stable, dim, descending);
-  }
 };
 
 // sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!)
@@ -64,11 +55,6 @@ struct sort_values {
   static std::tuple<Tensor&, Tensor&> call(const Tensor& self, int64_t dim, bool descending,
                                            Tensor& values, Tensor& indices) {
     return table(dispatch_keys(self, values, indices), self, dim, descending, values, indices);
-  }
-  static std::tuple<Tensor&, Tensor&> redispatch(DispatchKeySet keys, const Tensor& self,
-                                                 int64_t dim, bool descending, Tensor& values,
-                                                 Tensor& indices) {
-    return table(keys, self, dim, descending, values, indices);
   }
 };
 
@@ -89,11 +75,6 @@ struct sort_values_stable {
                                            Tensor& indices) {
     return table(dispatch_keys(self, values, indices), self, stable, dim, descending, values,
                  indices);
-  }
-  static std::tuple<Tensor&, Tensor&> redispatch(DispatchKeySet keys, const Tensor& self,
-                                                 std::optional<bool> stable, int64_t dim,
-                                                 bool descending, Tensor& values, Tensor& indices) {
-    return table(keys, self, stable, dim, descending, values, indices);
   }
 };
 

@@ -22,10 +22,6 @@ struct special_i0e_backward {
   static Tensor call(const Tensor& grad_output, const Tensor& self, const Tensor& output) {
     return table(dispatch_keys(grad_output, self, output), grad_output, self, output);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                           const Tensor& output) {
-    return table(keys, grad_output, self, output);
-  }
 };
 
 }  // namespace _ops

@@ -20,7 +20,6 @@ struct special_log_ndtr {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor call(const Tensor& self) { return table(dispatch_keys(self), self); }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self) { return table(keys, self); }
 };
 
 // special_log_ndtr_(Tensor(a!) self) -> Tensor(a!)
@@ -33,7 +32,6 @@ struct special_log_ndtr_ {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor& call(Tensor& self) { return table(dispatch_keys(self), self); }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self) { return table(keys, self); }
 };
 
 // special_log_ndtr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -47,9 +45,6 @@ struct special_log_ndtr_out {
 
   static Tensor& call(const Tensor& self, Tensor& out) {
     return table(dispatch_keys(self, out), self, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, Tensor& out) {
-    return table(keys, self, out);
   }
 };
 

@@ -22,9 +22,6 @@ struct special_logit {
   static Tensor call(const Tensor& self, std::optional<double> eps) {
     return table(dispatch_keys(self), self, eps);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, std::optional<double> eps) {
-    return table(keys, self, eps);
-  }
 };
 
 // special_logit.out(Tensor self, float? eps=None, *, Tensor(a!) out) -> Tensor(a!)
@@ -38,10 +35,6 @@ struct special_logit_out {
 
   static Tensor& call(const Tensor& self, std::optional<double> eps, Tensor& out) {
     return table(dispatch_keys(self, out), self, eps, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, std::optional<double> eps,
-                            Tensor& out) {
-    return table(keys, self, eps, out);
   }
 };
 

@@ -20,9 +20,6 @@ struct special_polygamma {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor call(int64_t n, const Tensor& self) { return table(dispatch_keys(self), n, self); }
-  static Tensor redispatch(DispatchKeySet keys, int64_t n, const Tensor& self) {
-    return table(keys, n, self);
-  }
 };
 
 // special_polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -36,9 +33,6 @@ struct special_polygamma_out {
 
   static Tensor& call(int64_t n, const Tensor& self, Tensor& out) {
     return table(dispatch_keys(self, out), n, self, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, int64_t n, const Tensor& self, Tensor& out) {
-    return table(keys, n, self, out);
   }
 };
 

@@ -22,9 +22,6 @@ struct special_round {
   static Tensor call(const Tensor& self, int64_t decimals) {
     return table(dispatch_keys(self), self, decimals);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t decimals) {
-    return table(keys, self, decimals);
-  }
 };
 
 // special_round.out(Tensor self, *, int decimals=0, Tensor(a!) out) -> Tensor(a!)
@@ -38,10 +35,6 @@ struct special_round_out {
 
   static Tensor& call(const Tensor& self, int64_t decimals, Tensor& out) {
     return table(dispatch_keys(self, out), self, decimals, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, int64_t decimals,
-                            Tensor& out) {
-    return table(keys, self, decimals, out);
   }
 };
 

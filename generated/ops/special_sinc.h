@@ -20,7 +20,6 @@ struct special_sinc {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor call(const Tensor& self) { return table(dispatch_keys(self), self); }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self) { return table(keys, self); }
 };
 
 // special_sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -34,9 +33,6 @@ struct special_sinc_out {
 
   static Tensor& call(const Tensor& self, Tensor& out) {
     return table(dispatch_keys(self, out), self, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, Tensor& out) {
-    return table(keys, self, out);
   }
 };
 

@@ -22,9 +22,6 @@ struct special_xlog1py {
   static Tensor call(const Tensor& self, const Tensor& other) {
     return table(dispatch_keys(self, other), self, other);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other) {
-    return table(keys, self, other);
-  }
 };
 
 // special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor
@@ -38,9 +35,6 @@ struct special_xlog1py_other_scalar {
 
   static Tensor call(const Tensor& self, const Scalar& other) {
     return table(dispatch_keys(self), self, other);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other) {
-    return table(keys, self, other);
   }
 };
 
@@ -56,9 +50,6 @@ struct special_xlog1py_self_scalar {
   static Tensor call(const Scalar& self, const Tensor& other) {
     return table(dispatch_keys(other), self, other);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Scalar& self, const Tensor& other) {
-    return table(keys, self, other);
-  }
 };
 
 // special_xlog1py_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -72,9 +63,6 @@ struct special_xlog1py_ {
 
   static Tensor& call(Tensor& self, const Tensor& other) {
     return table(dispatch_keys(self, other), self, other);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& other) {
-    return table(keys, self, other);
   }
 };
 
@@ -91,10 +79,6 @@ struct special_xlog1py_other_scalar_out {
   static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out) {
     return table(dispatch_keys(self, out), self, other, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other,
-                            Tensor& out) {
-    return table(keys, self, other, out);
-  }
 };
 
 // special_xlog1py.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -108,10 +92,6 @@ struct special_xlog1py_out {
 
   static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
     return table(dispatch_keys(self, other, out), self, other, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other,
-                            Tensor& out) {
-    return table(keys, self, other, out);
   }
 };
 
@@ -127,10 +107,6 @@ struct special_xlog1py_self_scalar_out {
 
   static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out) {
     return table(dispatch_keys(other, out), self, other, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Scalar& self, const Tensor& other,
-                            Tensor& out) {
-    return table(keys, self, other, out);
   }
 };
 

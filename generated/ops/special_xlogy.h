@@ -22,9 +22,6 @@ struct special_xlogy {
   static Tensor call(const Tensor& self, const Tensor& other) {
     return table(dispatch_keys(self, other), self, other);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other) {
-    return table(keys, self, other);
-  }
 };
 
 // special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor
@@ -38,9 +35,6 @@ struct special_xlogy_other_scalar {
 
   static Tensor call(const Tensor& self, const Scalar& other) {
     return table(dispatch_keys(self), self, other);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other) {
-    return table(keys, self, other);
   }
 };
 
@@ -56,9 +50,6 @@ struct special_xlogy_self_scalar {
   static Tensor call(const Scalar& self, const Tensor& other) {
     return table(dispatch_keys(other), self, other);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Scalar& self, const Tensor& other) {
-    return table(keys, self, other);
-  }
 };
 
 // special_xlogy.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
@@ -72,10 +63,6 @@ struct special_xlogy_other_scalar_out {
 
   static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out) {
     return table(dispatch_keys(self, out), self, other, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other,
-                            Tensor& out) {
-    return table(keys, self, other, out);
   }
 };
 
@@ -91,10 +78,6 @@ struct special_xlogy_out {
   static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
     return table(dispatch_keys(self, other, out), self, other, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other,
-                            Tensor& out) {
-    return table(keys, self, other, out);
-  }
 };
 
 // special_xlogy.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -108,10 +91,6 @@ struct special_xlogy_self_scalar_out {
 
   static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out) {
     return table(dispatch_keys(other, out), self, other, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Scalar& self, const Tensor& other,
-                            Tensor& out) {
-    return table(keys, self, other, out);
   }
 };
 

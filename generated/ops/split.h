@@ -22,10 +22,6 @@ struct split_Tensor {
   static std::vector<Tensor> call(const Tensor& self, int64_t split_size, int64_t dim) {
     return table(dispatch_keys(self), self, split_size, dim);
   }
-  static std::vector<Tensor> redispatch(DispatchKeySet keys, const Tensor& self, int64_t split_size,
-                                        int64_t dim) {
-    return table(keys, self, split_size, dim);
-  }
 };
 
 // split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]
@@ -39,10 +35,6 @@ struct split_sizes {
 
   static std::vector<Tensor> call(const Tensor& self, IntArrayRef split_size, int64_t dim) {
     return table(dispatch_keys(self), self, split_size, dim);
-  }
-  static std::vector<Tensor> redispatch(DispatchKeySet keys, const Tensor& self,
-                                        IntArrayRef split_size, int64_t dim) {
-    return table(keys, self, split_size, dim);
   }
 };
 

@@ -22,10 +22,6 @@ struct split_with_sizes {
   static std::vector<Tensor> call(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
     return table(dispatch_keys(self), self, split_sizes, dim);
   }
-  static std::vector<Tensor> redispatch(DispatchKeySet keys, const Tensor& self,
-                                        IntArrayRef split_sizes, int64_t dim) {
-    return table(keys, self, split_sizes, dim);
-  }
 };
 
 }  // namespace _ops

@@ -20,7 +20,6 @@ struct squeeze {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor call(const Tensor& self) { return table(dispatch_keys(self), self); }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self) { return table(keys, self); }
 };
 
 // squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)
@@ -34,9 +33,6 @@ struct squeeze_dim {
 
   static Tensor call(const Tensor& self, int64_t dim) {
     return table(dispatch_keys(self), self, dim);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim) {
-    return table(keys, self, dim);
   }
 };
 
@@ -52,9 +48,6 @@ struct squeeze_dims {
   static Tensor call(const Tensor& self, IntArrayRef dim) {
     return table(dispatch_keys(self), self, dim);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, IntArrayRef dim) {
-    return table(keys, self, dim);
-  }
 };
 
 // squeeze_(Tensor(a!) self) -> Tensor(a!)
@@ -67,7 +60,6 @@ struct squeeze_ {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor& call(Tensor& self) { return table(dispatch_keys(self), self); }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self) { return table(keys, self); }
 };
 
 // squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)
@@ -80,9 +72,6 @@ struct squeeze__dim {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor& call(Tensor& self, int64_t dim) { return table(dispatch_keys(self), self, dim); }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, int64_t dim) {
-    return table(keys, self, dim);
-  }
 };
 
 // squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)
@@ -96,9 +85,6 @@ struct squeeze__dims {
 
   static Tensor& call(Tensor& self, IntArrayRef dim) {
     return table(dispatch_keys(self), self, dim);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, IntArrayRef dim) {
-    return table(keys, self, dim);
   }
 };
 

@@ -22,9 +22,6 @@ struct std_ {
   static Tensor call(const Tensor& self, bool unbiased) {
     return table(dispatch_keys(self), self, unbiased);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, bool unbiased) {
-    return table(keys, self, unbiased);
-  }
 };
 
 // std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
@@ -42,10 +39,6 @@ struct std_correction {
                      const std::optional<Scalar>& correction, bool keepdim) {
     return table(dispatch_keys(self), self, dim, correction, keepdim);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, OptionalIntArrayRef dim,
-                           const std::optional<Scalar>& correction, bool keepdim) {
-    return table(keys, self, dim, correction, keepdim);
-  }
 };
 
 // std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor
@@ -59,10 +52,6 @@ struct std_dim {
 
   static Tensor call(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {
     return table(dispatch_keys(self), self, dim, unbiased, keepdim);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, OptionalIntArrayRef dim,
-                           bool unbiased, bool keepdim) {
-    return table(keys, self, dim, unbiased, keepdim);
   }
 };
 
@@ -82,10 +71,6 @@ struct std_correction_out {
                       const std::optional<Scalar>& correction, bool keepdim, Tensor& out) {
     return table(dispatch_keys(self, out), self, dim, correction, keepdim, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, OptionalIntArrayRef dim,
-                            const std::optional<Scalar>& correction, bool keepdim, Tensor& out) {
-    return table(keys, self, dim, correction, keepdim, out);
-  }
 };
 
 // std.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) ->
@@ -102,10 +87,6 @@ struct std_out {
   static Tensor& call(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim,
                       Tensor& out) {
     return table(dispatch_keys(self, out), self, dim, unbiased, keepdim, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, OptionalIntArrayRef dim,
-                            bool unbiased, bool keepdim, Tensor& out) {
-    return table(keys, self, dim, unbiased, keepdim, out);
   }
 };
 

@@ -22,10 +22,6 @@ struct sub_Scalar {
   static Tensor call(const Tensor& self, const Scalar& other, const Scalar& alpha) {
     return table(dispatch_keys(self), self, other, alpha);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other,
-                           const Scalar& alpha) {
-    return table(keys, self, other, alpha);
-  }
 };
 
 // sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
@@ -39,10 +35,6 @@ struct sub_Tensor {
 
   static Tensor call(const Tensor& self, const Tensor& other, const Scalar& alpha) {
     return table(dispatch_keys(self, other), self, other, alpha);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other,
-                           const Scalar& alpha) {
-    return table(keys, self, other, alpha);
   }
 };
 
@@ -58,10 +50,6 @@ struct sub__Scalar {
   static Tensor& call(Tensor& self, const Scalar& other, const Scalar& alpha) {
     return table(dispatch_keys(self), self, other, alpha);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Scalar& other,
-                            const Scalar& alpha) {
-    return table(keys, self, other, alpha);
-  }
 };
 
 // sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
@@ -76,10 +64,6 @@ struct sub__Tensor {
   static Tensor& call(Tensor& self, const Tensor& other, const Scalar& alpha) {
     return table(dispatch_keys(self, other), self, other, alpha);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& other,
-                            const Scalar& alpha) {
-    return table(keys, self, other, alpha);
-  }
 };
 
 // sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
@@ -93,10 +77,6 @@ struct sub_out {
 
   static Tensor& call(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out) {
     return table(dispatch_keys(self, other, out), self, other, alpha, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other,
-                            const Scalar& alpha, Tensor& out) {
-    return table(keys, self, other, alpha, out);
   }
 };
 

@@ -22,10 +22,6 @@ struct sum {
   static Tensor call(const Tensor& self, std::optional<ScalarType> dtype) {
     return table(dispatch_keys(self), self, dtype);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self,
-                           std::optional<ScalarType> dtype) {
-    return table(keys, self, dtype);
-  }
 };
 
 // sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) ->
@@ -42,10 +38,6 @@ struct sum_dim_IntList {
   static Tensor call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                      std::optional<ScalarType> dtype) {
     return table(dispatch_keys(self), self, dim, keepdim, dtype);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, OptionalIntArrayRef dim,
-                           bool keepdim, std::optional<ScalarType> dtype) {
-    return table(keys, self, dim, keepdim, dtype);
   }
 };
 
@@ -65,10 +57,6 @@ struct sum_IntList_out {
                       std::optional<ScalarType> dtype, Tensor& out) {
     return table(dispatch_keys(self, out), self, dim, keepdim, dtype, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, OptionalIntArrayRef dim,
-                            bool keepdim, std::optional<ScalarType> dtype, Tensor& out) {
-    return table(keys, self, dim, keepdim, dtype, out);
-  }
 };
 
 // sum.out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)
@@ -82,10 +70,6 @@ struct sum_out {
 
   static Tensor& call(const Tensor& self, std::optional<ScalarType> dtype, Tensor& out) {
     return table(dispatch_keys(self, out), self, dtype, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self,
-                            std::optional<ScalarType> dtype, Tensor& out) {
-    return table(keys, self, dtype, out);
   }
 };
 

@@ -20,7 +20,6 @@ struct t {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor call(const Tensor& self) { return table(dispatch_keys(self), self); }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self) { return table(keys, self); }
 };
 
 // t_(Tensor(a!) self) -> Tensor(a!)
@@ -33,7 +32,6 @@ struct t_ {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor& call(Tensor& self) { return table(dispatch_keys(self), self); }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self) { return table(keys, self); }
 };
 
 }  // namespace _ops

@@ -22,10 +22,6 @@ struct take_along_dim {
   static Tensor call(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
     return table(dispatch_keys(self, indices), self, indices, dim);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& indices,
-                           std::optional<int64_t> dim) {
-    return table(keys, self, indices, dim);
-  }
 };
 
 // take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)
@@ -41,10 +37,6 @@ struct take_along_dim_out {
   static Tensor& call(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim,
                       Tensor& out) {
     return table(dispatch_keys(self, indices, out), self, indices, dim, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& indices,
-                            std::optional<int64_t> dim, Tensor& out) {
-    return table(keys, self, indices, dim, out);
   }
 };
 

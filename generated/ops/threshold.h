@@ -22,10 +22,6 @@ struct threshold {
   static Tensor call(const Tensor& self, const Scalar& threshold, const Scalar& value) {
     return table(dispatch_keys(self), self, threshold, value);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& threshold,
-                           const Scalar& value) {
-    return table(keys, self, threshold, value);
-  }
 };
 
 // threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)
@@ -39,10 +35,6 @@ struct threshold_ {
 
   static Tensor& call(Tensor& self, const Scalar& threshold, const Scalar& value) {
     return table(dispatch_keys(self), self, threshold, value);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Scalar& threshold,
-                            const Scalar& value) {
-    return table(keys, self, threshold, value);
   }
 };
 
@@ -59,10 +51,6 @@ struct threshold_out {
   static Tensor& call(const Tensor& self, const Scalar& threshold, const Scalar& value,
                       Tensor& out) {
     return table(dispatch_keys(self, out), self, threshold, value, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& threshold,
-                            const Scalar& value, Tensor& out) {
-    return table(keys, self, threshold, value, out);
   }
 };
 

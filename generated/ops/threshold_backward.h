@@ -22,10 +22,6 @@ struct threshold_backward {
   static Tensor call(const Tensor& grad_output, const Tensor& self, const Scalar& threshold) {
     return table(dispatch_keys(grad_output, self), grad_output, self, threshold);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad_output, const Tensor& self,
-                           const Scalar& threshold) {
-    return table(keys, grad_output, self, threshold);
-  }
 };
 
 }  // namespace _ops

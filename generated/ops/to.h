@@ -25,11 +25,6 @@ struct to_device {
                      bool copy, std::optional<MemoryFormat> memory_format) {
     return table(dispatch_keys(self), self, device, dtype, non_blocking, copy, memory_format);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, Device device, ScalarType dtype,
-                           bool non_blocking, bool copy,
-                           std::optional<MemoryFormat> memory_format) {
-    return table(keys, self, device, dtype, non_blocking, copy, memory_format);
-  }
 };
 
 // to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False,
@@ -46,11 +41,6 @@ struct to_dtype {
   static Tensor call(const Tensor& self, ScalarType dtype, bool non_blocking, bool copy,
                      std::optional<MemoryFormat> memory_format) {
     return table(dispatch_keys(self), self, dtype, non_blocking, copy, memory_format);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, ScalarType dtype,
-                           bool non_blocking, bool copy,
-                           std::optional<MemoryFormat> memory_format) {
-    return table(keys, self, dtype, non_blocking, copy, memory_format);
   }
 };
 
@@ -76,12 +66,6 @@ struct to_dtype_layout {
     return table(dispatch_keys(self), self, dtype, layout, device, pin_memory, non_blocking, copy,
                  memory_format);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, std::optional<ScalarType> dtype,
-                           std::optional<Layout> layout, std::optional<Device> device,
-                           std::optional<bool> pin_memory, bool non_blocking, bool copy,
-                           std::optional<MemoryFormat> memory_format) {
-    return table(keys, self, dtype, layout, device, pin_memory, non_blocking, copy, memory_format);
-  }
 };
 
 // to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat?
@@ -98,11 +82,6 @@ struct to_other {
   static Tensor call(const Tensor& self, const Tensor& other, bool non_blocking, bool copy,
                      std::optional<MemoryFormat> memory_format) {
     return table(dispatch_keys(self, other), self, other, non_blocking, copy, memory_format);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other,
-                           bool non_blocking, bool copy,
-                           std::optional<MemoryFormat> memory_format) {
-    return table(keys, self, other, non_blocking, copy, memory_format);
   }
 };
 

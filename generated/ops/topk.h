@@ -25,10 +25,6 @@ struct topk {
                                          bool sorted) {
     return table(dispatch_keys(self), self, k, dim, largest, sorted);
   }
-  static std::tuple<Tensor, Tensor> redispatch(DispatchKeySet keys, const Tensor& self, int64_t k,
-                                               int64_t dim, bool largest, bool sorted) {
-    return table(keys, self, k, dim, largest, sorted);
-  }
 };
 
 // topk.values(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!)
@@ -47,11 +43,6 @@ struct topk_values {
                                            bool sorted, Tensor& values, Tensor& indices) {
     return table(dispatch_keys(self, values, indices), self, k, dim, largest, sorted, values,
                  indices);
-  }
-  static std::tuple<Tensor&, Tensor&> redispatch(DispatchKeySet keys, const Tensor& self, int64_t k,
-                                                 int64_t dim, bool largest, bool sorted,
-                                                 Tensor& values, Tensor& indices) {
-    return table(keys, self, k, dim, largest, sorted, values, indices);
   }
 };
 

@@ -22,9 +22,6 @@ struct transpose_int {
   static Tensor call(const Tensor& self, int64_t dim0, int64_t dim1) {
     return table(dispatch_keys(self), self, dim0, dim1);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim0, int64_t dim1) {
-    return table(keys, self, dim0, dim1);
-  }
 };
 
 // transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)
@@ -38,9 +35,6 @@ struct transpose_ {
 
   static Tensor& call(Tensor& self, int64_t dim0, int64_t dim1) {
     return table(dispatch_keys(self), self, dim0, dim1);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, int64_t dim0, int64_t dim1) {
-    return table(keys, self, dim0, dim1);
   }
 };
 

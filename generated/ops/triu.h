@@ -22,9 +22,6 @@ struct triu {
   static Tensor call(const Tensor& self, int64_t diagonal) {
     return table(dispatch_keys(self), self, diagonal);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t diagonal) {
-    return table(keys, self, diagonal);
-  }
 };
 
 // triu_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)
@@ -39,9 +36,6 @@ struct triu_ {
   static Tensor& call(Tensor& self, int64_t diagonal) {
     return table(dispatch_keys(self), self, diagonal);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, int64_t diagonal) {
-    return table(keys, self, diagonal);
-  }
 };
 
 // triu.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)
@@ -55,10 +49,6 @@ struct triu_out {
 
   static Tensor& call(const Tensor& self, int64_t diagonal, Tensor& out) {
     return table(dispatch_keys(self, out), self, diagonal, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, int64_t diagonal,
-                            Tensor& out) {
-    return table(keys, self, diagonal, out);
   }
 };
 

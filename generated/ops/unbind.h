@@ -22,9 +22,6 @@ struct unbind_int {
   static std::vector<Tensor> call(const Tensor& self, int64_t dim) {
     return table(dispatch_keys(self), self, dim);
   }
-  static std::vector<Tensor> redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim) {
-    return table(keys, self, dim);
-  }
 };
 
 }  // namespace _ops

@@ -22,10 +22,6 @@ struct unflatten_int {
   static Tensor call(const Tensor& self, int64_t dim, IntArrayRef sizes) {
     return table(dispatch_keys(self), self, dim, sizes);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim,
-                           IntArrayRef sizes) {
-    return table(keys, self, dim, sizes);
-  }
 };
 
 }  // namespace _ops

@@ -23,10 +23,6 @@ struct uniform_ {
   static Tensor& call(Tensor& self, double from, double to, std::optional<Generator> generator) {
     return table(dispatch_keys(self), self, from, to, generator);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, double from, double to,
-                            std::optional<Generator> generator) {
-    return table(keys, self, from, to, generator);
-  }
 };
 
 }  // namespace _ops

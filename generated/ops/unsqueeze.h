@@ -22,9 +22,6 @@ struct unsqueeze {
   static Tensor call(const Tensor& self, int64_t dim) {
     return table(dispatch_keys(self), self, dim);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, int64_t dim) {
-    return table(keys, self, dim);
-  }
 };
 
 // unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)
@@ -37,9 +34,6 @@ struct unsqueeze_ {
   OPLOOM_API static OperatorTable<schema> table;
 
   static Tensor& call(Tensor& self, int64_t dim) { return table(dispatch_keys(self), self, dim); }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, int64_t dim) {
-    return table(keys, self, dim);
-  }
 };
 
 }  // namespace _ops

@@ -25,10 +25,6 @@ struct value_selecting_reduction_backward {
                      bool keepdim) {
     return table(dispatch_keys(grad, indices), grad, dim, indices, sizes, keepdim);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& grad, int64_t dim,
-                           const Tensor& indices, IntArrayRef sizes, bool keepdim) {
-    return table(keys, grad, dim, indices, sizes, keepdim);
-  }
 };
 
 }  // namespace _ops

@@ -22,10 +22,6 @@ struct where_Scalar {
   static Tensor call(const Tensor& condition, const Scalar& self, const Scalar& other) {
     return table(dispatch_keys(condition), condition, self, other);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& condition, const Scalar& self,
-                           const Scalar& other) {
-    return table(keys, condition, self, other);
-  }
 };
 
 // where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor
@@ -39,10 +35,6 @@ struct where_ScalarOther {
 
   static Tensor call(const Tensor& condition, const Tensor& self, const Scalar& other) {
     return table(dispatch_keys(condition, self), condition, self, other);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& condition, const Tensor& self,
-                           const Scalar& other) {
-    return table(keys, condition, self, other);
   }
 };
 
@@ -58,10 +50,6 @@ struct where_ScalarSelf {
   static Tensor call(const Tensor& condition, const Scalar& self, const Tensor& other) {
     return table(dispatch_keys(condition, other), condition, self, other);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& condition, const Scalar& self,
-                           const Tensor& other) {
-    return table(keys, condition, self, other);
-  }
 };
 
 // where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
@@ -75,10 +63,6 @@ struct where_self {
 
   static Tensor call(const Tensor& condition, const Tensor& self, const Tensor& other) {
     return table(dispatch_keys(condition, self, other), condition, self, other);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& condition, const Tensor& self,
-                           const Tensor& other) {
-    return table(keys, condition, self, other);
   }
 };
 
@@ -95,10 +79,6 @@ struct where_self_out {
   static Tensor& call(const Tensor& condition, const Tensor& self, const Tensor& other,
                       Tensor& out) {
     return table(dispatch_keys(condition, self, other, out), condition, self, other, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& condition, const Tensor& self,
-                            const Tensor& other, Tensor& out) {
-    return table(keys, condition, self, other, out);
   }
 };
 

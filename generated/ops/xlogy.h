@@ -22,9 +22,6 @@ struct xlogy_Scalar_Other {
   static Tensor call(const Tensor& self, const Scalar& other) {
     return table(dispatch_keys(self), self, other);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other) {
-    return table(keys, self, other);
-  }
 };
 
 // xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor
@@ -38,9 +35,6 @@ struct xlogy_Scalar_Self {
 
   static Tensor call(const Scalar& self, const Tensor& other) {
     return table(dispatch_keys(other), self, other);
-  }
-  static Tensor redispatch(DispatchKeySet keys, const Scalar& self, const Tensor& other) {
-    return table(keys, self, other);
   }
 };
 
@@ -56,9 +50,6 @@ struct xlogy_Tensor {
   static Tensor call(const Tensor& self, const Tensor& other) {
     return table(dispatch_keys(self, other), self, other);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other) {
-    return table(keys, self, other);
-  }
 };
 
 // xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -72,9 +63,6 @@ struct xlogy__Scalar_Other {
 
   static Tensor& call(Tensor& self, const Scalar& other) {
     return table(dispatch_keys(self), self, other);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Scalar& other) {
-    return table(keys, self, other);
   }
 };
 
@@ -90,9 +78,6 @@ struct xlogy__Tensor {
   static Tensor& call(Tensor& self, const Tensor& other) {
     return table(dispatch_keys(self, other), self, other);
   }
-  static Tensor& redispatch(DispatchKeySet keys, Tensor& self, const Tensor& other) {
-    return table(keys, self, other);
-  }
 };
 
 // xlogy.OutScalar_Other(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
@@ -106,10 +91,6 @@ struct xlogy_OutScalar_Other {
 
   static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out) {
     return table(dispatch_keys(self, out), self, other, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Scalar& other,
-                            Tensor& out) {
-    return table(keys, self, other, out);
   }
 };
 
@@ -125,10 +106,6 @@ struct xlogy_OutScalar_Self {
   static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out) {
     return table(dispatch_keys(other, out), self, other, out);
   }
-  static Tensor& redispatch(DispatchKeySet keys, const Scalar& self, const Tensor& other,
-                            Tensor& out) {
-    return table(keys, self, other, out);
-  }
 };
 
 // xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -142,10 +119,6 @@ struct xlogy_OutTensor {
 
   static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
     return table(dispatch_keys(self, other, out), self, other, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, const Tensor& self, const Tensor& other,
-                            Tensor& out) {
-    return table(keys, self, other, out);
   }
 };
 

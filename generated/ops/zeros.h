@@ -27,11 +27,6 @@ struct zeros {
                      std::optional<bool> pin_memory) {
     return table(dispatch_keys_of_device(device), size, dtype, layout, device, pin_memory);
   }
-  static Tensor redispatch(DispatchKeySet keys, IntArrayRef size, std::optional<ScalarType> dtype,
-                           std::optional<Layout> layout, std::optional<Device> device,
-                           std::optional<bool> pin_memory) {
-    return table(keys, size, dtype, layout, device, pin_memory);
-  }
 };
 
 // zeros.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
@@ -45,9 +40,6 @@ struct zeros_out {
 
   static Tensor& call(IntArrayRef size, Tensor& out) {
     return table(dispatch_keys(out), size, out);
-  }
-  static Tensor& redispatch(DispatchKeySet keys, IntArrayRef size, Tensor& out) {
-    return table(keys, size, out);
   }
 };
 

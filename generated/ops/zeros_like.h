@@ -27,12 +27,6 @@ struct zeros_like {
                      std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
     return table(dispatch_keys(self), self, dtype, layout, device, pin_memory, memory_format);
   }
-  static Tensor redispatch(DispatchKeySet keys, const Tensor& self, std::optional<ScalarType> dtype,
-                           std::optional<Layout> layout, std::optional<Device> device,
-                           std::optional<bool> pin_memory,
-                           std::optional<MemoryFormat> memory_format) {
-    return table(keys, self, dtype, layout, device, pin_memory, memory_format);
-  }
 };
 
 }  // namespace _ops

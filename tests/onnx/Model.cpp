@@ -1,6 +1,10 @@
 // Reads protobuf messages by field number; the numbers are those of onnx.proto3 (ONNX 1.12).
 #include "Model.h"
 
+#include <generated/ops/empty.h>
+#include <generated/ops/to.h>
+#include <generated/ops/view.h>
+
 #include <cstring>
 #include <fstream>
 #include <functional>

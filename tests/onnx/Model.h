@@ -1,7 +1,7 @@
 // A reader of ONNX models and tensors: as much of the protobuf format as they use.
 #pragma once
 
-#include <aten/ATen.h>
+#include <aten/Base.h>
 
 #include <map>
 #include <optional>

@@ -1,5 +1,11 @@
 // Runs the one-node models of ONNX (Debian's libonnx-testdata), each with its inputs and expected
 // outputs, as far as oploom has the operators.
+#include <generated/ops/abs.h>
+#include <generated/ops/all.h>
+#include <generated/ops/isnan.h>
+#include <generated/ops/logical_and.h>
+#include <generated/ops/logical_or.h>
+#include <generated/ops/to.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,9 +1,11 @@
 // Operators of a package outside the tree, seen through the registry: the package is loaded at run
 // time, and nothing here knows its headers.
-#include <aten/ATen.h>
+#include <aten/Base.h>
 #include <aten/core/Library.h>
 #include <aten/core/ivalue.h>
 #include <dlfcn.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/sum.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -5,7 +5,6 @@
 #include <c10/core/DispatchKeySet.h>
 #include <c10/core/LocalDispatchKeySet.h>
 
-#include <array>
 #include <typeinfo>
 #include <utility>
 #include <vector>
@@ -29,7 +28,7 @@ using ErasedKernel = void (*)();
 // tensor arguments, takes the slot of the highest key and jumps there.
 //
 // Every kernel takes the key set as its first parameter, and can pass it on without the keys that
-// it has handled (redispatch).
+// it has handled: _ops::mul_Tensor::table(keys.remove(DispatchKey::Tracer), self, other).
 //
 // An empty slot of a backend key is an error, reported with the keys that have kernels. An empty
 // slot of a key above the backends (Autograd, Autocast, Tracer) means that the operator has nothing
@@ -147,7 +146,7 @@ class OperatorTable<R(Args...)> final : public OperatorTableBase {
   OPLOOM_ALWAYS_INLINE R operator()(DispatchKeySet keys, Args... args) const {
     Kernel kernel = load(keys.highestPriorityTypeId());
     if (OPLOOM_UNLIKELY(kernel == nullptr)) kernel = load(resolve(keys));
-    return kernel(keys, std::forward<Args>(args)...);
+    return kernel(keys, static_cast<Args&&>(args)...);
   }
 
  private:
@@ -175,7 +174,8 @@ class OperatorTable<R(Args...)> final : public OperatorTableBase {
       &Boxing<Op, R(Args...)>::call,
       &Boxing<Op, R(Args...)>::redispatch};
 
-  std::array<Kernel, kNumDispatchKeys> kernels_{};
+  // Not std::array, whose members programs would wait for: there are hundreds of signatures.
+  Kernel kernels_[kNumDispatchKeys] = {};
 };
 
 // ---- The key set of a call ----

@@ -1,6 +1,10 @@
 // The backward pass: accumulation, keeping and recording the graph, chosen inputs, failures.
 #include <aten/autograd/AccumulateGrad.h>
 #include <aten/autograd/Function.h>
+#include <generated/ops/clone.h>
+#include <generated/ops/exp.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/sum.h>
 #include <tests/aten/autograd/Testing.h>
 
 namespace {

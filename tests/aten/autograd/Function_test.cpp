@@ -1,6 +1,9 @@
 // Operations whose backward formula a program writes.
 #include <aten/autograd/Function.h>
 #include <aten/autograd/GradCheck.h>
+#include <generated/ops/exp.h>
+#include <generated/ops/sum.h>
+#include <generated/ops/zeros.h>
 #include <tests/aten/autograd/Testing.h>
 
 namespace {

@@ -1,6 +1,33 @@
 // gradcheck itself, and with it the formulas that are written in C++.
 #include <aten/autograd/Function.h>
 #include <aten/autograd/GradCheck.h>
+#include <generated/ops/abs.h>
+#include <generated/ops/addmm.h>
+#include <generated/ops/amax.h>
+#include <generated/ops/as_strided.h>
+#include <generated/ops/cumprod.h>
+#include <generated/ops/cumsum.h>
+#include <generated/ops/embedding.h>
+#include <generated/ops/exp.h>
+#include <generated/ops/layer_norm.h>
+#include <generated/ops/log_softmax.h>
+#include <generated/ops/logsumexp.h>
+#include <generated/ops/matmul.h>
+#include <generated/ops/max.h>
+#include <generated/ops/mean.h>
+#include <generated/ops/mm.h>
+#include <generated/ops/mse_loss.h>
+#include <generated/ops/norm.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/pow.h>
+#include <generated/ops/prod.h>
+#include <generated/ops/rand.h>
+#include <generated/ops/randn.h>
+#include <generated/ops/reshape.h>
+#include <generated/ops/softmax.h>
+#include <generated/ops/sort.h>
+#include <generated/ops/std.h>
+#include <generated/ops/var.h>
 #include <tests/aten/autograd/Testing.h>
 
 #include <limits>

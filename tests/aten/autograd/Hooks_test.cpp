@@ -1,4 +1,6 @@
 // Hooks on tensors and nodes, and gradients of tensors that are no leaves.
+#include <generated/ops/ones.h>
+#include <generated/ops/sum.h>
 #include <tests/aten/autograd/Testing.h>
 
 namespace {

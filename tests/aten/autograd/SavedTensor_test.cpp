@@ -1,5 +1,9 @@
 // Saved tensors: the version check, releasing, outputs that are saved by their own node.
 #include <aten/autograd/SavedTensor.h>
+#include <generated/ops/exp.h>
+#include <generated/ops/sum.h>
+#include <generated/ops/view.h>
+#include <generated/ops/zero.h>
 #include <tests/aten/autograd/Testing.h>
 
 namespace {

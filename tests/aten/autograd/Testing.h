@@ -1,8 +1,12 @@
 // Small tools that the tests of automatic differentiation share.
 #pragma once
 
-#include <aten/ATen.h>
+#include <aten/Base.h>
 #include <aten/autograd/Engine.h>
+#include <generated/ops/contiguous.h>
+#include <generated/ops/detach.h>
+#include <generated/ops/empty.h>
+#include <generated/ops/to.h>
 #include <tests/c10/throws.h>
 
 #include <gtest/gtest.h>

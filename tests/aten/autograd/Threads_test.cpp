@@ -1,5 +1,8 @@
 // Automatic differentiation in several threads at once. The thread sanitizer (tools/sanitize
 // thread) watches these tests.
+#include <generated/ops/exp.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/sum.h>
 #include <tests/aten/autograd/Testing.h>
 
 #include <barrier>

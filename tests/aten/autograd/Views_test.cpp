@@ -1,5 +1,19 @@
 // Views: gradients through them, changes in place through them, and what is refused.
 #include <aten/autograd/GradCheck.h>
+#include <generated/ops/chunk.h>
+#include <generated/ops/clone.h>
+#include <generated/ops/exp.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/randn.h>
+#include <generated/ops/reshape.h>
+#include <generated/ops/sigmoid.h>
+#include <generated/ops/split.h>
+#include <generated/ops/sum.h>
+#include <generated/ops/t.h>
+#include <generated/ops/unbind.h>
+#include <generated/ops/unsqueeze.h>
+#include <generated/ops/view_as_real.h>
+#include <generated/ops/zero.h>
 #include <tests/aten/autograd/Testing.h>
 
 namespace {

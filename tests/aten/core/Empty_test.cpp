@@ -1,5 +1,5 @@
 // Allocation below the operators, and what is refused before anything is allocated.
-#include <aten/ATen.h>
+#include <aten/Base.h>
 #include <aten/core/Empty.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // IValue: kinds, conversions and the errors of wrong ones.
-#include <aten/ATen.h>
+#include <aten/Base.h>
 #include <aten/core/ivalue.h>
+#include <generated/ops/ones.h>
 #include <gtest/gtest.h>
 
 namespace {

@@ -1,5 +1,5 @@
 // Which instruction set runs, and that OPLOOM_CPU_CAPABILITY chooses it.
-#include <aten/ATen.h>
+#include <aten/Base.h>
 #include <aten/stubs/DispatchStub.h>
 #include <gtest/gtest.h>
 

@@ -3,8 +3,36 @@
 // are what the functions promise: 1 ULP for SLEEF's "u10" functions (below the smallest normal
 // number a little more, as its erf() multiplies there), 1 or 2 for glibc's, whose manual counts
 // whole ones beside the 0.5 of rounding, and the sum of the roundings for what is composed of them.
-#include <aten/ATen.h>
+#include <aten/Base.h>
 #include <aten/stubs/DispatchStub.h>
+#include <generated/ops/_log_softmax_backward_data.h>
+#include <generated/ops/cat.h>
+#include <generated/ops/contiguous.h>
+#include <generated/ops/cos.h>
+#include <generated/ops/erf.h>
+#include <generated/ops/exp.h>
+#include <generated/ops/expm1.h>
+#include <generated/ops/log.h>
+#include <generated/ops/log10.h>
+#include <generated/ops/log1p.h>
+#include <generated/ops/log2.h>
+#include <generated/ops/log_softmax.h>
+#include <generated/ops/narrow.h>
+#include <generated/ops/ones_like.h>
+#include <generated/ops/reciprocal.h>
+#include <generated/ops/rsqrt.h>
+#include <generated/ops/sigmoid.h>
+#include <generated/ops/silu.h>
+#include <generated/ops/sin.h>
+#include <generated/ops/softmax.h>
+#include <generated/ops/sqrt.h>
+#include <generated/ops/stack.h>
+#include <generated/ops/t.h>
+#include <generated/ops/tan.h>
+#include <generated/ops/tanh.h>
+#include <generated/ops/unsqueeze.h>
+#include <generated/ops/zeros.h>
+#include <generated/ops/zeros_like.h>
 #include <gtest/gtest.h>
 
 #include <bit>

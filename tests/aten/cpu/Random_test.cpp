@@ -1,7 +1,16 @@
 // Random numbers: the same for every layout and instruction set, and of the right distribution.
-#include <aten/ATen.h>
+#include <aten/Base.h>
 #include <c10/core/Generator.h>
 #include <c10/core/Philox.h>
+#include <generated/ops/bernoulli.h>
+#include <generated/ops/contiguous.h>
+#include <generated/ops/empty.h>
+#include <generated/ops/equal.h>
+#include <generated/ops/normal.h>
+#include <generated/ops/randint.h>
+#include <generated/ops/t.h>
+#include <generated/ops/to.h>
+#include <generated/ops/uniform.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

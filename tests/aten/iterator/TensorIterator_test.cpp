@@ -1,5 +1,5 @@
 // TensorIterator: shapes, dtypes, layouts, checks, loops.
-#include <aten/ATen.h>
+#include <aten/Base.h>
 #include <aten/core/Empty.h>
 #include <aten/iterator/DenseRows.h>
 #include <aten/iterator/MemoryOverlap.h>

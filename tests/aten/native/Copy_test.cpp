@@ -1,6 +1,20 @@
 // Copies, conversions, fills, item, resize, detach.
 #include "Testing.h"
 
+#include <generated/ops/_local_scalar_dense.h>
+#include <generated/ops/alias.h>
+#include <generated/ops/clone.h>
+#include <generated/ops/empty.h>
+#include <generated/ops/expand.h>
+#include <generated/ops/full.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/resize.h>
+#include <generated/ops/slice.h>
+#include <generated/ops/t.h>
+#include <generated/ops/type_as.h>
+#include <generated/ops/zero.h>
+#include <generated/ops/zeros.h>
+
 #include <cmath>
 
 namespace {

@@ -2,6 +2,18 @@
 #include "Testing.h"
 
 #include <aten/autograd/GradCheck.h>
+#include <generated/ops/clone.h>
+#include <generated/ops/dropout.h>
+#include <generated/ops/embedding.h>
+#include <generated/ops/embedding_dense_backward.h>
+#include <generated/ops/empty.h>
+#include <generated/ops/max.h>
+#include <generated/ops/mean.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/rand.h>
+#include <generated/ops/randn.h>
+#include <generated/ops/sum.h>
+#include <generated/ops/tanh.h>
 
 namespace {
 

@@ -1,6 +1,25 @@
 // Reading and writing at places that tensors name, and the index of C++ programs.
 #include "Testing.h"
 
+#include <generated/ops/argwhere.h>
+#include <generated/ops/clone.h>
+#include <generated/ops/empty.h>
+#include <generated/ops/full.h>
+#include <generated/ops/gather.h>
+#include <generated/ops/index_add.h>
+#include <generated/ops/index_put.h>
+#include <generated/ops/index_select.h>
+#include <generated/ops/masked_select.h>
+#include <generated/ops/nonzero.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/scatter.h>
+#include <generated/ops/scatter_add.h>
+#include <generated/ops/slice.h>
+#include <generated/ops/t.h>
+#include <generated/ops/take_along_dim.h>
+#include <generated/ops/unsqueeze.h>
+#include <generated/ops/zeros.h>
+
 namespace {
 
 using namespace testing_native;  // NOLINT

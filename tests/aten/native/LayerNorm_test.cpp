@@ -2,6 +2,19 @@
 #include "Testing.h"
 
 #include <aten/autograd/GradCheck.h>
+#include <generated/ops/abs.h>
+#include <generated/ops/empty.h>
+#include <generated/ops/layer_norm.h>
+#include <generated/ops/max.h>
+#include <generated/ops/mean.h>
+#include <generated/ops/native_layer_norm.h>
+#include <generated/ops/native_layer_norm_backward.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/randn.h>
+#include <generated/ops/sqrt.h>
+#include <generated/ops/sum.h>
+#include <generated/ops/t.h>
+#include <generated/ops/var.h>
 
 #include <cmath>
 

@@ -1,6 +1,35 @@
 // Matrix products against plain loops in float64.
 #include "Testing.h"
 
+#include <generated/ops/addmm.h>
+#include <generated/ops/addmv.h>
+#include <generated/ops/baddbmm.h>
+#include <generated/ops/bmm.h>
+#include <generated/ops/clone.h>
+#include <generated/ops/diagonal.h>
+#include <generated/ops/dot.h>
+#include <generated/ops/einsum.h>
+#include <generated/ops/empty.h>
+#include <generated/ops/expand.h>
+#include <generated/ops/full.h>
+#include <generated/ops/imag.h>
+#include <generated/ops/linear.h>
+#include <generated/ops/matmul.h>
+#include <generated/ops/mm.h>
+#include <generated/ops/mv.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/outer.h>
+#include <generated/ops/randint.h>
+#include <generated/ops/randn.h>
+#include <generated/ops/real.h>
+#include <generated/ops/reshape.h>
+#include <generated/ops/slice.h>
+#include <generated/ops/sum.h>
+#include <generated/ops/t.h>
+#include <generated/ops/transpose.h>
+#include <generated/ops/unsqueeze.h>
+#include <generated/ops/zero.h>
+
 #include <cmath>
 #include <limits>
 

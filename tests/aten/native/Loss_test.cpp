@@ -2,6 +2,21 @@
 #include "Testing.h"
 
 #include <aten/autograd/GradCheck.h>
+#include <generated/ops/cross_entropy_loss.h>
+#include <generated/ops/full.h>
+#include <generated/ops/index_select.h>
+#include <generated/ops/mse_loss.h>
+#include <generated/ops/nll_loss.h>
+#include <generated/ops/nll_loss_nd.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/rand.h>
+#include <generated/ops/randn.h>
+#include <generated/ops/scatter.h>
+#include <generated/ops/softmax.h>
+#include <generated/ops/t.h>
+#include <generated/ops/tanh.h>
+#include <generated/ops/unsqueeze.h>
+#include <generated/ops/zeros.h>
 
 #include <cmath>
 

@@ -2,6 +2,33 @@
 #include "Testing.h"
 
 #include <aten/autograd/GradCheck.h>
+#include <generated/ops/addmm.h>
+#include <generated/ops/addmv.h>
+#include <generated/ops/amax.h>
+#include <generated/ops/baddbmm.h>
+#include <generated/ops/bmm.h>
+#include <generated/ops/clone.h>
+#include <generated/ops/cumprod.h>
+#include <generated/ops/cumsum.h>
+#include <generated/ops/dot.h>
+#include <generated/ops/einsum.h>
+#include <generated/ops/linear.h>
+#include <generated/ops/logsumexp.h>
+#include <generated/ops/matmul.h>
+#include <generated/ops/max.h>
+#include <generated/ops/mean.h>
+#include <generated/ops/min.h>
+#include <generated/ops/mm.h>
+#include <generated/ops/mv.h>
+#include <generated/ops/norm.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/outer.h>
+#include <generated/ops/prod.h>
+#include <generated/ops/randn.h>
+#include <generated/ops/std.h>
+#include <generated/ops/sum.h>
+#include <generated/ops/tanh.h>
+#include <generated/ops/var.h>
 
 #include <limits>
 

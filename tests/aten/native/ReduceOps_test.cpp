@@ -2,6 +2,32 @@
 #include "Testing.h"
 
 #include <aten/core/Parallel.h>
+#include <generated/ops/all.h>
+#include <generated/ops/amax.h>
+#include <generated/ops/amin.h>
+#include <generated/ops/any.h>
+#include <generated/ops/argmax.h>
+#include <generated/ops/argmin.h>
+#include <generated/ops/clone.h>
+#include <generated/ops/cumprod.h>
+#include <generated/ops/cumsum.h>
+#include <generated/ops/empty.h>
+#include <generated/ops/expand.h>
+#include <generated/ops/full.h>
+#include <generated/ops/logsumexp.h>
+#include <generated/ops/max.h>
+#include <generated/ops/mean.h>
+#include <generated/ops/min.h>
+#include <generated/ops/norm.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/permute.h>
+#include <generated/ops/prod.h>
+#include <generated/ops/randn.h>
+#include <generated/ops/slice.h>
+#include <generated/ops/std.h>
+#include <generated/ops/sum.h>
+#include <generated/ops/t.h>
+#include <generated/ops/var.h>
 
 #include <cmath>
 #include <functional>

@@ -2,6 +2,12 @@
 #include "Testing.h"
 
 #include <aten/autograd/GradCheck.h>
+#include <generated/ops/empty.h>
+#include <generated/ops/log_softmax.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/randn.h>
+#include <generated/ops/softmax.h>
+#include <generated/ops/transpose.h>
 
 #include <cmath>
 #include <limits>

@@ -2,6 +2,19 @@
 #include "Testing.h"
 
 #include <aten/autograd/GradCheck.h>
+#include <generated/ops/argsort.h>
+#include <generated/ops/cat.h>
+#include <generated/ops/empty.h>
+#include <generated/ops/gather.h>
+#include <generated/ops/narrow.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/randint.h>
+#include <generated/ops/randn.h>
+#include <generated/ops/repeat.h>
+#include <generated/ops/sort.h>
+#include <generated/ops/tanh.h>
+#include <generated/ops/topk.h>
+#include <generated/ops/transpose.h>
 
 #include <algorithm>
 #include <cmath>

@@ -2,6 +2,26 @@
 // outputs.
 #include "Testing.h"
 
+#include <generated/ops/addmm.h>
+#include <generated/ops/bernoulli.h>
+#include <generated/ops/cat.h>
+#include <generated/ops/empty.h>
+#include <generated/ops/expand.h>
+#include <generated/ops/full.h>
+#include <generated/ops/gather.h>
+#include <generated/ops/gelu.h>
+#include <generated/ops/linspace.h>
+#include <generated/ops/matmul.h>
+#include <generated/ops/max.h>
+#include <generated/ops/mm.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/rand.h>
+#include <generated/ops/randn.h>
+#include <generated/ops/resize.h>
+#include <generated/ops/slice.h>
+#include <generated/ops/t.h>
+#include <generated/ops/zeros.h>
+
 #include <functional>
 
 namespace {

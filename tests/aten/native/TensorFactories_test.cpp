@@ -1,6 +1,36 @@
 // Creation: values, dtypes, layouts, random numbers, errors.
 #include "Testing.h"
 
+#include <generated/ops/bernoulli.h>
+#include <generated/ops/clone.h>
+#include <generated/ops/empty.h>
+#include <generated/ops/empty_like.h>
+#include <generated/ops/empty_strided.h>
+#include <generated/ops/expand.h>
+#include <generated/ops/eye.h>
+#include <generated/ops/full.h>
+#include <generated/ops/linspace.h>
+#include <generated/ops/new_empty_strided.h>
+#include <generated/ops/new_full.h>
+#include <generated/ops/new_ones.h>
+#include <generated/ops/new_zeros.h>
+#include <generated/ops/normal.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/ones_like.h>
+#include <generated/ops/rand.h>
+#include <generated/ops/randint.h>
+#include <generated/ops/randn.h>
+#include <generated/ops/random.h>
+#include <generated/ops/randperm.h>
+#include <generated/ops/resize.h>
+#include <generated/ops/slice.h>
+#include <generated/ops/t.h>
+#include <generated/ops/tril.h>
+#include <generated/ops/triu.h>
+#include <generated/ops/uniform.h>
+#include <generated/ops/zeros.h>
+#include <generated/ops/zeros_like.h>
+
 #include <limits>
 #include <set>
 

@@ -1,6 +1,42 @@
 // Views, their strides and aliasing; joining, repeating, reversing.
 #include "Testing.h"
 
+#include <generated/ops/as_strided.h>
+#include <generated/ops/broadcast_to.h>
+#include <generated/ops/cat.h>
+#include <generated/ops/chunk.h>
+#include <generated/ops/clone.h>
+#include <generated/ops/diagonal.h>
+#include <generated/ops/empty.h>
+#include <generated/ops/expand.h>
+#include <generated/ops/expand_as.h>
+#include <generated/ops/flatten.h>
+#include <generated/ops/flip.h>
+#include <generated/ops/full.h>
+#include <generated/ops/imag.h>
+#include <generated/ops/mT.h>
+#include <generated/ops/movedim.h>
+#include <generated/ops/narrow.h>
+#include <generated/ops/ones.h>
+#include <generated/ops/permute.h>
+#include <generated/ops/ravel.h>
+#include <generated/ops/real.h>
+#include <generated/ops/repeat.h>
+#include <generated/ops/reshape.h>
+#include <generated/ops/roll.h>
+#include <generated/ops/slice.h>
+#include <generated/ops/split.h>
+#include <generated/ops/split_with_sizes.h>
+#include <generated/ops/squeeze.h>
+#include <generated/ops/stack.h>
+#include <generated/ops/t.h>
+#include <generated/ops/transpose.h>
+#include <generated/ops/unbind.h>
+#include <generated/ops/unflatten.h>
+#include <generated/ops/unsqueeze.h>
+#include <generated/ops/view_as_complex.h>
+#include <generated/ops/view_as_real.h>
+
 namespace {
 
 using namespace testing_native;  // NOLINT

@@ -1,7 +1,12 @@
 // What the tests of the operators share: values of tensors as vectors, messages of errors.
 #pragma once
 
-#include <aten/ATen.h>
+#include <aten/Base.h>
+#include <generated/ops/arange.h>
+#include <generated/ops/contiguous.h>
+#include <generated/ops/detach.h>
+#include <generated/ops/to.h>
+#include <generated/ops/view.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
