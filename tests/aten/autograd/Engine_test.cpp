@@ -1,10 +1,14 @@
 // The backward pass: accumulation, keeping and recording the graph, chosen inputs, failures.
 #include <aten/autograd/AccumulateGrad.h>
 #include <aten/autograd/Function.h>
+#include <generated/ops/cat.h>
 #include <generated/ops/clone.h>
+#include <generated/ops/dot.h>
 #include <generated/ops/exp.h>
 #include <generated/ops/ones.h>
+#include <generated/ops/slice.h>
 #include <generated/ops/sum.h>
+#include <generated/ops/view.h>
 #include <tests/aten/autograd/Testing.h>
 
 namespace {

@@ -1,6 +1,24 @@
 // Forward mode: dual levels, tangents of results and of views, changes in place, what is refused.
 #include <aten/autograd/ForwardAD.h>
 #include <aten/autograd/Function.h>
+#include <generated/ops/as_strided.h>
+#include <generated/ops/cat.h>
+#include <generated/ops/exp.h>
+#include <generated/ops/hypot.h>
+#include <generated/ops/nextafter.h>
+#include <generated/ops/pow.h>
+#include <generated/ops/reshape.h>
+#include <generated/ops/sin.h>
+#include <generated/ops/slice.h>
+#include <generated/ops/split.h>
+#include <generated/ops/sqrt.h>
+#include <generated/ops/sum.h>
+#include <generated/ops/t.h>
+#include <generated/ops/unsqueeze.h>
+#include <generated/ops/view.h>
+#include <generated/ops/xlogy.h>
+#include <generated/ops/zero.h>
+#include <generated/ops/zeros.h>
 #include <tests/aten/autograd/Testing.h>
 
 #include <thread>

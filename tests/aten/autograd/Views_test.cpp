@@ -12,6 +12,7 @@
 #include <generated/ops/t.h>
 #include <generated/ops/unbind.h>
 #include <generated/ops/unsqueeze.h>
+#include <generated/ops/view.h>
 #include <generated/ops/view_as_real.h>
 #include <generated/ops/zero.h>
 #include <tests/aten/autograd/Testing.h>
