@@ -81,7 +81,8 @@ thread_local std::unique_ptr<Workspace> spare_workspace;
 class BelowAutogradIf {
  public:
   explicit BelowAutogradIf(bool on) : saved_(c10::tls_local_dispatch_key_set.excluded) {
-    if (on && !forward_ad::is_on()) c10::tls_local_dispatch_key_set.excluded |= c10::autograd_dispatch_keyset;
+    if (on && !forward_ad::is_on())
+      c10::tls_local_dispatch_key_set.excluded |= c10::autograd_dispatch_keyset;
   }
   ~BelowAutogradIf() { c10::tls_local_dispatch_key_set.excluded = saved_; }
   BelowAutogradIf(const BelowAutogradIf&) = delete;

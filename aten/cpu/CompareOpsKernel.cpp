@@ -1,5 +1,5 @@
-// Comparisons, logic and bits of two tensors. They are no expressions: equality and logic take complex
-// numbers, comparisons bool ones that are converted first, and the language knows no bits.
+// Comparisons, logic and bits of two tensors. They are no expressions: equality and logic take
+// complex numbers, comparisons bool ones that are converted first, and the language knows no bits.
 #include <aten/cpu/Loops.h>
 #include <aten/stubs/BinaryOps.h>
 

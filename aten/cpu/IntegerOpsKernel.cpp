@@ -1,4 +1,5 @@
-// Number theory and shifts of integers. They are no expressions: gcd loops, and a shift is about bits.
+// Number theory and shifts of integers. They are no expressions: gcd loops, and a shift is about
+// bits.
 #include <aten/cpu/Loops.h>
 #include <aten/stubs/BinaryOps.h>
 

@@ -1,5 +1,5 @@
-// Arithmetic of three tensors that is no expression: gradients of real operands beside complex ones, and
-// dtypes that lerp and addcdiv refuse rather than convert.
+// Arithmetic of three tensors that is no expression: gradients of real operands beside complex
+// ones, and dtypes that lerp and addcdiv refuse rather than convert.
 #include <aten/cpu/Loops.h>
 #include <aten/stubs/PointwiseOps.h>
 

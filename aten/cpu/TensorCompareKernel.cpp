@@ -1,5 +1,5 @@
-// Choosing between values, which is no expression: conditions are tensors of bool, and the ends of a
-// range may be absent.
+// Choosing between values, which is no expression: conditions are tensors of bool, and the ends of
+// a range may be absent.
 #include <aten/cpu/Loops.h>
 #include <aten/stubs/TensorCompare.h>
 

@@ -1,6 +1,6 @@
-// Binary functions that are no expressions. gcd and lcm take as many steps as their numbers need and
-// shifts count bits: an expression knows neither. float_power computes in another dtype than that of
-// its inputs. The rest is forms that take a number for a tensor.
+// Binary functions that are no expressions. gcd and lcm take as many steps as their numbers need
+// and shifts count bits: an expression knows neither. float_power computes in another dtype than
+// that of its inputs. The rest is forms that take a number for a tensor.
 #include <aten/core/Empty.h>
 #include <aten/stubs/BinaryOps.h>
 #include <generated/native/bitwise_left_shift.h>

@@ -1,5 +1,5 @@
-// Losses of one element and its target: expression operators, whose results are weighted and reduced
-// here.
+// Losses of one element and its target: expression operators, whose results are weighted and
+// reduced here.
 #include <aten/native/LossUtils.h>
 #include <generated/native/binary_cross_entropy.h>
 #include <generated/native/binary_cross_entropy_with_logits.h>
@@ -59,9 +59,9 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
                                         const std::optional<Tensor>& pos_weight,
                                         int64_t reduction) {
   check_reduction("binary_cross_entropy_with_logits", reduction);
-  const Tensor losses =
-      given(pos_weight) ? at::_binary_cross_entropy_with_logits(self, target, *pos_weight)
-                        : at::_binary_cross_entropy_with_logits(self, target);
+  const Tensor losses = given(pos_weight)
+                            ? at::_binary_cross_entropy_with_logits(self, target, *pos_weight)
+                            : at::_binary_cross_entropy_with_logits(self, target);
   return weighted(losses, weight, reduction);
 }
 

@@ -177,7 +177,8 @@ TEST(Expressions, ComputeTheGradientsOfAllInputsAtOnce) {
 
 TEST(Expressions, FindTheDtypes) {
   const auto expression = [](const std::string& text) {
-    Frontend frontend(entry("f(Tensor self, Scalar a=1, float b=1.0, Scalar c=0.5) -> Tensor", text));
+    Frontend frontend(
+        entry("f(Tensor self, Scalar a=1, float b=1.0, Scalar c=0.5) -> Tensor", text));
     EXPECT_EQ(frontend.diagnostics.render(), "");
     return *frontend.model.find("f")->expression;
   };

@@ -228,8 +228,8 @@ auto written(T& argument) {
 template <class R>
 constexpr bool returns_written = std::is_same_v<R, Tensor&>;
 template <class... Rs>
-constexpr bool returns_written<std::tuple<Rs...>> =
-    sizeof...(Rs) > 0 && (std::is_same_v<Rs, Tensor&> && ...);
+constexpr bool returns_written<std::tuple<Rs...>> = sizeof...(Rs) > 0 &&
+                                                    (std::is_same_v<Rs, Tensor&> && ...);
 
 // The last elements of a tuple.
 template <class Tail, class All, size_t... I>
@@ -264,7 +264,7 @@ struct SignatureBoxing<R(Args...)> {
       // The self of an in-place operator comes first, an out argument last.
       const auto written = std::tuple_cat(detail::written(args)...);
       constexpr bool inplace = detail::is_written<std::tuple_element_t<0, std::tuple<Args...>>>;
-      return std::get<inplace ? 0 : std::tuple_size_v<decltype(written)> - 1>(written);
+      return std::get < inplace ? 0 : std::tuple_size_v<decltype(written)> - 1 > (written);
     } else if constexpr (detail::returns_written<R>) {
       return detail::tail<R>(std::tuple_cat(detail::written(args)...),
                              std::make_index_sequence<std::tuple_size_v<R>>());

@@ -226,8 +226,8 @@ const Node* Graph::with_operator_names(const Node* root) {
     for (const Node* argument : node->arguments) arguments.push_back(done.at(argument));
     const Function* function = find_function(node->name);
     const bool renamed = function && !function->operator_name.empty();
-    done[node] = call(renamed ? std::string(function->operator_name) : node->name,
-                      std::move(arguments));
+    done[node] =
+        call(renamed ? std::string(function->operator_name) : node->name, std::move(arguments));
   }
   return done.at(root);
 }

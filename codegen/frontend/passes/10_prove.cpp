@@ -88,7 +88,9 @@ class Proof {
     }
   }
 
-  bool has_gradient(const std::string& input) const { return backward_ || written_.contains(input); }
+  bool has_gradient(const std::string& input) const {
+    return backward_ || written_.contains(input);
+  }
 
   void read_record() {
     if (!op_.test) return;

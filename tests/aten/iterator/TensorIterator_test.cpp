@@ -98,8 +98,7 @@ TEST(TensorIterator, MergesDimensionsOfOneLayout) {
   EXPECT_EQ(transposed.output_base().strides(), t.strides());
   // Rows with gaps between them: the outer dimensions are one.
   const TensorBase rows = view(make({2, 3, 8}), {2, 3, 4}, {24, 8, 1});
-  TensorIterator of_rows =
-      TensorIteratorConfig().add_output(none).add_const_input(rows).build();
+  TensorIterator of_rows = TensorIteratorConfig().add_output(none).add_const_input(rows).build();
   EXPECT_EQ(of_rows.shape(), IntArrayRef({4, 6}));
   // Every operand has a say: the second one is the same for all rows of a matrix.
   const TensorBase column = make({2, 1, 4});

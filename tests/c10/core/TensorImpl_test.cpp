@@ -238,7 +238,7 @@ TEST(TensorImpl, AutogradsPartBelongsToOneTensor) {
   const auto blocks = [] { return cpu_allocator::memory_stats().allocated_blocks; };
   const auto before = blocks();
   tensor.reset();
-  EXPECT_EQ(alive, 0);  // although the weak reference still holds the object
+  EXPECT_EQ(alive, 0);          // although the weak reference still holds the object
   EXPECT_EQ(blocks(), before);  // the copy has the memory still
   weak_intrusive_ptr<TensorImpl, UndefinedTensorImpl> weak_copy(copy);
   copy.reset();
