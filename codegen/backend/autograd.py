@@ -79,23 +79,23 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
 def _headers(model: Model, operators: Sequence[Operator]) -> list[str]:
     """The headers of the operators that a family records and that its formulas call."""
     folder = f"{model.package.folder}/ops"
+    core = model.package.core_operators
     roots = {op.base: op.root for op in model.operators}
-    headers = {f"{folder}/{op.root}.h" for op in operators}
-    if not model.package.in_tree:
-        # Formulas may call any operator of oploom, of which the model of a package knows nothing.
-        headers |= {"generated/ops/Functions.h", *model.package.helper_headers}
+    headers = {f"{folder}/{op.root}.h" for op in operators} | {*model.package.helper_headers}
     for op in operators:
+        called = {"clone"} if any(a.is_write for a in op.inputs) else set()
         if op.derivative is not None:
             terms = [t for f in op.derivative.forward for t in f.terms]
             code = [t.cpp for t in terms] + [f.together or "" for f in op.derivative.forward]
             code += [g.cpp for g in op.derivative.inputs]
-            called = set(re.findall(r"\b(\w+)\s*\(", " ".join(code)))
+            called |= set(re.findall(r"\b(\w+)\s*\(", " ".join(code)))
             for formula in [*op.derivative.inputs, *terms]:
                 if formula.program is not None:
                     called |= _operators_of(formula.program)
-            headers |= {f"{folder}/{roots[name]}.h" for name in called if name in roots}
-        if any(a.is_write for a in op.inputs) and "clone" in roots:
-            headers.add(f"{folder}/{roots['clone']}.h")
+        # A name that ends in `_` may be a root of its own or an in-place form.
+        called |= {name.removesuffix("_") for name in called}
+        headers |= {f"{folder}/{roots[name]}.h" for name in called if name in roots}
+        headers |= {f"generated/ops/{name}.h" for name in called & core}
     return sorted(headers)
 
 

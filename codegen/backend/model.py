@@ -538,6 +538,7 @@ class Package:
     schema_files: tuple[str, ...]  # without folders
     derivative_files: tuple[str, ...]
     helper_headers: tuple[str, ...]  # of a project's own functions that its formulas call
+    core_operators: frozenset[str]  # of oploom, which a project's formulas may call
 
     @property
     def in_tree(self) -> bool:
@@ -631,6 +632,7 @@ def _read_package(json: dict[str, Any]) -> Package:
             schema_files=tuple(json["schema_files"]),
             derivative_files=tuple(json["derivative_files"]),
             helper_headers=tuple(json["helper_headers"]),
+            core_operators=frozenset(json["core_operators"]),
         )
     except KeyError as error:
         raise ModelError(f"the model lacks the key {error}") from error

@@ -24,6 +24,16 @@ class Writer {
     strings(model.derivative_files);
     json_.key("helper_headers");
     strings(model.helper_headers);
+    json_.key("core_operators");
+    std::set<std::string> core;
+    for (const auto* names : {&model.core_functions, &model.core_methods}) {
+      for (const auto& name : *names) {
+        FunctionSchema schema;
+        schema.name = name;
+        core.insert(schema.root());
+      }
+    }
+    strings({core.begin(), core.end()});
     json_.key("operators").begin_array();
     for (const auto& op : model.operators) write(*op);
     json_.end_array();

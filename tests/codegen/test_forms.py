@@ -103,7 +103,7 @@ def test_precomputed_values_go_from_the_shape_function_to_the_kernel(outputs):
     assert "const auto precomputed = kernel.meta(self, dim);" in kernel
     call = between(kernel, "kernel.impl(", ";")
     assert " ".join(call.split()) == (
-        "kernel.impl(self, precomputed.dim, precomputed.last, precomputed.sizes, kernel.output(0))"
+        "kernel.impl(self, precomputed.dim, precomputed.last, precomputed.sizes, outputs[0])"
     )
     assert "precomputed" not in between(source, "Tensor windowed_Meta(", "\n}")
 

@@ -119,7 +119,8 @@ def test_check_names_the_stale_file_and_the_cure(tmp_path, model_json):
 def package(model_json):
     """The same operators as a package outside the tree."""
     model_json |= {"namespace": "mathx", "python_module": "mx", "schema_files": ["ops.yaml"],
-                   "derivative_files": [], "helper_headers": ["formulas.h"]}
+                   "derivative_files": [], "helper_headers": ["formulas.h"],
+                   "core_operators": ["conj", "exp"]}
     return render(read_model(model_json))
 
 
@@ -147,10 +148,12 @@ def test_a_package_registers_itself_and_names_its_module(package):
 
 
 def test_formulas_of_a_package_see_oploom_and_its_helpers(package):
-    for path, text in package.items():
-        if path.startswith("mathx/autograd/") and path.endswith(".cpp"):
-            assert "#include <generated/ops/Functions.h>" in text, path
-            assert "#include <formulas.h>" in text, path
+    sources = {path: text for path, text in package.items()
+               if path.startswith("mathx/autograd/") and path.endswith(".cpp")}
+    assert sources and all("#include <formulas.h>" in text for text in sources.values())
+    # Of oploom's operators those that formulas call: `alpha.conj()`.
+    assert any("#include <generated/ops/conj.h>" in text for text in sources.values())
+    assert not any("generated/ops/exp.h" in text for text in sources.values())
 
 
 def test_what_a_build_expects_is_there_and_what_it_does_not_know_is_refused():
