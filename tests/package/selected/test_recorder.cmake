@@ -1,5 +1,6 @@
 # Runs a program while its operators are recorded; the list has to be the one that the selected library
 # is linked by, but for operators that others call.
+cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${CMAKE_COMMAND} -E env OPLOOM_RECORD_OPERATORS=${RECORDED} ${PROGRAM}
   COMMAND_ERROR_IS_FATAL ANY)
 file(STRINGS ${RECORDED} recorded)
