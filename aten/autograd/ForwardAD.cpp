@@ -269,7 +269,15 @@ void update_tangent(const Tensor& self, const Tensor& tangent) {
     put(owner, may_be_written(owner) ? empty_laid_out_like(owner).zero_() : at::zeros_like(owner));
     mine = tangent_of(self);
   }
-  if (!mine.is_same(tangent)) mine.copy_(tangent);
+  if (mine.is_same(tangent)) return;
+  // Written into, as the value is. But a node may have saved a tangent that is recorded: it would
+  // then lead to the node, and the node to it, and neither would be freed. Where no view looks at
+  // the same memory, another tensor takes its place.
+  if (tangent.requires_grad() && mine.storage().use_count() == 1) {
+    set_tangent(self, Tensor(tangent));
+  } else {
+    mine.copy_(tangent);
+  }
 }
 
 void reshape_tangent(const Tensor& self, Tensor&& tangent) {

@@ -50,6 +50,7 @@ using at::Tensor;
 template <typename T, typename Wide>
 Wide unit(Wide x) {
   using Limits = std::numeric_limits<T>;
+  if (!std::isfinite(x)) return std::ldexp(Wide(1), Limits::max_exponent - Limits::digits);
   const int exponent = x == 0 ? Limits::min_exponent : std::ilogb(std::abs(x)) + 1;
   return std::ldexp(Wide(1), std::max(exponent, Limits::min_exponent) - Limits::digits);
 }
