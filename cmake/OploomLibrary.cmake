@@ -86,7 +86,8 @@ function(_oploom_select target list)
     endif()
     list(APPEND includes "#include <generated/ops/${header_of_${identifier}}.h>")
     list(APPEND tables "      &_ops::${identifier}::table,")
-    list(APPEND exports "    at::oploom_v1::_ops::${identifier}::table")
+    list(APPEND exports "    at::oploom_v1::_ops::${identifier}::call*"
+      "    at::oploom_v1::_ops::${identifier}::table")
   endforeach()
   if(wrong)
     message(FATAL_ERROR "OPLOOM_OPERATORS: ${list} names what is no operator:${wrong}\n"

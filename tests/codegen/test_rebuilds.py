@@ -51,7 +51,7 @@ def sources_of():
         objects[head.split(":")[0]] = {resolved(file.strip()) for file in files}
     command = [ninja, "-C", BUILD, "-t", "inputs", "all"]
     inputs = subprocess.run(command, capture_output=True, text=True, check=True)
-    compiled = [name for name in inputs.stdout.split() if name.endswith(".o")]
+    compiled = [name for name in inputs.stdout.split() if name.endswith((".o", ".gch"))]
     missing = sorted(set(compiled) - objects.keys())
     assert not missing, f"the build is not complete: {missing[:3]} and {len(missing)} in all"
     return {name: objects[name] for name in compiled}
