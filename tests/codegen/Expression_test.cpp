@@ -217,10 +217,11 @@ TEST(Expressions, ConditionsHaveNoDerivative) {
 
 // ---- Proof ----
 
-// The diagnostics after the gradient of f has been changed behind the front end's back.
+// The diagnostics after the gradient of f, or another operator made for it, has been changed behind
+// the front end's back.
 std::string after_breaking(Frontend& frontend, const std::string& operation,
-                           const std::string& instead) {
-  for (auto& step : frontend.model.find("f_backward")->expression->program.instructions) {
+                           const std::string& instead, const std::string& made = "f_backward") {
+  for (auto& step : frontend.model.find(made)->expression->program.instructions) {
     if (step.operation == operation) step.operation = instead;
   }
   prove_derivatives(frontend.model, {}, frontend.diagnostics);
@@ -233,6 +234,14 @@ TEST(Proof, FindsAWrongDerivativeAndSaysWhere) {
   EXPECT_THAT(after_breaking(frontend, "add", "sub"),
               HasSubstr("'f': the derivative with respect to 'self' is"));
   EXPECT_THAT(frontend.diagnostics.render(), HasSubstr("by differences, at self = "));
+}
+
+TEST(Proof, FindsAWrongTangent) {
+  Frontend frontend(entry("f(Tensor self, Tensor other) -> Tensor", "exp(self) * other"));
+  EXPECT_EQ(frontend.diagnostics.render(), "");
+  EXPECT_THAT(after_breaking(frontend, "add", "sub", "f_jvp"),
+              HasSubstr("'f': the tangent of the result is"));
+  EXPECT_THAT(frontend.diagnostics.render(), HasSubstr("other_t = -0.6, self_t = 0.75"));
 }
 
 TEST(Proof, LooksAtEachSideOfABranch) {

@@ -28,8 +28,10 @@ const std::map<std::string, std::string, std::less<>> kBinary = {
 
 class Builder {
  public:
-  Builder(Graph& graph, const Scope& scope, FormulaError& error, bool methods = false)
-      : graph_(graph), scope_(scope), error_(error), methods_(methods) {}
+  // `operators`: of a formula, which calls more than functions, and them as methods.
+  Builder(Graph& graph, const Scope& scope, FormulaError& error,
+          const OperatorCalls* operators = nullptr)
+      : graph_(graph), scope_(scope), error_(error), operators_(operators) {}
 
   const Node* build(const Expr& expr) {
     switch (expr.kind) {
@@ -135,11 +137,14 @@ class Builder {
   const Node* call(const Expr& expr) {
     const Expr& callee = expr.children[0];
     const bool method = callee.kind == Expr::Kind::member;
-    if (method && !methods_) {
+    if (method && !operators_) {
       fail(callee, "expressions have functions, no methods: write '" + callee.text + "(...)'");
     }
     if (callee.kind != Expr::Kind::name && !method) {
       fail(callee, "expressions call functions by their names");
+    }
+    if (operators_) {
+      if (const Node* node = operator_call(expr)) return node;
     }
     const Function* function = find_function(callee.text);
     if (!function) {
@@ -154,17 +159,39 @@ class Builder {
                      std::to_string(found));
     }
     std::vector<const Node*> arguments;
-    if (method) arguments.push_back(numeric(callee.children[0]));
-    for (std::size_t i = 1; i < expr.children.size(); ++i) {
-      arguments.push_back(numeric(expr.children[i]));
-    }
+    for (const Expr* argument : arguments_of(expr)) arguments.push_back(numeric(*argument));
     return graph_.call(callee.text, std::move(arguments));
+  }
+
+  // With the object of a method first.
+  static std::vector<const Expr*> arguments_of(const Expr& call) {
+    std::vector<const Expr*> arguments;
+    const Expr& callee = call.children[0];
+    if (callee.kind == Expr::Kind::member) arguments.push_back(&callee.children[0]);
+    for (std::size_t i = 1; i < call.children.size(); ++i) arguments.push_back(&call.children[i]);
+    return arguments;
+  }
+
+  // What formulas call and the language has no function of that name for; null for all else.
+  const Node* operator_call(const Expr& expr) {
+    const std::string& name = expr.children[0].text;
+    const auto arguments = arguments_of(expr);
+    if (name == "where" && arguments.size() == 3) {
+      const Node* condition = truth(*arguments[0]);
+      const Node* then = numeric(*arguments[1]);
+      return graph_.call("select", {condition, then, numeric(*arguments[2])});
+    }
+    if (name == "zeros_like" || name == "ones_like") return graph_.constant(name == "ones_like");
+    if (find_function(name)) return nullptr;
+    std::vector<const Node*> values;
+    for (const Expr* argument : arguments) values.push_back(build(*argument));
+    return (*operators_)(name, values);
   }
 
   Graph& graph_;
   const Scope& scope_;
   FormulaError& error_;
-  bool methods_;
+  const OperatorCalls* operators_;
 };
 
 class Differentiator {
@@ -292,10 +319,11 @@ const Node* build_expression(Graph& graph, const Expr& tree, const Scope& scope,
   }
 }
 
-const Node* build_formula(Graph& graph, const Expr& tree, const Scope& scope) {
+const Node* build_formula(Graph& graph, const Expr& tree, const Scope& scope,
+                          const OperatorCalls& operators) {
   FormulaError error;
   try {
-    return Builder(graph, scope, error, /*methods=*/true).build(tree);
+    return Builder(graph, scope, error, &operators).build(tree);
   } catch (const Failure&) {
     return nullptr;
   }
