@@ -10,8 +10,9 @@
 #     HELPERS formulas.h              # functions of namespace mathx::autograd that formulas call
 #     PYTHON_MODULE mathx)            # its name; the namespace unless given. NO_PYTHON: none
 #
-# makes the shared library <target>, to be linked as any other; with Python, the package <module> in
-# <build>/python; the test <target>.operators, which runs the generated tests of all operators; the target
+# makes the shared library <target>, to be linked as any other; where oploom has CUDA and the project has
+# called enable_language(CUDA), the library <target>_cuda with kernels for GPUs; with Python, the package
+# <module> in <build>/python; the test <target>.operators, which runs the generated tests of all operators; the target
 # <target>_docs, which writes their reference to <build>/docs/<module>/index.html; and the target
 # <target>_benchmark, which times them.
 #
@@ -158,17 +159,19 @@ function(oploom_add_operators target)
     list(APPEND others tests/test_${family}.py)
   endforeach()
   set(expression_kernels "")
+  set(cuda_kernels "")
   if(gradients)
     foreach(family IN LISTS families)
       list(APPEND headers stubs/${family}.h)
       list(APPEND expression_kernels cpu/${family}.cpp)
+      list(APPEND cuda_kernels cuda/${family}.cu)
     endforeach()
   endif()
-  set(outputs ${headers} ${sources} ${expression_kernels} ${python_sources} ${others})
+  set(outputs ${headers} ${sources} ${expression_kernels} ${cuda_kernels} ${python_sources} ${others})
   list(TRANSFORM outputs PREPEND ${namespace}/ OUTPUT_VARIABLE expected)
   list(JOIN expected "\n" expected)
   file(CONFIGURE OUTPUT ${root}/outputs.txt CONTENT "@expected@\n" @ONLY)
-  foreach(list IN ITEMS outputs sources expression_kernels python_sources)
+  foreach(list IN ITEMS outputs sources expression_kernels cuda_kernels python_sources)
     list(TRANSFORM ${list} PREPEND ${include}/${namespace}/)
   endforeach()
 
@@ -233,6 +236,22 @@ function(oploom_add_operators target)
   # loaded, the library stays: graphs and operator tables lead to its code.
   target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-z,nodelete)
 
+  # ---- Kernels for GPUs, in a library of their own, as those of oploom are ----
+  set(cuda "")
+  if(TARGET oploom::cuda AND cuda_kernels AND CMAKE_CUDA_COMPILER)
+    set(cuda ${target}_cuda)
+    get_target_property(architectures oploom::cuda OPLOOM_CUDA_ARCHITECTURES)
+    add_library(${cuda} SHARED ${cuda_kernels})
+    set_target_properties(${cuda} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
+    oploom_cuda_options(${cuda})
+    target_compile_definitions(${cuda} PRIVATE ${stub_definitions})
+    target_link_libraries(${cuda} PUBLIC ${target} oploom::cuda)
+    add_dependencies(${cuda} ${generated})
+  elseif(TARGET oploom::cuda AND cuda_kernels)
+    message(STATUS "oploom_add_operators(${target}): no kernels for GPUs are compiled, which this oploom "
+      "has; enable_language(CUDA) before the call adds them")
+  endif()
+
   # ---- The Python package and the tests ----
   if(ARG_NO_PYTHON)
     return()
@@ -250,6 +269,12 @@ function(oploom_add_operators target)
   target_compile_options(${target}_python PRIVATE -Wno-missing-field-initializers)
   set_target_properties(${target}_python PROPERTIES
     PREFIX "" OUTPUT_NAME _C SUFFIX .so LIBRARY_OUTPUT_DIRECTORY ${package})
+
+  if(cuda)  # which oploom.cuda loads
+    add_custom_command(TARGET ${cuda} POST_BUILD
+      COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE:${cuda}> ${package}/_cuda.so
+      VERBATIM)
+  endif()
 
   # Where no Python can run the tests, that is what the test says.
   get_property(oploom_python_path GLOBAL PROPERTY OPLOOM_PYTHON_PATH)
