@@ -60,6 +60,20 @@ TEST(Graph, PrintsWhatReadsBackAsTheSame) {
   }
 }
 
+TEST(Graph, KernelsDivideInsteadOfMultiplyingWithASigmoid) {
+  const auto kernel = [](const char* text) {
+    Parsed parsed(text);
+    return to_text(parsed.graph.for_kernels({parsed.root})[0]);
+  };
+  EXPECT_EQ(kernel("x * sigmoid(y)"), "x / (1 + exp(-y))");
+  EXPECT_EQ(kernel("sigmoid(-y) * x + y"), "x / (1 + exp(y)) + y");
+  EXPECT_EQ(kernel("a * (sigmoid(x) * y) * sigmoid(y)"), "a * (y / (1 + exp(-x))) / (1 + exp(-y))");
+  EXPECT_EQ(kernel("exp(x * sigmoid(x * sigmoid(y)))"), "exp(x / (1 + exp(-(x / (1 + exp(-y))))))");
+  // Where the sigmoid is needed anyway, a product costs less.
+  EXPECT_EQ(kernel("x * sigmoid(y) + sigmoid(y)"), "x * sigmoid(y) + sigmoid(y)");
+  EXPECT_EQ(kernel("sigmoid(x) / y"), "sigmoid(x) / y");
+}
+
 // Where each function is smooth; x and y are taken from the open interval.
 struct Interval {
   double low = 0.2, high = 0.9;
