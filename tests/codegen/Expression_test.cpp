@@ -74,6 +74,12 @@ TEST(Graph, KernelsDivideInsteadOfMultiplyingWithASigmoid) {
   EXPECT_EQ(kernel("sigmoid(x) / y"), "sigmoid(x) / y");
 }
 
+TEST(Graph, KernelsMultiplyForSmallPowers) {
+  Parsed parsed("pow(x, 2) + pow(x + 1, 3) * pow(pow(y, 4), 5) + pow(2, y)");
+  EXPECT_EQ(to_text(parsed.graph.for_kernels({parsed.root})[0]),
+            "x * x + (x + 1) * (x + 1) * (x + 1) * pow(y * y * (y * y), 5) + pow(2, y)");
+}
+
 // Where each function is smooth; x and y are taken from the open interval.
 struct Interval {
   double low = 0.2, high = 0.9;

@@ -73,6 +73,12 @@ class Builder {
     return closest.empty() ? "" : " (did you mean '" + closest + "'?)";
   }
 
+  static std::string all_functions() {
+    std::string text;
+    for (const auto& name : function_names()) text += (text.empty() ? "" : ", ") + name;
+    return text;
+  }
+
   const Node* number(const Expr& expr) {
     // A suffix, as in 1.0f, says nothing here.
     const double value = std::strtod(expr.text.c_str(), nullptr);
@@ -148,8 +154,12 @@ class Builder {
     }
     const Function* function = find_function(callee.text);
     if (!function) {
-      fail(callee, "there is no function '" + callee.text + "'" +
-                       did_you_mean(c10::closest_name(callee.text, function_names())));
+      const std::string plain = callee.text.substr(callee.text.rfind(':') + 1);  // of at::exp
+      const std::string closest =
+          find_function(plain) ? plain : c10::closest_name(plain, function_names());
+      fail(callee,
+           "there is no function '" + callee.text + "'" +
+               (closest.empty() ? ": there are " + all_functions() : did_you_mean(closest)));
     }
     const std::size_t wanted = function->parameters.size();
     const std::size_t found = expr.children.size() - 1 + (method ? 1 : 0);

@@ -231,6 +231,13 @@ std::vector<const Node*> Graph::for_kernels(const std::vector<const Node*>& root
     done[node] = node;
     if (node->kind != Node::Kind::call) continue;
     done[node] = call(node->name, arguments);
+    if (node->name == "pow") {
+      const Node* x = arguments[0];
+      const Node* square = call("mul", {x, x});
+      if (arguments[1]->is_constant(2)) done[node] = square;
+      if (arguments[1]->is_constant(3)) done[node] = call("mul", {square, x});
+      if (arguments[1]->is_constant(4)) done[node] = call("mul", {square, square});
+    }
     if (node->name != "mul") continue;
     for (const std::size_t i : {1, 0}) {
       const Node* sigmoid = node->arguments[i];
