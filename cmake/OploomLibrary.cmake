@@ -31,7 +31,7 @@ function(oploom_library target)
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
     # Packages of operators have kernels for the same instruction sets; see Note [DispatchStub].
     OPLOOM_CPU_CAPABILITIES "${OPLOOM_CPU_CAPABILITIES}"
-    EXPORT_PROPERTIES OPLOOM_CPU_CAPABILITIES)
+    EXPORT_PROPERTIES "OPLOOM_CPU_CAPABILITIES;OPLOOM_OPERATOR_LIST")
   target_compile_features(${target} INTERFACE cxx_std_20)
   # What rooms need from other projects; each names it where it is used.
   get_property(external GLOBAL PROPERTY OPLOOM_EXTERNAL_LIBRARIES)
@@ -112,6 +112,7 @@ function(_oploom_select target list)
   list(JOIN exports ";\n" exports)
   string(APPEND exports ";")
   get_filename_component(list_name ${list} NAME)
+  set_target_properties(${target} PROPERTIES OPLOOM_OPERATOR_LIST ${list_name})
 
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.operators)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/SelectedOperators.cpp.in ${folder}/Operators.cpp @ONLY)
