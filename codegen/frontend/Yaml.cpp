@@ -224,6 +224,9 @@ std::string advice(std::string_view line) {
   const std::size_t begin = line.find_first_not_of(' ', colon + 1);
   if (begin == std::string_view::npos) return "";
   const std::string value(line.substr(begin));
+  if ((value[0] == '|' || value[0] == '>') && value.size() > 2) {
+    return std::string(": a value that begins with '") + value[0] + "' stands in quotes";
+  }
   if (value[0] == '"' || value[0] == '\'' || value[0] == '{' || value[0] == '[') return "";
   if (value.find(": ") == std::string::npos) return "";
   const char quote = value.find('"') == std::string::npos ? '"' : '\'';

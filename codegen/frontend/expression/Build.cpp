@@ -26,6 +26,32 @@ const std::map<std::string, std::string, std::less<>> kBinary = {
     {">", "gt"},  {">=", "ge"}, {"==", "eq"}, {"!=", "ne"}, {"&&", "and"}, {"||", "or"},
 };
 
+// What other libraries have as functions.
+const std::map<std::string_view, std::string_view, std::less<>> kElsewhere = {
+    {"arccos", "acos(x)"},
+    {"arcsin", "asin(x)"},
+    {"arctan", "atan(x)"},
+    {"cbrt", "copysign(pow(abs(x), 1 / 3), x)"},
+    {"clamp", "minimum(maximum(x, low), high)"},
+    {"clip", "minimum(maximum(x, low), high)"},
+    {"exp10", "pow(10, x)"},
+    {"fabs", "abs(x)"},
+    {"gelu", "0.5 * x * (1 + erf(0.7071067811865476 * x))"},
+    {"isfinite", "!isnan(x) && !isinf(x)"},
+    {"ln", "log(x)"},
+    {"logit", "log(x / (1 - x))"},
+    {"max", "maximum(x, y)"},
+    {"min", "minimum(x, y)"},
+    {"mod", "remainder(x, y)"},
+    {"power", "pow(x, y)"},
+    {"reciprocal", "1 / x"},
+    {"sgn", "sign(x)"},
+    {"silu", "x * sigmoid(x)"},
+    {"softplus", "logaddexp(x, 0)"},
+    {"square", "pow(x, 2)"},
+    {"where", "condition ? x : y"},
+};
+
 class Builder {
  public:
   // `operators`: of a formula, which calls more than functions, and them as methods.
@@ -122,7 +148,14 @@ class Builder {
     if (expr.text == "!") return graph_.call("not", {truth(expr.children[0])});
     if (expr.text == "-") return graph_.call("neg", {numeric(expr.children[0])});
     if (expr.text == "+") return numeric(expr.children[0]);
-    fail(expr, "the operator '" + expr.text + "' has no meaning in an expression of numbers");
+    // `a ** b` is a product with `*b`.
+    fail(expr, "the operator '" + expr.text + "' has no meaning in an expression of numbers" +
+                   (expr.text == "*" ? ": write 'pow(a, b)' for a power" : ""));
+  }
+
+  static bool is_comparison(const Expr& expr) {
+    return expr.kind == Expr::Kind::binary &&
+           (expr.text[0] == '<' || expr.text[0] == '>' || expr.text == "==" || expr.text == "!=");
   }
 
   const Node* binary(const Expr& expr) {
@@ -135,6 +168,9 @@ class Builder {
            "the operator '" + expr.text + "' has no meaning in an expression of numbers" + hint);
     }
     const bool logic = found->second == "and" || found->second == "or";
+    if (!logic && is_comparison(expr) && is_comparison(expr.children[0])) {
+      fail(expr, "comparisons do not chain: join two of them with '&&'");
+    }
     const Node* a = logic ? truth(expr.children[0]) : numeric(expr.children[0]);
     const Node* b = logic ? truth(expr.children[1]) : numeric(expr.children[1]);
     return graph_.call(found->second, {a, b});
@@ -147,7 +183,11 @@ class Builder {
       fail(callee, "expressions have functions, no methods: write '" + callee.text + "(...)'");
     }
     if (callee.kind != Expr::Kind::name && !method) {
-      fail(callee, "expressions call functions by their names");
+      const bool product =
+          callee.kind == Expr::Kind::number ||
+          (callee.kind == Expr::Kind::paren && callee.children[0].kind == Expr::Kind::binary);
+      fail(callee,
+           product ? "a product is written with '*'" : "expressions call functions by their names");
     }
     if (operators_) {
       if (const Node* node = operator_call(expr)) return node;
@@ -155,6 +195,10 @@ class Builder {
     const Function* function = find_function(callee.text);
     if (!function) {
       const std::string plain = callee.text.substr(callee.text.rfind(':') + 1);  // of at::exp
+      if (const auto known = kElsewhere.find(plain); known != kElsewhere.end()) {
+        fail(callee, "there is no function '" + callee.text + "': write '" +
+                         std::string(known->second) + "'");
+      }
       const std::string closest =
           find_function(plain) ? plain : c10::closest_name(plain, function_names());
       fail(callee,
