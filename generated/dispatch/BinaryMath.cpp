@@ -522,6 +522,23 @@ Tensor& _ops::copysign__Tensor::call(Tensor& self, const Tensor& other) {
   return table(dispatch_keys(self, other), self, other);
 }
 
+// copysign.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& copysign_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                      Tensor& out) {
+  return _ops::copysign_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::copysign_Scalar_out::schema> _ops::copysign_Scalar_out::table(
+    kernels_of<_ops::copysign_Scalar_out>,
+    every_backend(&copysign_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &copysign_Scalar_out_composite},
+    });
+Tensor& _ops::copysign_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
+
 // copysign.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& copysign_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
@@ -677,6 +694,38 @@ constinit OperatorTable<_ops::float_power_Tensor_Tensor::schema>
         {DispatchKey::Autograd, &float_power_Tensor_Tensor_composite},
     });
 Tensor _ops::float_power_Tensor_Tensor::call(const Tensor& self, const Tensor& exponent) {
+  return table(dispatch_keys(self, exponent), self, exponent);
+}
+
+// float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
+namespace {
+Tensor& float_power__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& exponent) {
+  return native::float_power_(self, exponent);
+}
+}  // namespace
+constinit OperatorTable<_ops::float_power__Scalar::schema> _ops::float_power__Scalar::table(
+    kernels_of<_ops::float_power__Scalar>,
+    every_backend(&float_power__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &float_power__Scalar_composite},
+    });
+Tensor& _ops::float_power__Scalar::call(Tensor& self, const Scalar& exponent) {
+  return table(dispatch_keys(self), self, exponent);
+}
+
+// float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
+namespace {
+Tensor& float_power__Tensor_composite(DispatchKeySet, Tensor& self, const Tensor& exponent) {
+  return native::float_power_(self, exponent);
+}
+}  // namespace
+constinit OperatorTable<_ops::float_power__Tensor::schema> _ops::float_power__Tensor::table(
+    kernels_of<_ops::float_power__Tensor>,
+    every_backend(&float_power__Tensor_composite),
+    {
+        {DispatchKey::Autograd, &float_power__Tensor_composite},
+    });
+Tensor& _ops::float_power__Tensor::call(Tensor& self, const Tensor& exponent) {
   return table(dispatch_keys(self, exponent), self, exponent);
 }
 
@@ -2893,12 +2942,15 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::copysign_Tensor::table,
       &_ops::copysign__Scalar::table,
       &_ops::copysign__Tensor::table,
+      &_ops::copysign_Scalar_out::table,
       &_ops::copysign_out::table,
       &_ops::copysign_backward_Tensor::table,
       &_ops::copysign_jvp_Tensor::table,
       &_ops::float_power_Scalar::table,
       &_ops::float_power_Tensor_Scalar::table,
       &_ops::float_power_Tensor_Tensor::table,
+      &_ops::float_power__Scalar::table,
+      &_ops::float_power__Tensor::table,
       &_ops::float_power_Scalar_out::table,
       &_ops::float_power_Tensor_Scalar_out::table,
       &_ops::float_power_Tensor_Tensor_out::table,

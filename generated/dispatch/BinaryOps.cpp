@@ -1173,6 +1173,24 @@ Tensor& _ops::divide__Scalar::call(Tensor& self, const Scalar& other) {
   return table(dispatch_keys(self), self, other);
 }
 
+// divide_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)
+namespace {
+Tensor& divide__Scalar_mode_composite(DispatchKeySet, Tensor& self, const Scalar& other,
+                                      std::optional<std::string_view> rounding_mode) {
+  return _ops::div__Scalar_mode::call(self, other, rounding_mode);
+}
+}  // namespace
+constinit OperatorTable<_ops::divide__Scalar_mode::schema> _ops::divide__Scalar_mode::table(
+    kernels_of<_ops::divide__Scalar_mode>,
+    every_backend(&divide__Scalar_mode_composite),
+    {
+        {DispatchKey::Autograd, &divide__Scalar_mode_composite},
+    });
+Tensor& _ops::divide__Scalar_mode::call(Tensor& self, const Scalar& other,
+                                        std::optional<std::string_view> rounding_mode) {
+  return table(dispatch_keys(self), self, other, rounding_mode);
+}
+
 // divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
 Tensor& divide__Tensor_composite(DispatchKeySet, Tensor& self, const Tensor& other) {
@@ -4125,6 +4143,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::divide_Tensor::table,
       &_ops::divide_Tensor_mode::table,
       &_ops::divide__Scalar::table,
+      &_ops::divide__Scalar_mode::table,
       &_ops::divide__Tensor::table,
       &_ops::divide__Tensor_mode::table,
       &_ops::divide_out::table,

@@ -266,6 +266,7 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor divide(const Tensor& other) const;
   Tensor divide(const Tensor& other, std::optional<std::string_view> rounding_mode) const;
   Tensor& divide_(const Scalar& other) const;
+  Tensor& divide_(const Scalar& other, std::optional<std::string_view> rounding_mode) const;
   Tensor& divide_(const Tensor& other) const;
   Tensor& divide_(const Tensor& other, std::optional<std::string_view> rounding_mode) const;
   Tensor dot(const Tensor& tensor) const;
@@ -296,6 +297,8 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor flip(IntArrayRef dims) const;
   Tensor float_power(const Scalar& exponent) const;
   Tensor float_power(const Tensor& exponent) const;
+  Tensor& float_power_(const Scalar& exponent) const;
+  Tensor& float_power_(const Tensor& exponent) const;
   Tensor floor() const;
   Tensor& floor_() const;
   Tensor floor_divide(const Tensor& other) const;

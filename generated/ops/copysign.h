@@ -53,6 +53,17 @@ struct copysign__Tensor {
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
 };
 
+// copysign.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+struct copysign_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "copysign";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "copysign.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out);
+};
+
 // copysign.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 struct copysign_out {
   using schema = Tensor&(const Tensor&, const Tensor&, Tensor&);
@@ -90,6 +101,14 @@ inline Tensor& Tensor::copysign_(const Scalar& other) const {
 // copysign_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::copysign_(const Tensor& other) const {
   return _ops::copysign__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// copysign.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& copysign_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return _ops::copysign_Scalar_out::call(self, other, out);
+}
+inline Tensor& copysign_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  return _ops::copysign_Scalar_out::call(self, other, out);
 }
 
 // copysign.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)

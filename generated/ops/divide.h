@@ -66,6 +66,18 @@ struct divide__Scalar {
   OPLOOM_API static Tensor& call(Tensor& self, const Scalar& other);
 };
 
+// divide_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)
+struct divide__Scalar_mode {
+  using schema = Tensor&(Tensor&, const Scalar&, std::optional<std::string_view>);
+  static constexpr const char* name = "divide_";
+  static constexpr const char* overload_name = "Scalar_mode";
+  static constexpr const char* schema_str =
+      "divide_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& other,
+                                 std::optional<std::string_view> rounding_mode);
+};
+
 // divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 struct divide__Tensor {
   using schema = Tensor&(Tensor&, const Tensor&);
@@ -154,6 +166,12 @@ inline Tensor Tensor::divide(const Tensor& other,
 // divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 inline Tensor& Tensor::divide_(const Scalar& other) const {
   return _ops::divide__Scalar::call(const_cast<Tensor&>(*this), other);
+}
+
+// divide_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)
+inline Tensor& Tensor::divide_(const Scalar& other,
+                               std::optional<std::string_view> rounding_mode) const {
+  return _ops::divide__Scalar_mode::call(const_cast<Tensor&>(*this), other, rounding_mode);
 }
 
 // divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)

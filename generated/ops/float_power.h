@@ -42,6 +42,28 @@ struct float_power_Tensor_Tensor {
   OPLOOM_API static Tensor call(const Tensor& self, const Tensor& exponent);
 };
 
+// float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
+struct float_power__Scalar {
+  using schema = Tensor&(Tensor&, const Scalar&);
+  static constexpr const char* name = "float_power_";
+  static constexpr const char* overload_name = "Scalar";
+  static constexpr const char* schema_str =
+      "float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& exponent);
+};
+
+// float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
+struct float_power__Tensor {
+  using schema = Tensor&(Tensor&, const Tensor&);
+  static constexpr const char* name = "float_power_";
+  static constexpr const char* overload_name = "Tensor";
+  static constexpr const char* schema_str =
+      "float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& exponent);
+};
+
 // float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
 struct float_power_Scalar_out {
   using schema = Tensor&(const Scalar&, const Tensor&, Tensor&);
@@ -98,6 +120,16 @@ inline Tensor float_power(const Tensor& self, const Tensor& exponent) {
 }
 inline Tensor Tensor::float_power(const Tensor& exponent) const {
   return _ops::float_power_Tensor_Tensor::call(*this, exponent);
+}
+
+// float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
+inline Tensor& Tensor::float_power_(const Scalar& exponent) const {
+  return _ops::float_power__Scalar::call(const_cast<Tensor&>(*this), exponent);
+}
+
+// float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
+inline Tensor& Tensor::float_power_(const Tensor& exponent) const {
+  return _ops::float_power__Tensor::call(const_cast<Tensor&>(*this), exponent);
 }
 
 // float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
