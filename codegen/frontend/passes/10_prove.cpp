@@ -190,6 +190,8 @@ class Proof {
     }
     if (const YamlNode* singular = op_.test->find("singular"); singular && singular->is_map()) {
       for (const auto& [name, places] : singular->entries) {
+        const auto& inputs = expression_.inputs;
+        if (std::find(inputs.begin(), inputs.end(), name.value) == inputs.end()) continue;
         for (const auto& place : places.items) singular_[name.value].push_back(number_of(place));
       }
     }
