@@ -12,9 +12,10 @@ namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
 namespace {
 
+// Bool: see Note [Bools are bytes].
 void mul_kernel(TensorIteratorBase& iter) {
   if (iter.common_dtype() == kBool) {
-    return cpu_kernel(iter, [](bool a, bool b) -> bool { return a && b; });
+    return cpu_kernel_vec<uint8_t>(iter, [](auto a, auto b) { return a & b; });
   }
   OPLOOM_DISPATCH(iter.common_dtype(), "mul",
                   (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
@@ -23,8 +24,9 @@ void mul_kernel(TensorIteratorBase& iter) {
 
 void add_kernel(TensorIteratorBase& iter, const Scalar& alpha) {
   if (iter.common_dtype() == kBool) {
-    const bool factor = alpha.to<bool>();
-    return cpu_kernel(iter, [factor](bool a, bool b) -> bool { return a || (factor && b); });
+    const uint8_t factor = alpha.to<bool>();
+    return cpu_kernel_vec<uint8_t>(
+        iter, [factor](auto a, auto b) { return a | (decltype(b)(factor) & b); });
   }
   OPLOOM_DISPATCH(iter.common_dtype(), "add",
                   (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
@@ -160,7 +162,7 @@ void fmod_kernel(TensorIteratorBase& iter) {
 
 void maximum_kernel(TensorIteratorBase& iter) {
   if (iter.common_dtype() == kBool) {
-    return cpu_kernel(iter, [](bool a, bool b) -> bool { return a || b; });
+    return cpu_kernel_vec<uint8_t>(iter, [](auto a, auto b) { return a | b; });
   }
   OPLOOM_DISPATCH(
       iter.common_dtype(), "maximum", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED),
@@ -169,7 +171,7 @@ void maximum_kernel(TensorIteratorBase& iter) {
 
 void minimum_kernel(TensorIteratorBase& iter) {
   if (iter.common_dtype() == kBool) {
-    return cpu_kernel(iter, [](bool a, bool b) -> bool { return a && b; });
+    return cpu_kernel_vec<uint8_t>(iter, [](auto a, auto b) { return a & b; });
   }
   OPLOOM_DISPATCH(
       iter.common_dtype(), "minimum", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED),

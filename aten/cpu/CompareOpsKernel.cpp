@@ -48,39 +48,33 @@ void ge_kernel(TensorIteratorBase& iter) {
   compare_ordered(iter, "ge", [](auto a, auto b) { return a >= b; });
 }
 
-// The iterator has converted the inputs to bool.
+// The iterator has converted the inputs to bool, whose bytes are 0 and 1; see Note [Bools are
+// bytes].
 void logical_and_kernel(TensorIteratorBase& iter) {
-  cpu_kernel(iter, [](bool a, bool b) -> bool { return a && b; });
+  cpu_kernel_vec<uint8_t>(iter, [](auto a, auto b) { return a & b; });
 }
 void logical_or_kernel(TensorIteratorBase& iter) {
-  cpu_kernel(iter, [](bool a, bool b) -> bool { return a || b; });
+  cpu_kernel_vec<uint8_t>(iter, [](auto a, auto b) { return a | b; });
 }
 void logical_xor_kernel(TensorIteratorBase& iter) {
-  cpu_kernel(iter, [](bool a, bool b) -> bool { return a != b; });
+  cpu_kernel_vec<uint8_t>(iter, [](auto a, auto b) { return a ^ b; });
 }
 
-template <typename BoolOp, typename Op>
-void bitwise_op(TensorIteratorBase& iter, const char* name, BoolOp bool_op, Op op) {
-  if (iter.common_dtype() == kBool) return cpu_kernel(iter, bool_op);
-  OPLOOM_DISPATCH(iter.common_dtype(), name, (OPLOOM_BOOL, OPLOOM_INTEGRAL), [&] {
-    if constexpr (!std::is_same_v<scalar_t, bool>) cpu_kernel_vec<scalar_t>(iter, op);
-  });
+template <typename Op>
+void bitwise_op(TensorIteratorBase& iter, const char* name, Op op) {
+  if (iter.common_dtype() == kBool) return cpu_kernel_vec<uint8_t>(iter, op);
+  OPLOOM_DISPATCH(iter.common_dtype(), name, (OPLOOM_INTEGRAL),
+                  [&] { cpu_kernel_vec<scalar_t>(iter, op); });
 }
 
 void bitwise_and_kernel(TensorIteratorBase& iter) {
-  bitwise_op(
-      iter, "bitwise_and", [](bool a, bool b) -> bool { return a && b; },
-      [](auto a, auto b) { return a & b; });
+  bitwise_op(iter, "bitwise_and", [](auto a, auto b) { return a & b; });
 }
 void bitwise_or_kernel(TensorIteratorBase& iter) {
-  bitwise_op(
-      iter, "bitwise_or", [](bool a, bool b) -> bool { return a || b; },
-      [](auto a, auto b) { return a | b; });
+  bitwise_op(iter, "bitwise_or", [](auto a, auto b) { return a | b; });
 }
 void bitwise_xor_kernel(TensorIteratorBase& iter) {
-  bitwise_op(
-      iter, "bitwise_xor", [](bool a, bool b) -> bool { return a != b; },
-      [](auto a, auto b) { return a ^ b; });
+  bitwise_op(iter, "bitwise_xor", [](auto a, auto b) { return a ^ b; });
 }
 
 }  // namespace

@@ -27,6 +27,10 @@
 //
 // Both see dense rows only; see Note [Dense rows].
 
+// Note [Bools are bytes]
+// A loop over bool runs one element at a time: GCC does not turn it into vector instructions. The
+// bytes of bools are 0 and 1, and cpu_kernel_vec<uint8_t> computes with them.
+
 namespace at::inline oploom_v1::native::inline CPU_CAPABILITY {
 
 // GCC: no element of the output depends on another iteration; in-place calls would otherwise be

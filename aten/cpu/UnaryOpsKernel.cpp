@@ -1,6 +1,7 @@
 // What an expression cannot say of one tensor: bool and complex operands that have a meaning of
 // their own.
 #include <aten/cpu/Loops.h>
+#include <aten/cpu/vec/functions.h>
 #include <aten/stubs/UnaryOps.h>
 
 #include <cmath>
@@ -54,15 +55,15 @@ void sgn_kernel(TensorIteratorBase& iter) {
   });
 }
 
-void bitwise_not_kernel(TensorIteratorBase& iter) {
-  if (iter.common_dtype() == kBool) return cpu_kernel(iter, [](bool x) -> bool { return !x; });
-  OPLOOM_DISPATCH(iter.common_dtype(), "bitwise_not", (OPLOOM_INTEGRAL),
-                  [&] { cpu_kernel_vec<scalar_t>(iter, [](auto x) { return ~x; }); });
+// The iterator has converted the input to bool; see Note [Bools are bytes].
+void logical_not_kernel(TensorIteratorBase& iter) {
+  cpu_kernel_vec<uint8_t>(iter, [](auto x) { return x ^ decltype(x)(1); });
 }
 
-// The iterator has converted the input to bool.
-void logical_not_kernel(TensorIteratorBase& iter) {
-  cpu_kernel(iter, [](bool x) -> bool { return !x; });
+void bitwise_not_kernel(TensorIteratorBase& iter) {
+  if (iter.common_dtype() == kBool) return logical_not_kernel(iter);
+  OPLOOM_DISPATCH(iter.common_dtype(), "bitwise_not", (OPLOOM_INTEGRAL),
+                  [&] { cpu_kernel_vec<scalar_t>(iter, [](auto x) { return ~x; }); });
 }
 
 // ---- Tests: the output is bool ----
@@ -98,21 +99,10 @@ void isfinite_kernel(TensorIteratorBase& iter) {
 
 void gelu_kernel(TensorIteratorBase& iter, bool tanh_approximation) {
   OPLOOM_DISPATCH(iter.common_dtype(), "gelu", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    using opmath_t = c10::opmath_type<scalar_t>;
-    const auto constant = [](double value) { return static_cast<opmath_t>(value); };
     if (tanh_approximation) {
-      cpu_kernel_vec<scalar_t>(iter, [constant](auto x) {
-        using V = decltype(x);
-        const V beta(constant(0.79788456080286535588));  // sqrt(2 / pi)
-        const V inner = beta * (x + V(constant(0.044715)) * x * x * x);
-        return V(constant(0.5)) * x * (V(constant(1)) + inner.tanh());
-      });
+      cpu_kernel_vec<scalar_t>(iter, [](auto x) { return vec::gelu_tanh(x); });
     } else {
-      cpu_kernel_vec<scalar_t>(iter, [constant](auto x) {
-        using V = decltype(x);
-        const V root_half(constant(0.70710678118654752440));
-        return x * V(constant(0.5)) * (V(constant(1)) + (x * root_half).erf());
-      });
+      cpu_kernel_vec<scalar_t>(iter, [](auto x) { return vec::gelu(x); });
     }
   });
 }

@@ -95,6 +95,18 @@ OPLOOM_ALWAYS_INLINE Vec<T> sigmoid(const Vec<T>& x) {
   return one / (one + x.neg().exp());
 }
 
+// x times the share of the normal distribution below x, and tanh's approximation of it.
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> gelu(const Vec<T>& x) {
+  return x * Vec<T>(T(0.5)) * (Vec<T>(T(1)) + (x * Vec<T>(T(0.70710678118654752440))).erf());
+}
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> gelu_tanh(const Vec<T>& x) {
+  const Vec<T> beta(T(0.79788456080286535588));  // sqrt(2 / pi)
+  const Vec<T> inner = beta * (x + Vec<T>(T(0.044715)) * x * x * x);
+  return Vec<T>(T(0.5)) * x * (Vec<T>(T(1)) + inner.tanh());
+}
+
 template <typename T>
 OPLOOM_ALWAYS_INLINE Vec<T> relu(const Vec<T>& x) {
   const Vec<T> zero(T(0));
@@ -156,16 +168,24 @@ OPLOOM_SPECIAL(ndtri)
 #undef OPLOOM_SPECIAL
 
 template <typename T>
-Vec<T> lgamma(const Vec<T>& x) {
-  return x.map([](T value) { return std::lgamma(value); });
-}
-template <typename T>
 Vec<T> polygamma(const Vec<T>& n, const Vec<T>& x) {
   return map_two(n, x, [](T a, T b) { return static_cast<T>(c10::special::polygamma(a, b)); });
 }
 template <typename T>
 Vec<T> nextafter(const Vec<T>& x, const Vec<T>& y) {
   return map_two(x, y, [](T a, T b) { return std::nextafter(a, b); });
+}
+// The bits of numbers of one sign are ordered as the numbers are.
+template <typename T>
+requires kHasBits<T> OPLOOM_ALWAYS_INLINE Vec<T> nextafter(const Vec<T>& x, const Vec<T>& y) {
+  using Bits = typename FloatingForm<Vec<T>>::bits;
+  const Vec<T> zero(T(0)), smallest(std::numeric_limits<T>::denorm_min());
+  const Bits bits = bits_of(x), one(1);
+  const Vec<T> outward = from_bits<Vec<T>>(bits + one), inward = from_bits<Vec<T>>(bits - one);
+  Vec<T> next = blendv(blendv(inward, outward, x > zero), blendv(inward, outward, x < zero), y < x);
+  next = blendv(next, smallest | (y & Vec<T>(T(-0.0))), x == zero);
+  next = blendv(next, y, x == y);
+  return blendv(next, x + y, x.isnan() | y.isnan());
 }
 // The sign bit, which -0 and nan have as well.
 template <typename T>
@@ -233,13 +253,14 @@ OPLOOM_ALWAYS_INLINE Vec<T> floor_divide(const Vec<T>& x, const Vec<T>& y) {
   return blendv(result, x / y, y == zero);
 }
 
-// ---- SLEEF's, beside Vec's own ----
+// ---- SLEEF's, beside those of math.h ----
 
 #if defined(CPU_CAPABILITY_AVX512)
-#define OPLOOM_SLEEF(name, accuracy)                            \
-  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x) {   \
-    return Sleef_##name##f16_##accuracy(x);                     \
-  }                                                             \
+#define OPLOOM_SLEEF_FLOAT(name, accuracy)                    \
+  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x) { \
+    return Sleef_##name##f16_##accuracy(x);                   \
+  }
+#define OPLOOM_SLEEF_DOUBLE(name, accuracy)                     \
   OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x) { \
     return Sleef_##name##d8_##accuracy(x);                      \
   }
@@ -251,10 +272,11 @@ OPLOOM_ALWAYS_INLINE Vec<T> floor_divide(const Vec<T>& x, const Vec<T>& y) {
     return Sleef_##name##d8_##accuracy(x, y);                                         \
   }
 #elif defined(CPU_CAPABILITY_AVX2)
-#define OPLOOM_SLEEF(name, accuracy)                            \
-  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x) {   \
-    return Sleef_##name##f8_##accuracy(x);                      \
-  }                                                             \
+#define OPLOOM_SLEEF_FLOAT(name, accuracy)                    \
+  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x) { \
+    return Sleef_##name##f8_##accuracy(x);                    \
+  }
+#define OPLOOM_SLEEF_DOUBLE(name, accuracy)                     \
   OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x) { \
     return Sleef_##name##d4_##accuracy(x);                      \
   }
@@ -266,7 +288,8 @@ OPLOOM_ALWAYS_INLINE Vec<T> floor_divide(const Vec<T>& x, const Vec<T>& y) {
     return Sleef_##name##d4_##accuracy(x, y);                                         \
   }
 #else
-#define OPLOOM_SLEEF(name, accuracy)
+#define OPLOOM_SLEEF_FLOAT(name, accuracy)
+#define OPLOOM_SLEEF_DOUBLE(name, accuracy)
 #define OPLOOM_SLEEF_TWO(name, accuracy)
 #endif
 
@@ -276,7 +299,8 @@ OPLOOM_ALWAYS_INLINE Vec<T> floor_divide(const Vec<T>& x, const Vec<T>& y) {
   Vec<T> name(const Vec<T>& x) {                               \
     return x.map([](T value) { return T(std::name(value)); }); \
   }                                                            \
-  OPLOOM_SLEEF(name, accuracy)
+  OPLOOM_SLEEF_FLOAT(name, accuracy)                           \
+  OPLOOM_SLEEF_DOUBLE(name, accuracy)
 OPLOOM_LIBRARY(acos, u10)
 OPLOOM_LIBRARY(acosh, u10)
 OPLOOM_LIBRARY(asin, u10)
@@ -298,14 +322,22 @@ Vec<T> exp2(const Vec<T>& x) {
     }
   });
 }
-OPLOOM_SLEEF(exp2, u10)
+OPLOOM_SLEEF_DOUBLE(exp2, u10)
+
+template <typename T>
+Vec<T> lgamma(const Vec<T>& x) {
+  return x.map([](T value) { return std::lgamma(value); });
+}
+OPLOOM_SLEEF_FLOAT(lgamma, u10)
+OPLOOM_SLEEF_DOUBLE(lgamma, u10)
 
 template <typename T>
 Vec<T> hypot(const Vec<T>& x, const Vec<T>& y) {
   return map_two(x, y, [](T a, T b) { return std::hypot(a, b); });
 }
 OPLOOM_SLEEF_TWO(hypot, u05)
-#undef OPLOOM_SLEEF
+#undef OPLOOM_SLEEF_FLOAT
+#undef OPLOOM_SLEEF_DOUBLE
 #undef OPLOOM_SLEEF_TWO
 
 // log(exp(x) + exp(y)) and the same of base 2, without overflow.

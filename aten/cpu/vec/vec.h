@@ -1,14 +1,8 @@
 // Vec<T>: numbers computed together, by the instructions of the set being compiled for.
 #pragma once
 
-#include <aten/cpu/vec/vec_base.h>
-#if defined(CPU_CAPABILITY_AVX512)
-#include <aten/cpu/vec/vec_avx512.h>
-#include <aten/cpu/vec/vec_int.h>
-#elif defined(CPU_CAPABILITY_AVX2)
-#include <aten/cpu/vec/vec_avx2.h>
-#include <aten/cpu/vec/vec_int.h>
-#else
+#include <aten/cpu/vec/math.h>
+#if !defined(CPU_CAPABILITY_AVX512) && !defined(CPU_CAPABILITY_AVX2)
 
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 

@@ -87,6 +87,8 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE Mask isnan() const {
     return Mask{_mm256_cmp_ps(lanes_, lanes_, _CMP_UNORD_Q)};
   }
+  // Where the sign bit is set.
+  OPLOOM_ALWAYS_INLINE Mask signs() const { return Mask{lanes_}; }
   OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return _mm256_movemask_ps(mask.bits) == 0xff; }
   OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
     return _mm256_blendv_ps(a, b, mask.bits);
@@ -99,6 +101,9 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE friend Vec minimum(Vec a, Vec b) {
     return blendv(Vec(_mm256_min_ps(a, b)), a, a.isnan());
   }
+  // Bounds of one side, by the instruction alone: NaN in x gives NaN, in the bound anything.
+  OPLOOM_ALWAYS_INLINE friend Vec at_least(Vec x, Vec bound) { return _mm256_max_ps(bound, x); }
+  OPLOOM_ALWAYS_INLINE friend Vec at_most(Vec x, Vec bound) { return _mm256_min_ps(bound, x); }
 
   OPLOOM_ALWAYS_INLINE Vec ceil() const {
     return _mm256_round_ps(lanes_, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
@@ -116,24 +121,20 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE Vec reciprocal() const { return Vec(float(1)) / *this; }
   OPLOOM_ALWAYS_INLINE Vec rsqrt() const { return Vec(float(1)) / sqrt(); }
 
-  OPLOOM_ALWAYS_INLINE Vec cos() const { return Sleef_cosf8_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec erf() const { return Sleef_erff8_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec exp() const { return Sleef_expf8_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec expm1() const { return Sleef_expm1f8_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec log() const { return Sleef_logf8_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec log10() const { return Sleef_log10f8_u10(lanes_); }
-  // SLEEF's gives infinity for the largest numbers, where log() is as good.
-  OPLOOM_ALWAYS_INLINE Vec log1p() const {
-    const Mask large = *this > Vec(1e37f);
-    const Vec result = Sleef_log1pf8_u10(lanes_);
-    return _mm256_movemask_ps(large.bits) == 0 ? result : blendv(result, log(), large);
-  }
-  OPLOOM_ALWAYS_INLINE Vec log2() const { return Sleef_log2f8_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec sin() const { return Sleef_sinf8_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec tan() const { return Sleef_tanf8_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec tanh() const { return Sleef_tanhf8_u10(lanes_); }
+  // Defined in math.h.
+  Vec cos() const;
+  Vec erf() const;
+  Vec exp() const;
+  Vec expm1() const;
+  Vec log() const;
+  Vec log10() const;
+  Vec log1p() const;
+  Vec log2() const;
+  Vec sin() const;
+  Vec tan() const;
+  Vec tanh() const;
   OPLOOM_ALWAYS_INLINE friend Vec atan2(Vec a, Vec b) { return Sleef_atan2f8_u10(a, b); }
-  OPLOOM_ALWAYS_INLINE friend Vec pow(Vec a, Vec b) { return Sleef_powf8_u10(a, b); }
+  friend Vec pow(Vec a, Vec b);
 
   // In the order of the array form.
   float reduce_add() const {
@@ -234,6 +235,8 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE Mask isnan() const {
     return Mask{_mm256_cmp_pd(lanes_, lanes_, _CMP_UNORD_Q)};
   }
+  // Where the sign bit is set.
+  OPLOOM_ALWAYS_INLINE Mask signs() const { return Mask{lanes_}; }
   OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return _mm256_movemask_pd(mask.bits) == 0xf; }
   OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
     return _mm256_blendv_pd(a, b, mask.bits);
@@ -246,6 +249,9 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE friend Vec minimum(Vec a, Vec b) {
     return blendv(Vec(_mm256_min_pd(a, b)), a, a.isnan());
   }
+  // Bounds of one side, by the instruction alone: NaN in x gives NaN, in the bound anything.
+  OPLOOM_ALWAYS_INLINE friend Vec at_least(Vec x, Vec bound) { return _mm256_max_pd(bound, x); }
+  OPLOOM_ALWAYS_INLINE friend Vec at_most(Vec x, Vec bound) { return _mm256_min_pd(bound, x); }
 
   OPLOOM_ALWAYS_INLINE Vec ceil() const {
     return _mm256_round_pd(lanes_, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
@@ -265,7 +271,7 @@ class Vec<double> {
 
   OPLOOM_ALWAYS_INLINE Vec cos() const { return Sleef_cosd4_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec erf() const { return Sleef_erfd4_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec exp() const { return Sleef_expd4_u10(lanes_); }
+  Vec exp() const;  // in math.h
   OPLOOM_ALWAYS_INLINE Vec expm1() const { return Sleef_expm1d4_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec log() const { return Sleef_logd4_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec log10() const { return Sleef_log10d4_u10(lanes_); }
@@ -300,6 +306,15 @@ class Vec<double> {
 
   __m256d lanes_;
 };
+
+// The first half and the second.
+OPLOOM_ALWAYS_INLINE std::array<Vec<double>, 2> widen(Vec<float> x) {
+  return {_mm256_cvtps_pd(_mm256_castps256_ps128(x)), _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1))};
+}
+OPLOOM_ALWAYS_INLINE Vec<float> narrow(Vec<double> first, Vec<double> second) {
+  return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps(first)),
+                              _mm256_cvtpd_ps(second), 1);
+}
 
 // Eight numbers of 16 bits to and from floats.
 OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const Half* source) {

@@ -87,6 +87,10 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE Mask isnan() const {
     return Mask{_mm512_cmp_ps_mask(lanes_, lanes_, _CMP_UNORD_Q)};
   }
+  // Where the sign bit is set.
+  OPLOOM_ALWAYS_INLINE Mask signs() const {
+    return Mask{_mm512_movepi32_mask(_mm512_castps_si512(lanes_))};
+  }
   OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return mask.bits == 0xffff; }
   OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
     return _mm512_mask_blend_ps(mask.bits, a, b);
@@ -99,6 +103,9 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE friend Vec minimum(Vec a, Vec b) {
     return blendv(Vec(_mm512_min_ps(a, b)), a, a.isnan());
   }
+  // Bounds of one side, by the instruction alone: NaN in x gives NaN, in the bound anything.
+  OPLOOM_ALWAYS_INLINE friend Vec at_least(Vec x, Vec bound) { return _mm512_max_ps(bound, x); }
+  OPLOOM_ALWAYS_INLINE friend Vec at_most(Vec x, Vec bound) { return _mm512_min_ps(bound, x); }
 
   OPLOOM_ALWAYS_INLINE Vec ceil() const {
     return _mm512_roundscale_ps(lanes_, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
@@ -116,24 +123,20 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE Vec reciprocal() const { return Vec(float(1)) / *this; }
   OPLOOM_ALWAYS_INLINE Vec rsqrt() const { return Vec(float(1)) / sqrt(); }
 
-  OPLOOM_ALWAYS_INLINE Vec cos() const { return Sleef_cosf16_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec erf() const { return Sleef_erff16_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec exp() const { return Sleef_expf16_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec expm1() const { return Sleef_expm1f16_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec log() const { return Sleef_logf16_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec log10() const { return Sleef_log10f16_u10(lanes_); }
-  // SLEEF's gives infinity for the largest numbers, where log() is as good.
-  OPLOOM_ALWAYS_INLINE Vec log1p() const {
-    const Mask large = *this > Vec(1e37f);
-    const Vec result = Sleef_log1pf16_u10(lanes_);
-    return large.bits == 0 ? result : blendv(result, log(), large);
-  }
-  OPLOOM_ALWAYS_INLINE Vec log2() const { return Sleef_log2f16_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec sin() const { return Sleef_sinf16_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec tan() const { return Sleef_tanf16_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec tanh() const { return Sleef_tanhf16_u10(lanes_); }
+  // Defined in math.h.
+  Vec cos() const;
+  Vec erf() const;
+  Vec exp() const;
+  Vec expm1() const;
+  Vec log() const;
+  Vec log10() const;
+  Vec log1p() const;
+  Vec log2() const;
+  Vec sin() const;
+  Vec tan() const;
+  Vec tanh() const;
   OPLOOM_ALWAYS_INLINE friend Vec atan2(Vec a, Vec b) { return Sleef_atan2f16_u10(a, b); }
-  OPLOOM_ALWAYS_INLINE friend Vec pow(Vec a, Vec b) { return Sleef_powf16_u10(a, b); }
+  friend Vec pow(Vec a, Vec b);
 
   // In the order of the array form.
   float reduce_add() const {
@@ -230,6 +233,10 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE Mask isnan() const {
     return Mask{_mm512_cmp_pd_mask(lanes_, lanes_, _CMP_UNORD_Q)};
   }
+  // Where the sign bit is set.
+  OPLOOM_ALWAYS_INLINE Mask signs() const {
+    return Mask{_mm512_movepi64_mask(_mm512_castpd_si512(lanes_))};
+  }
   OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return mask.bits == 0xff; }
   OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
     return _mm512_mask_blend_pd(mask.bits, a, b);
@@ -242,6 +249,9 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE friend Vec minimum(Vec a, Vec b) {
     return blendv(Vec(_mm512_min_pd(a, b)), a, a.isnan());
   }
+  // Bounds of one side, by the instruction alone: NaN in x gives NaN, in the bound anything.
+  OPLOOM_ALWAYS_INLINE friend Vec at_least(Vec x, Vec bound) { return _mm512_max_pd(bound, x); }
+  OPLOOM_ALWAYS_INLINE friend Vec at_most(Vec x, Vec bound) { return _mm512_min_pd(bound, x); }
 
   OPLOOM_ALWAYS_INLINE Vec ceil() const {
     return _mm512_roundscale_pd(lanes_, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
@@ -261,7 +271,7 @@ class Vec<double> {
 
   OPLOOM_ALWAYS_INLINE Vec cos() const { return Sleef_cosd8_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec erf() const { return Sleef_erfd8_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec exp() const { return Sleef_expd8_u10(lanes_); }
+  Vec exp() const;  // in math.h
   OPLOOM_ALWAYS_INLINE Vec expm1() const { return Sleef_expm1d8_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec log() const { return Sleef_logd8_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec log10() const { return Sleef_log10d8_u10(lanes_); }
@@ -293,6 +303,16 @@ class Vec<double> {
 
   __m512d lanes_;
 };
+
+// The first half and the second.
+OPLOOM_ALWAYS_INLINE std::array<Vec<double>, 2> widen(Vec<float> x) {
+  return {_mm512_cvtps_pd(_mm512_castps512_ps256(x)),
+          _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1))};
+}
+OPLOOM_ALWAYS_INLINE Vec<float> narrow(Vec<double> first, Vec<double> second) {
+  return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(first)), _mm512_cvtpd_ps(second),
+                            1);
+}
 
 // n = 16 numbers of 16 bits to and from floats; count is the number of valid ones.
 OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const Half* source) {

@@ -3,6 +3,8 @@
 
 #include <aten/cpu/vec/vec_base.h>
 
+#include <bit>
+
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 
 template <typename T>
@@ -60,6 +62,11 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
   OPLOOM_ALWAYS_INLINE friend Vec operator|(Vec a, Vec b) { return Vec(a.lanes_ | b.lanes_, 0); }
   OPLOOM_ALWAYS_INLINE friend Vec operator^(Vec a, Vec b) { return Vec(a.lanes_ ^ b.lanes_, 0); }
   OPLOOM_ALWAYS_INLINE Vec operator~() const { return Vec(~lanes_, 0); }
+  // By the same number of bits everywhere; >> repeats the sign bit, as in C++.
+  OPLOOM_ALWAYS_INLINE friend Vec operator<<(Vec a, int bits) { return Vec(a.lanes_ << bits, 0); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator>>(Vec a, int bits) {
+    return Vec((Lanes)((Signed)a.lanes_ >> bits), 0);
+  }
   OPLOOM_ALWAYS_INLINE Vec neg() const { return Vec(-lanes_, 0); }
   OPLOOM_ALWAYS_INLINE friend Vec fmadd(Vec a, Vec b, Vec c) { return a * b + c; }
 
@@ -86,6 +93,11 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
     } else {
       return *this;
     }
+  }
+
+  OPLOOM_ALWAYS_INLINE Vec<float> to_float() const requires std::is_same_v<T, int32_t> {
+    typedef float Floats __attribute__((vector_size(kVecBytes)));
+    return std::bit_cast<Vec<float>>(__builtin_convertvector((Signed)lanes_, Floats));
   }
 
   T reduce_add() const {

@@ -1,0 +1,8 @@
+// The functions of Vec<float> that are computed here; see Note [Own functions].
+#pragma once
+
+#include <aten/cpu/vec/math_erf.h>
+#include <aten/cpu/vec/math_exp.h>
+#include <aten/cpu/vec/math_log.h>
+#include <aten/cpu/vec/math_pow.h>
+#include <aten/cpu/vec/math_trigonometry.h>

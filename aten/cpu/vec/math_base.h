@@ -1,0 +1,95 @@
+// What the functions of math_*.h are made of: polynomials, and the bits of numbers, for Vec<T> and,
+// where a compiler is to vectorise a loop itself, for T.
+#pragma once
+
+#include <aten/cpu/vec/vec_base.h>
+#if defined(CPU_CAPABILITY_AVX512)
+#include <aten/cpu/vec/vec_avx512.h>
+#include <aten/cpu/vec/vec_int.h>
+#elif defined(CPU_CAPABILITY_AVX2)
+#include <aten/cpu/vec/vec_avx2.h>
+#include <aten/cpu/vec/vec_int.h>
+#endif
+
+#include <bit>
+
+// Note [Own functions]
+// The float functions of AVX2 and AVX512 are computed here, by the same code for both. They share a
+// scheme: the argument is reduced to a short interval, exactly or with what was rounded away kept
+// in a second number, and there a polynomial serves. tools/minimax found the coefficients and says
+// how. Fused operations (fmadd) are relied on: products are subtracted from what they nearly equal.
+//
+// Numbers outside the reduction's reach (NaN, infinities, subnormal arguments of logarithms) are
+// made to come out right by the same operations where that costs little, else behind a test of the
+// whole Vec; an element's result never depends on its neighbours.
+//
+// tests/aten/cpu/accuracy compares with glibc over all 2^32 arguments; its table of bounds is
+// tests/aten/cpu/Precision.h. DEFAULT calls glibc for each number and is the oracle in other tests.
+
+namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
+
+// ---- A number like a Vec ----
+
+template <typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE T fmadd(T a, T b, T c) {
+#if defined(__FMA__)
+  if constexpr (sizeof(T) == sizeof(float)) {
+    return __builtin_fmaf(a, b, c);
+  } else {
+    return __builtin_fma(a, b, c);
+  }
+#else
+  return a * b + c;
+#endif
+}
+template <typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE T at_least(T x, T bound) {
+  return x < bound ? bound : x;
+}
+template <typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE T at_most(T x, T bound) {
+  return x > bound ? bound : x;
+}
+
+// ---- Bits ----
+
+template <typename F>
+struct FloatingForm;
+template <>
+struct FloatingForm<float> {
+  using number = float;
+  using bits = uint32_t;
+};
+template <>
+struct FloatingForm<double> {
+  using number = double;
+  using bits = uint64_t;
+};
+template <typename T>
+struct FloatingForm<Vec<T>> {
+  using number = T;
+  using bits = Vec<typename FloatingForm<T>::bits>;
+};
+
+template <typename F>
+OPLOOM_ALWAYS_INLINE typename FloatingForm<F>::bits bits_of(F x) {
+  return std::bit_cast<typename FloatingForm<F>::bits>(x);
+}
+template <typename F>
+OPLOOM_ALWAYS_INLINE F from_bits(typename FloatingForm<F>::bits bits) {
+  return std::bit_cast<F>(bits);
+}
+
+// ---- Polynomials ----
+
+// first + x * (second + x * (...)), by Horner's rule.
+template <typename F, typename T>
+OPLOOM_ALWAYS_INLINE F polynomial(F, T only) {
+  return F(only);
+}
+template <typename F, typename T, typename... Rest>
+OPLOOM_ALWAYS_INLINE F polynomial(F x, T first, Rest... rest) {
+  return fmadd(polynomial(x, rest...), x, F(first));
+}
+
+}  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

@@ -1,0 +1,161 @@
+// Functions made of exp().
+#pragma once
+
+#include <aten/cpu/vec/math_base.h>
+
+namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
+
+// Note [exp]
+// x = n ln 2 + r with |r| <= ln(2)/2, and exp(x) = 2^n exp(r). Adding a number whose last place is
+// 1 (1.5 * 2^23) rounds x / ln 2 to a whole number, which is then found in the low bits. What is
+// added is larger by twice the bias of the exponent, so that those bits, halved and shifted, are
+// 2^(n/2). ln 2 is split in two; the first part is short enough for n times it to be exact, fused
+// or not.
+
+// y * 2^n, where bits = 2 * bias + n in the low bits. In two factors: one alone would not reach
+// subnormal results, or 2^128, and rounding happens once, in the second.
+template <typename F>
+OPLOOM_ALWAYS_INLINE F scale_by_power(F y, typename FloatingForm<F>::bits bits) {
+  constexpr int kShift = std::numeric_limits<typename FloatingForm<F>::number>::digits - 1;
+  const auto half = (bits >> 1) << kShift;
+  return y * from_bits<F>(half) * from_bits<F>((bits << kShift) - half);
+}
+
+inline constexpr float kRoundToPower = 12582912.f + 2 * 127;
+
+// exp(r) for |r| <= ln(2)/2, as 1 + r + r^2 P(r).
+template <typename F>
+OPLOOM_ALWAYS_INLINE F exp_near_zero(F r) {
+  return polynomial(r, 1.f, 1.f, 0.49999988f, 0.16666517f, 0.04166964f, 0.008369136f,
+                    0.0013746604f);
+}
+
+// For Vec<T> and, in loops that the compiler vectorises, T.
+template <typename F>
+OPLOOM_ALWAYS_INLINE F exp_of(F x) {
+  if constexpr (std::is_same_v<typename FloatingForm<F>::number, float>) {
+    const F kept = at_most(at_least(x, F(-104.f)), F(90.f));
+    const F kRound(kRoundToPower);
+    const F rounded = fmadd(kept, F(1.44269504f), kRound);
+    const F n = rounded - kRound;
+    const F r = fmadd(n, F(2.12194440e-4f), fmadd(n, F(-0.693359375f), kept));
+    return scale_by_power(exp_near_zero(r), bits_of(rounded));
+  } else {
+    const F kept = at_most(at_least(x, F(-746.)), F(711.));
+    const F kRound(0x1.8p52 + 2 * 1023);
+    const F rounded = fmadd(kept, F(1.4426950408889634), kRound);
+    const F n = rounded - kRound;
+    const F r = fmadd(n, F(1.7239444525614835e-13), fmadd(n, F(-0.6931471805601177), kept));
+    // Taylor's: r^14 / 14! is less than 2^-57.
+    const F y =
+        polynomial(r, 1., 1., 1. / 2, 1. / 6, 1. / 24, 1. / 120, 1. / 720, 1. / 5040, 1. / 40320,
+                   1. / 362880, 1. / 3628800, 1. / 39916800, 1. / 479001600, 1. / 6227020800);
+    return scale_by_power(y, bits_of(rounded));
+  }
+}
+
+#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
+
+OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::exp() const { return exp_of(*this); }
+OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::exp() const { return exp_of(*this); }
+
+// 2^x, likewise, with r exact.
+// For |r| <= 1/2.
+OPLOOM_ALWAYS_INLINE Vec<float> exp2_near_zero(Vec<float> r) {
+  return polynomial(r, 1.f, 0.6931472f, 0.24022645f, 0.05550359f, 0.009618836f, 0.0013391318f,
+                    0.00015240199f);
+}
+
+OPLOOM_ALWAYS_INLINE Vec<float> exp2(const Vec<float>& argument) {
+  using V = Vec<float>;
+  const V x = at_most(at_least(argument, V(-151.f)), V(130.f));
+  const V rounded = x + V(kRoundToPower);
+  return scale_by_power(exp2_near_zero(x - (rounded - V(kRoundToPower))), bits_of(rounded));
+}
+
+// 2^n (exp(r) - 1) + (2^n - 1), with r = hi + lo. The sum of the largest parts, 2^n hi and 2^n - 1,
+// is kept in two numbers. All is computed halved, so that 2^n may be 2^128.
+OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::expm1() const {
+  using V = Vec<float>;
+  const V x = at_most(at_least(*this, V(-30.f)), V(89.f));
+  const V kRound(12582912.f + 126);
+  const V rounded = fmadd(x, V(1.44269504f), kRound);
+  const V n = rounded - kRound;
+  const V hi = fmadd(n, V(-0.693147182f), x);  // exact
+  const V lo = n * V(1.90465421e-9f);
+  const V r = hi + lo;
+  const V rest = fmadd(
+      r * r, polynomial(r, 0.49999988f, 0.16666517f, 0.04166964f, 0.008369136f, 0.0013746604f), lo);
+  const V half_power = from_bits<V>(bits_of(rounded) << 23);
+  const V base = half_power - V(0.5f);
+  const V base_rest = (half_power - base) - V(0.5f);
+  const V scaled = half_power * hi;
+  const V sum = base + scaled;
+  const V y = sum + fmadd(half_power, rest, (scaled - (sum - base)) + base_rest);
+  // Subnormal numbers cannot be halved; and -0 is to be kept.
+  return blendv(y + y, *this, abs() < V(0x1p-25f));
+}
+
+// Up to 0.87 a polynomial, above 1 - 2 / (exp(2x) + 1): the larger x, the less an error of exp
+// matters, and the subtraction is exact.
+OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::tanh() const {
+  using V = Vec<float>;
+  const V x = abs();
+  const V z = x * x;
+  const V p = polynomial(z, -0.33333248f, 0.13331088f, -0.05376918f, 0.021039044f, -0.0070319055f,
+                         0.0013848274f);
+  const V small = fmadd(x * z, p, x);
+  const V kRound(12582912.f + 127);
+  const V twice = at_most(x + x, V(18.2f));
+  const V rounded = fmadd(twice, V(1.44269504f), kRound);
+  const V r = fmadd(rounded - kRound, V(-0.693147182f), twice);
+  const V y = exp_near_zero(r);
+  const V sum = fmadd(y, from_bits<V>(bits_of(rounded) << 23), V(1.f));
+  const V large = V(1.f) - V(2.f) / sum;
+  return blendv(large, small, x < V(0.87f)) | (*this & V(-0.f));
+}
+
+// With e = exp(-|x|), which does not overflow: 1 - e / (1 + e) or, below 0, e - e * (e / (1 + e)),
+// in which what was lost in the quotient counts for little.
+OPLOOM_ALWAYS_INLINE Vec<float> sigmoid(const Vec<float>& x) {
+  using V = Vec<float>;
+  const V one(1.f);
+  const V e = (x | V(-0.f)).exp();
+  const V scale = blendv(one, e, x.signs());
+  return fmadd(scale.neg(), e / (one + e), scale);
+}
+
+// x / (1 + exp(-w)) with w = sqrt(8/pi) (x + 0.044715 x^3): gelu's other form, 0.5 x (1 +
+// tanh(w/2)). nan at -inf, as -inf * 0 is. w has two numbers, since its error counts as much as it
+// is large.
+OPLOOM_ALWAYS_INLINE Vec<float> gelu_tanh(const Vec<float>& x) {
+  using V = Vec<float>;
+  const V zero(0.f), one(1.f), linear(1.59576917f), cubic(0.0713548139f);
+  const V s = at_most(x.abs(), V(10.8f));
+  const V z = s * s;
+  const V z_rest = fmadd(s, s, z.neg());
+  const V product = z * cubic;
+  const V p = product + linear;
+  const V part = p - product;
+  const V p_rest = ((product - (p - part)) + (linear - part)) +
+                   fmadd(z_rest, cubic, fmadd(z, cubic, product.neg())) +
+                   fmadd(z, V(2.39883236e-09f), V(-4.53406803e-08f));
+  const V w = s * p;
+  const V w_rest = fmadd(s, p_rest, fmadd(s, p, w.neg()));
+  const V rounded = fmadd(w, V(-1.44269504f), V(kRoundToPower));
+  const V n = rounded - V(kRoundToPower);
+  const V r = fmadd(n, V(2.12194440e-4f), fmadd(n, V(-0.693359375f), w.neg())) - w_rest;
+  const V h =
+      polynomial(r, 1.f, 0.49999988f, 0.16666517f, 0.04166964f, 0.008369136f, 0.0013746604f);
+  const V e = scale_by_power(fmadd(r, h, one), bits_of(rounded));
+  // s e, multiplied before e may become subnormal
+  const V product_below = scale_by_power(fmadd(s * r, h, s), bits_of(rounded));
+  const V below = fmadd(at_most(x, zero), zero, product_below.neg());
+  // x - s q, where q is 0 before x and s differ
+  const auto negative = x.signs();
+  return fmadd(blendv(s, below, negative).neg(), e / (one + e), blendv(x, below, negative));
+}
+
+#endif
+
+}  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

@@ -1,0 +1,161 @@
+// What the mathematical functions promise, and how an error is measured: shared by
+// Precision_test.cpp, which samples, and accuracy.cpp, which goes through all numbers of float.
+#pragma once
+
+#include <aten/Base.h>
+#include <aten/stubs/DispatchStub.h>
+#include <generated/ops/cos.h>
+#include <generated/ops/erf.h>
+#include <generated/ops/exp.h>
+#include <generated/ops/exp2.h>
+#include <generated/ops/expm1.h>
+#include <generated/ops/gelu.h>
+#include <generated/ops/log.h>
+#include <generated/ops/log10.h>
+#include <generated/ops/log1p.h>
+#include <generated/ops/log2.h>
+#include <generated/ops/pow.h>
+#include <generated/ops/reciprocal.h>
+#include <generated/ops/rsqrt.h>
+#include <generated/ops/sigmoid.h>
+#include <generated/ops/silu.h>
+#include <generated/ops/sin.h>
+#include <generated/ops/sqrt.h>
+#include <generated/ops/tan.h>
+#include <generated/ops/tanh.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace precision {
+
+using at::Tensor;
+
+// The number that the error is measured in: the distance of neighbouring numbers of T around x.
+template <typename T, typename Wide>
+Wide unit(Wide x) {
+  using Limits = std::numeric_limits<T>;
+  if (!std::isfinite(x)) return std::ldexp(Wide(1), Limits::max_exponent - Limits::digits);
+  const int exponent = x == 0 ? Limits::min_exponent : std::ilogb(std::abs(x)) + 1;
+  return std::ldexp(Wide(1), std::max(exponent, Limits::min_exponent) - Limits::digits);
+}
+
+// |got - expected| in ULP of T; infinite where one is NaN, or infinite beyond rounding, and the
+// other is not.
+template <typename T, typename Wide>
+double error_in_ulp(T got, Wide expected) {
+  using Limits = std::numeric_limits<T>;
+  if (std::isnan(expected) || std::isnan(got)) {
+    return std::isnan(expected) && std::isnan(got) ? 0 : Limits::infinity();
+  }
+  // The number after the largest one stands for infinity, so that an error is finite there.
+  const Wide limit = Wide(Limits::max()) + unit<T>(Wide(Limits::max()));
+  const auto bounded = [&](Wide x) {
+    return std::isinf(x) || std::abs(x) > limit ? std::copysign(limit, x) : x;
+  };
+  const Wide want = bounded(expected);
+  const Wide have = bounded(static_cast<Wide>(got));
+  return static_cast<double>(std::abs(have - want) /
+                             unit<T>(std::min(std::abs(want), Wide(Limits::max()))));
+}
+
+// What an error may be: `ulp` of them, and `absolute` besides, where a formula has no better to
+// offer.
+struct Bound {
+  double default_ulp;  // the DEFAULT kernels, which call glibc
+  double vector_ulp;   // the others
+  double default_absolute = 0;
+  double vector_absolute = 0;
+
+  static bool is_default() { return at::get_cpu_capability() == "DEFAULT"; }
+  double ulp() const { return is_default() ? default_ulp : vector_ulp; }
+  double absolute() const { return is_default() ? default_absolute : vector_absolute; }
+
+  // The error in ULP of T, less what `absolute` allows.
+  template <typename T, typename Wide>
+  double error(T got, Wide expected) const {
+    const double error = error_in_ulp(got, expected);
+    if (absolute() == 0) return error;
+    return std::max(0.0, error - absolute() / static_cast<double>(unit<T>(expected)));
+  }
+};
+
+struct Function {
+  const char* name;
+  Tensor (*function)(const Tensor&);
+  long double (*reference)(long double);
+  double (*reference_of_float)(double);
+  Bound float32;
+  Bound float64;
+};
+
+template <typename T>
+Tensor tensor_of(T* values, size_t count) {
+  return at::from_blob(values, {static_cast<int64_t>(count)},
+                       at::TensorOptions().dtype(c10::CppTypeToScalarType<T>::value));
+}
+
+#define OPLOOM_BOTH(expression)                            \
+  [](long double x) -> long double { return expression; }, \
+      [](double x) -> double { return expression; }
+#define OPLOOM_POW(exponent)                                    \
+  [](const Tensor& x) { return at::pow(x, double(exponent)); }, \
+      OPLOOM_BOTH(std::pow(x, decltype(x)(exponent)))
+#define OPLOOM_POW_OF(base)                                             \
+  [](const Tensor& x) { return at::pow(at::Scalar(double(base)), x); }, \
+      OPLOOM_BOTH(std::pow(decltype(x)(base), x))
+
+// The first numbers of float32 are of glibc, whose manual counts whole ULP beside the 0.5 of
+// rounding; the second are those of aten/cpu/vec/math_*.h, or of what is composed of them. The
+// second of float64 are SLEEF's "u10" functions but for exp. DEFAULT's sigmoid gives 0 where
+// exp(-x) overflows, and its gelu, like that of double, cancels below 0.
+inline const Function kFunctions[] = {
+    {"cos", at::cos, OPLOOM_BOTH(std::cos(x)), {1, 1}, {1, 1}},
+    {"erf", at::erf, OPLOOM_BOTH(std::erf(x)), {1, 1}, {1.1, 1}},
+    {"exp", at::exp, OPLOOM_BOTH(std::exp(x)), {1, 1}, {1, 1}},
+    {"exp2", at::exp2, OPLOOM_BOTH(std::exp2(x)), {1, 1}, {1, 1}},
+    {"expm1", at::expm1, OPLOOM_BOTH(std::expm1(x)), {1, 1}, {1, 1}},
+    {"gelu",
+     [](const Tensor& x) { return at::gelu(x); },
+     OPLOOM_BOTH(x* std::erfc(x* decltype(x)(-0.70710678118654752440L)) / 2),
+     {3, 2, 1e-6},
+     {3, 3, 1e-15, 1e-15}},
+    {"gelu_tanh",
+     [](const Tensor& x) { return at::gelu(x, "tanh"); },
+     OPLOOM_BOTH(x / (1 + std::exp(decltype(x)(-1.59576912160573071176L) *
+                                   (x + decltype(x)(0.044715L) * x * x * x)))),
+     {3, 2.2, 1e-6},
+     {3, 3, 2e-15, 2e-15}},
+    {"log", at::log, OPLOOM_BOTH(std::log(x)), {1, 1}, {1, 1}},
+    {"log10", at::log10, OPLOOM_BOTH(std::log10(x)), {2, 1}, {2, 1}},
+    {"log1p", at::log1p, OPLOOM_BOTH(std::log1p(x)), {1, 1}, {1, 1}},
+    {"log2", at::log2, OPLOOM_BOTH(std::log2(x)), {1, 1}, {1, 1}},
+    {"pow(x, 2.5)", OPLOOM_POW(2.5L), {1, 1}, {1, 1}},
+    {"pow(x, -7)", OPLOOM_POW(-7), {1, 1}, {1, 1}},
+    {"pow(x, 0.0625)", OPLOOM_POW(0.0625L), {1, 1}, {1, 1}},
+    {"pow(1.125, x)", OPLOOM_POW_OF(1.125L), {1, 1}, {1, 1}},
+    {"pow(-0.3125, x)", OPLOOM_POW_OF(-0.3125L), {1, 1}, {1, 1}},
+    {"reciprocal", at::reciprocal, OPLOOM_BOTH(1 / x), {.5, .5}, {.5, .5}},
+    {"rsqrt", at::rsqrt, OPLOOM_BOTH(1 / std::sqrt(x)), {1.5, 1.5}, {1.5, 1.5}},
+    {"sigmoid",
+     at::sigmoid,
+     OPLOOM_BOTH(1 / (1 + std::exp(-x))),
+     {2.5, 2, 1.2e-38},
+     {2.5, 2.5, 2.3e-308, 2.3e-308}},
+    {"silu",
+     at::silu,
+     OPLOOM_BOTH(x / (1 + std::exp(-x))),
+     {2.5, 2.5, 1.2e-36, 1.2e-43},
+     {2.5, 2.5, 2.3e-305, 2.3e-305}},
+    {"sin", at::sin, OPLOOM_BOTH(std::sin(x)), {1, 1}, {1, 1}},
+    {"sqrt", at::sqrt, OPLOOM_BOTH(std::sqrt(x)), {.5, .5}, {.5, .5}},
+    {"tan", at::tan, OPLOOM_BOTH(std::tan(x)), {1.1, 1}, {1, 1}},
+    {"tanh", at::tanh, OPLOOM_BOTH(std::tanh(x)), {2.1, 1}, {2.1, 1.0001}},
+};
+
+#undef OPLOOM_BOTH
+#undef OPLOOM_POW
+#undef OPLOOM_POW_OF
+
+}  // namespace precision
