@@ -46,3 +46,23 @@ function(oploom_kernel_options target isa)
   endif()
   target_compile_definitions(${target} PRIVATE CPU_CAPABILITY=${isa} CPU_CAPABILITY_${isa})
 endfunction()
+
+# oploom_cuda_options(<target>): compiles kernels for NVIDIA GPUs, whose results are those of the CPU.
+function(oploom_cuda_options target)
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden
+    CUDA_EXTENSIONS OFF
+    CUDA_RUNTIME_LIBRARY Shared
+    CUDA_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON
+    POSITION_INDEPENDENT_CODE ON)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  # As on the CPU, products and sums are rounded one by one; CUDA's own functions are not concerned.
+  # CMake 3.25 does not know which standards nvcc 13 has, and nvcc not the attribute tls_model of
+  # variables that only the CPU has.
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -fmad=false -diag-suppress=1835>)
+  # What it registers when it is loaded is in tables that stay.
+  target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-z,nodelete)
+endfunction()

@@ -3,7 +3,8 @@
 # oploom_library(<target> [OPERATORS <list>]): links the rooms' objects. With a list, which names an
 # operator in each line (as `oploom list` does: relu, add.Tensor), the library has these and what they
 # and their derivatives need; the linker finds out what that is. It exports no other operator: a program
-# that calls one is not linked, and the linker names it.
+# that calls one is not linked, and the linker names it. `Tensor.index` and `Tensor.index_put_` in the
+# list are x.index({...}) and x.index_put_({...}, y).
 function(oploom_library target)
   cmake_parse_arguments(ARG "" "OPERATORS" "" ${ARGN})
   get_property(rooms GLOBAL PROPERTY OPLOOM_LIBRARY_ROOMS)
@@ -30,7 +31,7 @@ function(oploom_library target)
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
     # Packages of operators have kernels for the same instruction sets; see Note [DispatchStub].
     OPLOOM_CPU_CAPABILITIES "${OPLOOM_CPU_CAPABILITIES}"
-    EXPORT_PROPERTIES OPLOOM_CPU_CAPABILITIES)
+    EXPORT_PROPERTIES "OPLOOM_CPU_CAPABILITIES;OPLOOM_OPERATOR_LIST")
   target_compile_features(${target} INTERFACE cxx_std_20)
   # What rooms need from other projects; each names it where it is used.
   get_property(external GLOBAL PROPERTY OPLOOM_EXTERNAL_LIBRARIES)
@@ -72,6 +73,9 @@ function(_oploom_select target list)
   set(exports "")
   set(number 0)
   set(wrong "")
+  # Functions that are made of several operators, all of which they keep.
+  set(export_of_Tensor_index "at::oploom_v1::indexing::get_item*")
+  set(export_of_Tensor_index_put_ "at::oploom_v1::indexing::set_item*")
   file(STRINGS ${list} lines ENCODING UTF-8)
   foreach(line IN LISTS lines)
     string(REGEX REPLACE "#.*" "" name "${line}")
@@ -80,19 +84,24 @@ function(_oploom_select target list)
       continue()
     endif()
     string(REPLACE "." "_" identifier "${name}")
+    if(name MATCHES "^Tensor\\." AND DEFINED export_of_${identifier})
+      list(APPEND exports "    ${export_of_${identifier}}")
+      continue()
+    endif()
     if(NOT name MATCHES "^[A-Za-z0-9_]+(\\.[A-Za-z0-9_]+)?$" OR NOT DEFINED header_of_${identifier})
       string(APPEND wrong "\n  '${name}'")
       continue()
     endif()
     list(APPEND includes "#include <generated/ops/${header_of_${identifier}}.h>")
     list(APPEND tables "      &_ops::${identifier}::table,")
-    list(APPEND exports "    at::oploom_v1::_ops::${identifier}::table")
+    list(APPEND exports "    at::oploom_v1::_ops::${identifier}::call*"
+      "    at::oploom_v1::_ops::${identifier}::table")
   endforeach()
   if(wrong)
     message(FATAL_ERROR "OPLOOM_OPERATORS: ${list} names what is no operator:${wrong}\n"
       "`oploom list` has the names, with those of overloads: add.Tensor, not add")
   endif()
-  if(NOT tables)
+  if(NOT exports)
     message(FATAL_ERROR "OPLOOM_OPERATORS: ${list} names no operator")
   endif()
   list(REMOVE_DUPLICATES includes)
@@ -104,6 +113,7 @@ function(_oploom_select target list)
   list(JOIN exports ";\n" exports)
   string(APPEND exports ";")
   get_filename_component(list_name ${list} NAME)
+  set_target_properties(${target} PROPERTIES OPLOOM_OPERATOR_LIST ${list_name})
 
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.operators)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/SelectedOperators.cpp.in ${folder}/Operators.cpp @ONLY)

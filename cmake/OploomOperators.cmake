@@ -10,8 +10,9 @@
 #     HELPERS formulas.h              # functions of namespace mathx::autograd that formulas call
 #     PYTHON_MODULE mathx)            # its name; the namespace unless given. NO_PYTHON: none
 #
-# makes the shared library <target>, to be linked as any other; with Python, the package <module> in
-# <build>/python; the test <target>.operators, which runs the generated tests of all operators; the target
+# makes the shared library <target>, to be linked as any other; where oploom has CUDA and the project has
+# called enable_language(CUDA), the library <target>_cuda with kernels for GPUs; with Python, the package
+# <module> in <build>/python; the test <target>.operators, which runs the generated tests of all operators; the target
 # <target>_docs, which writes their reference to <build>/docs/<module>/index.html; and the target
 # <target>_benchmark, which times them.
 #
@@ -32,16 +33,22 @@ function(_oploom_scan variable key pattern)
   set(${variable} ${found} PARENT_SCOPE)
 endfunction()
 
-# The operators that are expressions, each of which brings a gradient operator.
-function(_oploom_expression_operators variable)
+# The operators that those that are expressions bring along: one for the gradient, and of several tensors
+# one for the tangent.
+function(_oploom_made_operators variable)
   set(found "")
   foreach(file IN LISTS ARGN)
     file(STRINGS ${file} lines REGEX "^[ -]*(func|expr):")
     foreach(line IN LISTS lines)
       if(line MATCHES "func:[ ]*[\"']?([A-Za-z0-9_]+)")
         set(operator ${CMAKE_MATCH_1})
+        string(REGEX MATCHALL "[(, ]Tensor [A-Za-z0-9_]+" tensors "${line}")
+        list(LENGTH tensors count)
       else()
-        list(APPEND found ${operator})
+        list(APPEND found ${operator}_backward)
+        if(count GREATER 1)
+          list(APPEND found ${operator}_jvp)
+        endif()
       endif()
     endforeach()
   endforeach()
@@ -75,9 +82,15 @@ function(oploom_add_operators target)
   endif()
   foreach(needed IN ITEMS NAMESPACE SCHEMAS)
     if(NOT ARG_${needed})
-      message(FATAL_ERROR "oploom_add_operators(${target}): ${needed} is missing")
+      message(FATAL_ERROR "oploom_add_operators(${target}): ${needed} is missing; the least is\n"
+        "  oploom_add_operators(${target} NAMESPACE mathx SCHEMAS operators.yaml)")
     endif()
   endforeach()
+  get_target_property(list oploom::oploom OPLOOM_OPERATOR_LIST)
+  if(list)
+    message(FATAL_ERROR "oploom_add_operators(${target}): this oploom has the operators of ${list} only, "
+      "and exports nothing else; packages need one that was built without OPLOOM_OPERATORS")
+  endif()
   set(namespace ${ARG_NAMESPACE})
   if(NOT ARG_PYTHON_MODULE)
     set(ARG_PYTHON_MODULE ${namespace})
@@ -137,12 +150,11 @@ function(oploom_add_operators target)
   list(REMOVE_DUPLICATES families)
   _oploom_scan(bases func "[A-Za-z0-9_]+" ${SCHEMAS_paths})
   list(TRANSFORM bases REPLACE "([^_])_$" "\\1" OUTPUT_VARIABLE operators)
-  _oploom_expression_operators(gradients ${SCHEMAS_paths})
-  list(TRANSFORM gradients APPEND _backward)
-  list(APPEND operators ${gradients})
+  _oploom_made_operators(made_operators ${SCHEMAS_paths})
+  list(APPEND operators ${made_operators})
   list(REMOVE_DUPLICATES operators)
   set(headers namespace.h ops.h)
-  set(sources dispatch/Operators.cpp)
+  set(sources dispatch/Boxing.cpp dispatch/Operators.cpp)
   set(python_sources python/Families.cpp python/Module.cpp)
   set(others "")
   foreach(file IN ITEMS __init__.py _C.pyi py.typed)
@@ -158,17 +170,19 @@ function(oploom_add_operators target)
     list(APPEND others tests/test_${family}.py)
   endforeach()
   set(expression_kernels "")
-  if(gradients)
+  set(cuda_kernels "")
+  if(made_operators)
     foreach(family IN LISTS families)
       list(APPEND headers stubs/${family}.h)
       list(APPEND expression_kernels cpu/${family}.cpp)
+      list(APPEND cuda_kernels cuda/${family}.cu)
     endforeach()
   endif()
-  set(outputs ${headers} ${sources} ${expression_kernels} ${python_sources} ${others})
+  set(outputs ${headers} ${sources} ${expression_kernels} ${cuda_kernels} ${python_sources} ${others})
   list(TRANSFORM outputs PREPEND ${namespace}/ OUTPUT_VARIABLE expected)
   list(JOIN expected "\n" expected)
   file(CONFIGURE OUTPUT ${root}/outputs.txt CONTENT "@expected@\n" @ONLY)
-  foreach(list IN ITEMS outputs sources expression_kernels python_sources)
+  foreach(list IN ITEMS outputs sources expression_kernels cuda_kernels python_sources)
     list(TRANSFORM ${list} PREPEND ${include}/${namespace}/)
   endforeach()
 
@@ -233,6 +247,22 @@ function(oploom_add_operators target)
   # loaded, the library stays: graphs and operator tables lead to its code.
   target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-z,nodelete)
 
+  # ---- Kernels for GPUs, in a library of their own, as those of oploom are ----
+  set(cuda "")
+  if(TARGET oploom::cuda AND cuda_kernels AND CMAKE_CUDA_COMPILER)
+    set(cuda ${target}_cuda)
+    get_target_property(architectures oploom::cuda OPLOOM_CUDA_ARCHITECTURES)
+    add_library(${cuda} SHARED ${cuda_kernels})
+    set_target_properties(${cuda} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
+    oploom_cuda_options(${cuda})
+    target_compile_definitions(${cuda} PRIVATE ${stub_definitions})
+    target_link_libraries(${cuda} PUBLIC ${target} oploom::cuda)
+    add_dependencies(${cuda} ${generated})
+  elseif(TARGET oploom::cuda AND cuda_kernels)
+    message(STATUS "oploom_add_operators(${target}): no kernels for GPUs are compiled, which this oploom "
+      "has; enable_language(CUDA) before the call adds them")
+  endif()
+
   # ---- The Python package and the tests ----
   if(ARG_NO_PYTHON)
     return()
@@ -251,12 +281,21 @@ function(oploom_add_operators target)
   set_target_properties(${target}_python PROPERTIES
     PREFIX "" OUTPUT_NAME _C SUFFIX .so LIBRARY_OUTPUT_DIRECTORY ${package})
 
-  # Where no Python can run the tests, that is what the test says.
+  if(cuda)  # which oploom.cuda loads
+    add_custom_command(TARGET ${cuda} POST_BUILD
+      COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE:${cuda}> ${package}/_cuda.so
+      VERBATIM)
+  endif()
+
+  # Where no Python can run the tests, that is what the configuration and the test say.
   get_property(oploom_python_path GLOBAL PROPERTY OPLOOM_PYTHON_PATH)
   string(REPLACE "." ", " version ${python_version})
   _oploom_python_for(tester
     "import numpy, pytest, scipy, sys; assert sys.version_info[:2] == (${version})")
   if(NOT tester)
+    message(STATUS "oploom_add_operators(${target}): the tests of its operators need a Python "
+      "${python_version} with numpy, scipy and pytest, which ${Python3_EXECUTABLE} lacks; "
+      "-DPython3_EXECUTABLE=<path> names another one")
     set(tester ${Python3_EXECUTABLE})
   endif()
   add_test(NAME ${target}.operators

@@ -6,10 +6,12 @@ set(data_dir ${CMAKE_INSTALL_DATADIR}/oploom)
 
 set(targets oploom oploom_cli)
 set(no_cuda PATTERN cuda EXCLUDE)
+set(cuda_folder "")
 if(OPLOOM_CUDA)
   list(APPEND targets oploom_cuda)
   set_target_properties(oploom_cuda PROPERTIES INSTALL_RPATH "$ORIGIN")
   set(no_cuda "")
+  set(cuda_folder aten/cuda)
 endif()
 set(python_dir "")
 set(python_version "")
@@ -37,7 +39,8 @@ install(FILES
 
 # What a program can include: the core, the operators and what their headers need. What a package of
 # operators can include beside it: the iterator, vectors, and what generated files are made of.
-foreach(folder IN ITEMS c10 aten/core aten/api aten/autograd aten/iterator aten/cpu generated/ops)
+foreach(folder IN ITEMS c10 aten/core aten/api aten/autograd aten/iterator aten/cpu ${cuda_folder}
+    generated/ops)
   get_filename_component(parent ${folder} DIRECTORY)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/oploom/${parent}

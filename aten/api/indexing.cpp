@@ -1,6 +1,7 @@
 // Indexing as in Python, built on select, slice, unsqueeze and the operators that take index
 // tensors.
 #include <aten/api/indexing.h>
+#include <aten/core/Recorder.h>
 #include <generated/ops/TensorOperators.h>
 #include <generated/ops/alias.h>
 #include <generated/ops/copy.h>
@@ -132,6 +133,7 @@ void assign(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& val
 }  // namespace
 
 Tensor get_item(const Tensor& self, ArrayRef<TensorIndex> indices) {
+  if (OPLOOM_UNLIKELY(at::detail::recording)) at::detail::record_function("Tensor.index");
   const Parts parts = split_index(self, indices);
   if (parts.has_tensors) return at::index(parts.view, OptionalTensorList(parts.tensors));
   // An index that changes nothing still gives a tensor of its own.
@@ -139,10 +141,12 @@ Tensor get_item(const Tensor& self, ArrayRef<TensorIndex> indices) {
 }
 
 void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& value) {
+  if (OPLOOM_UNLIKELY(at::detail::recording)) at::detail::record_function("Tensor.index_put_");
   assign(self, indices, value);
 }
 
 void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar& value) {
+  if (OPLOOM_UNLIKELY(at::detail::recording)) at::detail::record_function("Tensor.index_put_");
   const Parts parts = split_index(self, indices);
   if (!parts.has_tensors) {
     parts.view.fill_(value);

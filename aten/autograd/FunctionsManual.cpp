@@ -1,6 +1,7 @@
 // Backward formulas: tools and pointwise operators.
 #include <aten/autograd/FunctionsManual.h>
 #include <aten/core/Empty.h>
+#include <c10/util/complex_math.h>
 #include <generated/ops/TensorOperators.h>
 #include <generated/ops/abs.h>
 #include <generated/ops/conj.h>
@@ -163,10 +164,9 @@ Tensor pow_backward_exponent(const Tensor& grad, const Tensor& self, const Tenso
 
 Tensor pow_backward_exponent(const Tensor& grad, const Scalar& base, const Tensor& exponent,
                              const Tensor& result) {
-  const Scalar log_base =
-      base.isComplex() || base.toDouble() < 0
-          ? Scalar(c10::complex<double>(std::log(std::complex<double>(base.toComplexDouble()))))
-          : Scalar(std::log(base.toDouble()));
+  const Scalar log_base = base.isComplex() || base.toDouble() < 0
+                              ? Scalar(c10::log(base.toComplexDouble()))
+                              : Scalar(std::log(base.toDouble()));
   if (is_zero(base)) {
     const Tensor slope = (result * log_base).conj();
     const Tensor flat = exponent.is_complex() ? at::real(exponent) >= 0 : exponent >= 0;

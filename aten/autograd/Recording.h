@@ -6,6 +6,7 @@
 #include <aten/autograd/ForwardAD.h>
 #include <aten/autograd/SavedTensor.h>
 #include <aten/autograd/Views.h>
+#include <aten/core/dispatch/OperatorTable.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/LocalDispatchKeySet.h>
 #include <generated/ops/zeros_like.h>

@@ -5,6 +5,7 @@
 #include <c10/core/InferSize.h>
 #include <c10/core/Scalar.h>
 #include <c10/util/Exception.h>
+#include <c10/util/overflow.h>
 
 #include <cstring>
 
@@ -32,11 +33,24 @@ TensorBase::ImplPtr make_impl(size_t nbytes, const TensorOptions& options) {
 }  // namespace
 
 TensorBase empty(IntArrayRef sizes, const TensorOptions& options) {
-  c10::check_size_nonnegative(sizes);
-  auto impl = make_impl(
-      c10::computeStorageNbytesContiguous(sizes, c10::elementSize(options.dtype())), options);
-  // A fresh tensor has the sizes [0]; see TensorImpl.
-  if (sizes.size() != 1 || sizes[0] != 0) impl->set_sizes_contiguous(sizes);
+  const size_t itemsize = c10::elementSize(options.dtype());
+  int64_t numel = 1;
+  int64_t bytes;
+  bool negative = false;
+  bool overflowed = false;
+  for (const int64_t size : sizes) {
+    negative |= size < 0;
+    overflowed |= c10::mul_overflows(numel, size, &numel);
+  }
+  overflowed |= c10::mul_overflows(numel, static_cast<int64_t>(itemsize), &bytes);
+  if (OPLOOM_UNLIKELY(negative || overflowed)) {
+    c10::check_size_nonnegative(sizes);
+    // There may be a 0 among sizes whose product is too large.
+    bytes = static_cast<int64_t>(c10::computeStorageNbytesContiguous(sizes, itemsize));
+    numel = 0;
+  }
+  auto impl = make_impl(static_cast<size_t>(bytes), options);
+  impl->set_sizes_contiguous(sizes, numel);
   const MemoryFormat format = options.memory_format_opt().value_or(MemoryFormat::Contiguous);
   if (format != MemoryFormat::Contiguous && format != MemoryFormat::Preserve) {
     impl->empty_tensor_restride(format);

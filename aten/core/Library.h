@@ -12,6 +12,7 @@
 #pragma once
 
 #include <aten/core/dispatch/OperatorTable.h>
+#include <c10/core/LocalDispatchKeySet.h>
 
 #include <initializer_list>
 #include <string_view>

@@ -7,7 +7,9 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace at::inline oploom_v1 {
@@ -23,6 +25,7 @@ struct Recorder {
   std::string path;
   std::mutex mutex;
   std::map<const OperatorTableBase*, Kept> operators;
+  std::set<std::string_view> functions;
 };
 
 // Never destroyed: other threads may call operators until the program's very end.
@@ -36,6 +39,7 @@ void write_list() {
   std::ofstream file(all.path);
   file << "# Operators that a program called, for -DOPLOOM_OPERATORS=<this file>.\n";
   std::lock_guard lock(all.mutex);
+  for (std::string_view name : all.functions) file << name << "\n";
   for (OperatorTableBase* op : builtin_operators()) {
     if (all.operators[op].called) file << op->qualified_name() << "\n";
   }
@@ -81,6 +85,12 @@ bool detail::record_call(const OperatorTableBase& op, DispatchKey key) {
   }
   kept.called = true;
   return has_kernel;
+}
+
+void detail::record_function(const char* name) {
+  Recorder& all = recorder();
+  std::lock_guard lock(all.mutex);
+  all.functions.insert(name);
 }
 
 }  // namespace at::inline oploom_v1

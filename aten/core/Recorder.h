@@ -18,5 +18,8 @@ namespace at::inline oploom_v1::detail {
 bool record_call(const OperatorTableBase& op, DispatchKey key);
 // Whether record_call() is to be asked.
 extern bool recording;
+// Adds a function of the API that is no operator and calls several, as `Tensor.index`. `name` is a
+// literal.
+void record_function(const char* name);
 
 }  // namespace at::inline oploom_v1::detail

@@ -66,8 +66,8 @@ ElementwiseProblem problem_of(const TensorIteratorBase& iter);
 
 // Calls `run` with the problem itself, or with parts of it that have at most kMaxDims dimensions
 // and whose elements and bytes can be numbered with 31 bits. A dense problem needs no cutting.
-void for_each_part(const ElementwiseProblem& problem,
-                   c10::function_ref<void(const ElementwiseProblem& part)> run);
+OPLOOM_API void for_each_part(const ElementwiseProblem& problem,
+                              c10::function_ref<void(const ElementwiseProblem& part)> run);
 
 // ---- Elements in memory ----
 

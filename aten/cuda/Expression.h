@@ -23,8 +23,8 @@ struct CUDAExpressionKernel : ExpressionKernel {
 };
 
 // ExpressionKernel::run.
-void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
-                    const Scalar* numbers);
+OPLOOM_API void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
+                               const Scalar* numbers);
 
 // ---- Results ----
 
@@ -180,4 +180,5 @@ inline constexpr CUDAExpressionKernel truth_kernel = make_truth_kernel<Op>();
 
 // Puts a kernel into its stub when the library is loaded.
 #define OPLOOM_REGISTER_CUDA_KERNEL(stub, kernel) \
-  [[maybe_unused]] const bool stub##_registered = (stub.set_kernel(DeviceType::CUDA, &kernel), true)
+  [[maybe_unused]] const bool stub##_registered = \
+      (stub.set_kernel(::c10::DeviceType::CUDA, &kernel), true)

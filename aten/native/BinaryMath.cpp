@@ -93,6 +93,25 @@ Tensor float_power(const Scalar& self, const Tensor& exponent) {
   return at::pow(self, wide(exponent, self.isComplex() || exponent.is_complex()));
 }
 
+namespace {
+void check_can_hold_power(const Tensor& self, bool complex) {
+  const ScalarType result = complex ? ScalarType::ComplexDouble : ScalarType::Double;
+  OPLOOM_CHECK(self.scalar_type() == result, "float_power_(): the result is of dtype ", result,
+               ", which a tensor of dtype ", self.scalar_type(),
+               " does not hold; use float_power(), or a tensor of dtype ", result);
+}
+}  // namespace
+
+Tensor& float_power_(Tensor& self, const Tensor& exponent) {
+  const bool complex = self.is_complex() || exponent.is_complex();
+  check_can_hold_power(self, complex);
+  return self.pow_(wide(exponent, complex));
+}
+Tensor& float_power_(Tensor& self, const Scalar& exponent) {
+  check_can_hold_power(self, self.is_complex() || exponent.isComplex());
+  return self.pow_(exponent);
+}
+
 }  // namespace at::inline oploom_v1::native
 
 #include <generated/native/signatures/BinaryMath.h>

@@ -5,7 +5,6 @@
 #include <c10/util/Export.h>
 
 #include <cstdint>
-#include <functional>
 #include <ostream>
 #include <string>
 #include <string_view>

@@ -1,5 +1,6 @@
 // Arithmetic, comparison and printing of Scalar.
 #include <c10/core/Scalar.h>
+#include <c10/util/complex_math.h>
 
 #include <cmath>
 #include <sstream>

@@ -124,8 +124,8 @@ class OPLOOM_API Scalar final {
   Scalar(BFloat16 value) : Scalar(static_cast<double>(static_cast<float>(value))) {}
   constexpr Scalar(complex<double> value) : kind_(Kind::Complex), complex_(value) {}
   constexpr Scalar(complex<float> value) : Scalar(complex<double>(value)) {}
-  template <typename T>
-  constexpr Scalar(std::complex<T> value) : Scalar(complex<double>(value)) {}
+  template <StdComplex C>
+  constexpr Scalar(const C& value) : Scalar(complex<double>(value)) {}
 
   bool isBoolean() const { return kind_ == Kind::Bool; }
   bool isIntegral(bool includeBool) const {

@@ -135,16 +135,19 @@ void TensorImpl::refresh_contiguous() noexcept {
 }
 
 void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
-  const std::size_t ndim = sizes.size();
   // The product of all sizes is the number of elements; the strides count a size of 0 as 1.
   int64_t numel = 1;
   bool overflowed = false;
-  for (std::size_t i = 0; i < ndim; ++i) {
-    if (OPLOOM_UNLIKELY(sizes[i] < 0)) check_size_nonnegative(sizes);
-    overflowed |= mul_overflows(numel, sizes[i], &numel);
+  for (const int64_t size : sizes) {
+    if (OPLOOM_UNLIKELY(size < 0)) check_size_nonnegative(sizes);
+    overflowed |= mul_overflows(numel, size, &numel);
   }
   if (OPLOOM_UNLIKELY(overflowed)) numel = checked_numel(sizes);
+  set_sizes_contiguous(sizes, numel);
+}
 
+void TensorImpl::set_sizes_contiguous(IntArrayRef sizes, int64_t numel) {
+  const std::size_t ndim = sizes.size();
   if (OPLOOM_LIKELY(ndim <= kSizesAndStridesMaxInline)) {
     // `sizes` may be the tensor's own.
     std::array<int64_t, kSizesAndStridesMaxInline> copy;

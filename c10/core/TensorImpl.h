@@ -145,6 +145,8 @@ class OPLOOM_API TensorImpl : public intrusive_ptr_target, public PooledObject<T
 
   // Throws an Error if the number of elements exceeds 2^63 - 1, with the tensor unchanged.
   void set_sizes_contiguous(IntArrayRef sizes);
+  // The same for sizes that are known to be at least 0, and their product.
+  void set_sizes_contiguous(IntArrayRef sizes, int64_t numel);
   void set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides,
                              std::optional<int64_t> storage_offset = std::nullopt);
   // Strides of a dense tensor of the present sizes in that format (not Preserve).

@@ -6,9 +6,9 @@
 
 #include <bit>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <ostream>
+#include <string_view>
 #include <type_traits>
 
 namespace c10::inline oploom_v1 {

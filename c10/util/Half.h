@@ -9,9 +9,9 @@
 
 #include <bit>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <ostream>
+#include <string_view>
 #include <type_traits>
 
 #if defined(__F16C__)

@@ -1,17 +1,36 @@
-// complex<T>: a complex number with the layout of std::complex, usable in kernels; arithmetic and
-// the elementary functions.
+// complex<T>: a complex number with the layout of std::complex, usable in kernels, and arithmetic.
+// The elementary functions are in complex_math.h.
 #pragma once
 
 #include <c10/util/Macros.h>
 
 #include <cmath>
-#include <complex>
-#include <functional>
+#include <concepts>
 #include <limits>
 #include <ostream>
+#include <string_view>
 #include <type_traits>
 
 namespace c10::inline oploom_v1 {
+
+template <typename T>
+struct complex;
+
+template <typename T>
+struct is_complex : std::false_type {};
+template <typename T>
+struct is_complex<complex<T>> : std::true_type {};
+template <typename T>
+inline constexpr bool is_complex_v = is_complex<T>::value;
+
+// std::complex, known by its members: <complex> would be a tenth of what a program that includes
+// <aten/ATen.h> compiles.
+template <typename C>
+concept StdComplex = !is_complex_v<C> && requires(const C& z, typename C::value_type part) {
+  { z.real() } -> std::same_as<typename C::value_type>;
+  { z.imag() } -> std::same_as<typename C::value_type>;
+  C(part, part);
+};
 
 template <typename T>
 struct alignas(sizeof(T) * 2) complex {
@@ -23,8 +42,8 @@ struct alignas(sizeof(T) * 2) complex {
 
   constexpr complex() = default;
   constexpr complex(const T& re, const T& im = T()) : real_(re), imag_(im) {}
-  template <typename U>
-  constexpr complex(const std::complex<U>& other)
+  template <StdComplex C>
+  constexpr complex(const C& other)
       : real_(static_cast<T>(other.real())), imag_(static_cast<T>(other.imag())) {}
   // Widening is implicit, narrowing is not.
   template <typename U, std::enable_if_t<!std::is_same_v<U, T> && (sizeof(U) < sizeof(T)), int> = 0>
@@ -38,7 +57,9 @@ struct alignas(sizeof(T) * 2) complex {
   constexpr void real(T value) { real_ = value; }
   constexpr void imag(T value) { imag_ = value; }
 
-  constexpr operator std::complex<T>() const { return std::complex<T>(real_, imag_); }
+  template <StdComplex C>
+  requires std::same_as<typename C::value_type, T>
+  constexpr operator C() const { return C(real_, imag_); }
   constexpr explicit operator bool() const { return real_ != T(0) || imag_ != T(0); }
 
   constexpr complex& operator=(T re) {
@@ -181,17 +202,8 @@ constexpr bool operator==(const complex<T>& a, const std::type_identity_t<T>& b)
 
 template <typename T>
 std::ostream& operator<<(std::ostream& out, const complex<T>& value) {
-  return out << std::complex<T>(value);
+  return out << '(' << value.real() << ',' << value.imag() << ')';
 }
-
-template <typename T>
-struct is_complex : std::false_type {};
-template <typename T>
-struct is_complex<complex<T>> : std::true_type {};
-template <typename T>
-struct is_complex<std::complex<T>> : std::true_type {};
-template <typename T>
-inline constexpr bool is_complex_v = is_complex<T>::value;
 
 // The real type that belongs to a scalar type: itself unless it is complex.
 template <typename T>
@@ -200,10 +212,6 @@ struct scalar_value_type {
 };
 template <typename T>
 struct scalar_value_type<complex<T>> {
-  using type = T;
-};
-template <typename T>
-struct scalar_value_type<std::complex<T>> {
   using type = T;
 };
 
@@ -235,103 +243,6 @@ constexpr complex<T> conj(const complex<T>& z) {
   return {z.real(), -z.imag()};
 }
 template <typename T>
-complex<T> log2(const complex<T>& z) {
-  return std::log(std::complex<T>(z)) / static_cast<T>(0.69314718055994530942);
-}
-template <typename T>
-complex<T> log1p(const complex<T>& z) {
-  // log|1+z| by log1p, which keeps the digits where z is small.
-  const T re = z.real(), im = z.imag();
-  const T theta = std::atan2(im, re + T(1));
-  if (std::abs(re) < T(0.5) && std::abs(im) < T(0.5)) {
-    return {std::log1p(re * (T(2) + re) + im * im) / T(2), theta};
-  }
-  return {std::log(std::hypot(re + T(1), im)), theta};
-}
-template <typename T>
-complex<T> expm1(const complex<T>& z) {
-  const T re = std::expm1(z.real());
-  const T half_sine = std::sin(z.imag() / T(2));
-  const T one_minus_cos = T(2) * half_sine * half_sine;
-  return {re - (re + T(1)) * one_minus_cos, (re + T(1)) * std::sin(z.imag())};
-}
-template <typename T>
-complex<T> exp(const complex<T>& z) {
-  return std::exp(std::complex<T>(z));
-}
-template <typename T>
-complex<T> log(const complex<T>& z) {
-  return std::log(std::complex<T>(z));
-}
-template <typename T>
-complex<T> log10(const complex<T>& z) {
-  return std::log10(std::complex<T>(z));
-}
-template <typename T>
-complex<T> sqrt(const complex<T>& z) {
-  return std::sqrt(std::complex<T>(z));
-}
-template <typename T>
-complex<T> sin(const complex<T>& z) {
-  return std::sin(std::complex<T>(z));
-}
-template <typename T>
-complex<T> cos(const complex<T>& z) {
-  return std::cos(std::complex<T>(z));
-}
-template <typename T>
-complex<T> tan(const complex<T>& z) {
-  return std::tan(std::complex<T>(z));
-}
-template <typename T>
-complex<T> asin(const complex<T>& z) {
-  return std::asin(std::complex<T>(z));
-}
-template <typename T>
-complex<T> acos(const complex<T>& z) {
-  return std::acos(std::complex<T>(z));
-}
-template <typename T>
-complex<T> atan(const complex<T>& z) {
-  return std::atan(std::complex<T>(z));
-}
-template <typename T>
-complex<T> sinh(const complex<T>& z) {
-  return std::sinh(std::complex<T>(z));
-}
-template <typename T>
-complex<T> cosh(const complex<T>& z) {
-  return std::cosh(std::complex<T>(z));
-}
-template <typename T>
-complex<T> tanh(const complex<T>& z) {
-  return std::tanh(std::complex<T>(z));
-}
-template <typename T>
-complex<T> asinh(const complex<T>& z) {
-  return std::asinh(std::complex<T>(z));
-}
-template <typename T>
-complex<T> acosh(const complex<T>& z) {
-  return std::acosh(std::complex<T>(z));
-}
-template <typename T>
-complex<T> atanh(const complex<T>& z) {
-  return std::atanh(std::complex<T>(z));
-}
-template <typename T>
-complex<T> pow(const complex<T>& z, const complex<T>& e) {
-  return std::pow(std::complex<T>(z), std::complex<T>(e));
-}
-template <typename T>
-complex<T> pow(const complex<T>& z, const std::type_identity_t<T>& e) {
-  return std::pow(std::complex<T>(z), e);
-}
-template <typename T>
-complex<T> pow(const std::type_identity_t<T>& z, const complex<T>& e) {
-  return std::pow(z, std::complex<T>(e));
-}
-template <typename T>
 bool isnan(const complex<T>& z) {
   return std::isnan(z.real()) || std::isnan(z.imag());
 }
@@ -347,67 +258,27 @@ bool isfinite(const complex<T>& z) {
 }  // namespace complex_math
 
 using complex_math::abs;
-using complex_math::acos;
-using complex_math::acosh;
 using complex_math::arg;
-using complex_math::asin;
-using complex_math::asinh;
-using complex_math::atan;
-using complex_math::atanh;
 using complex_math::conj;
-using complex_math::cos;
-using complex_math::cosh;
-using complex_math::exp;
-using complex_math::expm1;
 using complex_math::imag;
 using complex_math::isfinite;
 using complex_math::isinf;
 using complex_math::isnan;
-using complex_math::log;
-using complex_math::log10;
-using complex_math::log1p;
-using complex_math::log2;
 using complex_math::norm;
-using complex_math::pow;
 using complex_math::real;
-using complex_math::sin;
-using complex_math::sinh;
-using complex_math::sqrt;
-using complex_math::tan;
-using complex_math::tanh;
 
 }  // namespace c10::inline oploom_v1
 
 namespace std {
 using c10::complex_math::abs;
-using c10::complex_math::acos;
-using c10::complex_math::acosh;
 using c10::complex_math::arg;
-using c10::complex_math::asin;
-using c10::complex_math::asinh;
-using c10::complex_math::atan;
-using c10::complex_math::atanh;
 using c10::complex_math::conj;
-using c10::complex_math::cos;
-using c10::complex_math::cosh;
-using c10::complex_math::exp;
-using c10::complex_math::expm1;
 using c10::complex_math::imag;
 using c10::complex_math::isfinite;
 using c10::complex_math::isinf;
 using c10::complex_math::isnan;
-using c10::complex_math::log;
-using c10::complex_math::log10;
-using c10::complex_math::log1p;
-using c10::complex_math::log2;
 using c10::complex_math::norm;
-using c10::complex_math::pow;
 using c10::complex_math::real;
-using c10::complex_math::sin;
-using c10::complex_math::sinh;
-using c10::complex_math::sqrt;
-using c10::complex_math::tan;
-using c10::complex_math::tanh;
 
 template <typename T>
 class numeric_limits<c10::complex<T>> : public numeric_limits<T> {};

@@ -16,8 +16,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <ostream>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 

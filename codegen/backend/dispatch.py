@@ -21,6 +21,7 @@ class Table:
     kernels: list[str]  # whole functions
     backends: str  # the kernel of every backend without an entry of its own, or ""
     entries: list[tuple[str, str]]  # dispatch key, address of the kernel
+    call: str  # the function through which the operator is called
 
 
 def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
@@ -36,15 +37,18 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
     outputs[f"{model.package.folder}/dispatch/Operators.cpp"] = env.get_template(
         "dispatch_Operators.j2"
     ).render(families=sorted(model.families))
+    outputs[f"{model.package.folder}/dispatch/Boxing.cpp"] = env.get_template(
+        "dispatch_Boxing.j2"
+    ).render(signatures=_signatures(model))
     if model.package.in_tree:
         outputs["generated/dispatch/CMakeLists.txt"] = env.get_template(
             "dispatch_CMakeLists.j2"
-        ).render(families=sorted(["Operators", *model.families]))
+        ).render(families=sorted(["Boxing", "Operators", *model.families]))
     return outputs
 
 
 def _headers(model: Model, operators: tuple[Operator, ...]) -> list[str]:
-    headers = {"aten/core/dispatch/Boxing.h"}
+    headers = {"aten/core/dispatch/Boxing.h", "aten/core/dispatch/CallKeys.h"}
     folder = model.package.folder
     natives = set(native.native_roots(model))
     for op in operators:
@@ -69,6 +73,20 @@ def _headers(model: Model, operators: tuple[Operator, ...]) -> list[str]:
         if op.has_autograd_kernel:
             headers.add(f"{folder}/autograd/{op.family}Kernels.h")
     return sorted(headers)
+
+
+def _signatures(model: Model) -> list[str]:
+    """The C++ signatures of all operators, each once."""
+    return sorted(
+        {
+            wrapped(
+                f"template struct SignatureBoxing<{types.return_type(op)}(",
+                [p.type for p in types.parameters(op)],
+                ")>;",
+            )
+            for op in model.operators
+        }
+    )
 
 
 def _sibling(model: Model, op: Operator) -> Operator:
@@ -118,7 +136,7 @@ def _table(model: Model, op: Operator) -> Table:
     if backends and op.takes_tensors and not any(a.type.is_tensor for a in op.arguments):
         # An empty list of tensors has no key; the native function says what is wrong with it.
         entries.insert(0, ("Undefined", backends))
-    return Table(op, expression.bodies(op), _head(op), kernels, backends, entries)
+    return Table(op, expression.bodies(op), _head(op), kernels, backends, entries, _call(op))
 
 
 def _head(op: Operator) -> str:
@@ -127,6 +145,25 @@ def _head(op: Operator) -> str:
     if len(head) <= text.WIDTH:
         return head
     return f"constinit OperatorTable<{struct}::schema>\n    {struct}::table("
+
+
+def _call(op: Operator) -> str:
+    params = types.parameters(op)
+    head = f"{types.return_type(op)} _ops::{op.identifier}::call("
+    arguments = [_keys_of_call(op), *(p.name for p in params)]
+    return text.function(
+        wrapped(head, types.declarations(params), ") {"),
+        [wrapped("return table(", arguments, ");", 2)],
+    )
+
+
+def _keys_of_call(op: Operator) -> str:
+    """The expression for the key set of a call."""
+    tensors = [types.cpp_name(a.name) for a in op.arguments if a.type.holds_tensors]
+    if tensors:
+        return f"dispatch_keys({', '.join(tensors)})"
+    device = "device" if any(a.name == "device" for a in op.arguments) else "std::nullopt"
+    return f"dispatch_keys_of_device({device})"
 
 
 def _keys_by_function(dispatch: dict[str, str]) -> dict[str, list[str]]:

@@ -401,11 +401,10 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
         outputs[f"{folder}/cpu/{family}.cpp"] = env.get_template("expression_kernels.cpp.j2").render(
             family=family, kernels=made
         )
-        if model.package.in_tree:  # packages have kernels for the CPU alone
-            made = [k for op in operators if op.expression for k in kernels(op, CUDA)]
-            outputs[f"generated/cuda/{family}.cu"] = env.get_template(
-                "expression_kernels.cu.j2"
-            ).render(family=family, kernels=made)
+        made = [k for op in operators if op.expression for k in kernels(op, CUDA)]
+        outputs[f"{folder}/cuda/{family}.cu"] = env.get_template("expression_kernels.cu.j2").render(
+            family=family, kernels=made
+        )
     if model.package.in_tree:
         for place, suffix, variable in (
             ("cpu", "cpp", "OPLOOM_EXPRESSION_KERNELS"),

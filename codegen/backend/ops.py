@@ -104,27 +104,13 @@ def _tensor_class(model: Model, env: jinja2.Environment) -> dict[str, str]:
 def _block(model: Model, op: Operator, trimmed: Trimmed) -> Block:
     params = types.parameters(op)
     returns = types.return_type(op)
-    names = [p.name for p in params]
-    declared = types.declarations(params)
     return Block(
         op=op,
         signature=wrapped(f"using schema = {returns}(", [p.type for p in params], ");", 2),
-        call=text.function(
-            wrapped(f"static {returns} call(", declared, ") {", 2),
-            [wrapped("return table(", [_keys(op), *names], ");", 4)],
-        ),
+        call=wrapped(f"OPLOOM_API static {returns} call(", types.declarations(params), ");", 2),
         functions=_functions(model.package, op, trimmed) if op.is_function else [],
         methods=_methods(model.package, op) if op.is_method else [],
     )
-
-
-def _keys(op: Operator) -> str:
-    """The expression for the key set of a call."""
-    tensors = [types.cpp_name(a.name) for a in op.arguments if a.type.holds_tensors]
-    if tensors:
-        return f"dispatch_keys({', '.join(tensors)})"
-    device = "device" if any(a.name == "device" for a in op.arguments) else "std::nullopt"
-    return f"dispatch_keys_of_device({device})"
 
 
 def _function(

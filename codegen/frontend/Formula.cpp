@@ -54,7 +54,7 @@ class Parser {
     Expr expr = expression();
     skip_space();
     if (at_ < text_.size())
-      fail("expected an operator or the end of the formula, found " + found());
+      fail("expected an operator or the end of the formula, found " + found() + in_cpp());
     return expr;
   }
 
@@ -83,9 +83,32 @@ class Parser {
     error_ = {std::move(message), offset, length};
     throw Failure{};
   }
+  // A whole word, or one character of UTF-8.
+  std::string_view here() const {
+    std::size_t end = at_ + 1;
+    if (starts_name(peek())) {
+      while (end < text_.size() && continues_name(text_[end])) ++end;
+    } else {
+      while (end < text_.size() && (static_cast<unsigned char>(text_[end]) & 0xc0) == 0x80) ++end;
+    }
+    return text_.substr(at_, end - at_);
+  }
+
   std::string found() const {
     if (at_ >= text_.size()) return "the end of the formula";
-    return std::string("'") + text_[at_] + "'";
+    return "'" + std::string(here()) + "'";
+  }
+
+  // What other languages write here, in C++.
+  std::string in_cpp() const {
+    if (at_ >= text_.size()) return "";
+    const std::string_view word = here();
+    const char* meant = word == "if"    ? "condition ? a : b"
+                        : word == "and" ? "&&"
+                        : word == "or"  ? "||"
+                        : word == "="   ? "=="
+                                        : "";
+    return *meant ? std::string(": write '") + meant + "'" : "";
   }
 
   void expect(char wanted, std::string_view what) {
@@ -376,8 +399,10 @@ class Parser {
                    [](unsigned char c) { return std::tolower(c); });
     static constexpr std::string_view known[] = {"", "f", "l", "ll", "u", "ul", "ull"};
     if (std::find(std::begin(known), std::end(known), ending) == std::end(known)) {
-      fail("not a number: '" + std::string(text_.substr(start, at_ - start)) + "'", start,
-           at_ - start);
+      const std::string digits(text_.substr(start, suffix - start));
+      const std::string name(text_.substr(suffix, at_ - suffix));
+      fail("not a number: '" + digits + name + "'; a product is '" + digits + " * " + name + "'",
+           start, at_ - start);
     }
     Expr expr;
     expr.kind = Expr::Kind::number;

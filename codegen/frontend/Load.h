@@ -10,7 +10,7 @@ void load_native_functions(const SourceFile& file, Model& model, Diagnostics& di
 void load_derivatives(const SourceFile& file, Model& model, Diagnostics& diagnostics);
 // Notes the functions that a C++ header declares: formulas may call them.
 void load_helpers(const SourceFile& file, Model& model);
-// Notes oploom's own operators: the formulas of a package may call them.
+// Reads oploom's own operators, which the formulas of a package may call, into `model.core`.
 void load_core_operators(const SourceFile& file, Model& model, Diagnostics& diagnostics);
 void load_tags(const SourceFile& file, Model& model, Diagnostics& diagnostics);
 

@@ -60,7 +60,10 @@ class Loader {
       return;
     }
     auto schema = load_schema(*func, diagnostics_);
-    if (!schema) return;
+    if (!schema) {
+      model_.unread.insert(func->value.substr(0, func->value.find('(')));
+      return;
+    }
     auto op = std::make_unique<Operator>();
     op->schema = std::move(*schema);
     op->where = node.where;
@@ -287,16 +290,8 @@ const YamlNode* load_list(const SourceFile& file, Model& model, Diagnostics& dia
 }  // namespace
 
 void load_core_operators(const SourceFile& file, Model& model, Diagnostics& diagnostics) {
-  Model core;
-  load_native_functions(file, core, diagnostics);
-  for (const auto& op : core.operators) {
-    for (const auto& variant : op->variants) {
-      auto& names = variant == "method" ? model.core_methods : model.core_functions;
-      names.insert(op->schema.name);
-      // Forms that autogen makes have the variants of their entry.
-      for (const auto& made : op->autogen) names.insert(made.text.substr(0, made.text.find('.')));
-    }
-  }
+  model.core = std::make_unique<Model>();
+  load_native_functions(file, *model.core, diagnostics);
 }
 
 void load_native_functions(const SourceFile& file, Model& model, Diagnostics& diagnostics) {
@@ -304,6 +299,8 @@ void load_native_functions(const SourceFile& file, Model& model, Diagnostics& di
   Loader loader(model, diagnostics);
   if (const YamlNode* list = load_list(file, model, diagnostics)) {
     for (const auto& item : list->items) loader.entry(item);
+  } else {
+    model.unread.insert("*");
   }
 }
 

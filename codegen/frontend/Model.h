@@ -189,6 +189,10 @@ struct Operator {
   bool internal = false;  // made by a pass for generated code, not for people to call
 
   std::string name() const { return schema.full_name(); }
+  bool has_variant(bool method) const {
+    return std::find(variants.begin(), variants.end(), method ? "method" : "function") !=
+           variants.end();
+  }
   std::string group() const { return functional ? functional->name() : name(); }
 };
 
@@ -211,9 +215,12 @@ struct Model {
   bool tags_given = false;        // a tags file was read, so unknown tags are mistakes
   std::set<std::string> helpers;  // functions that formulas may call; empty: not checked
   // Of a package: headers of its own that declare such functions, as the command line names them,
-  // and oploom's operators.
+  // and oploom's operators, which its formulas may call.
   std::vector<std::string> helper_headers;
-  std::set<std::string> core_functions, core_methods;
+  std::unique_ptr<Model> core;
+  // Operators whose schemas have mistakes, as far as their names are known; "*": all of a file. Not
+  // to know them is no second mistake of who refers to them.
+  std::set<std::string> unread;
   // Parsed files, kept since entries point into them.
   std::vector<std::unique_ptr<YamlNode>> documents;
   std::map<std::string, Operator*, std::less<>> by_name;
@@ -223,17 +230,31 @@ struct Model {
     return found == by_name.end() ? nullptr : found->second;
   }
 
-  // The forms of an operator that a call in a formula may mean.
+  // The forms of an operator that a call in a formula may mean: `at::exp` of oploom's, `mathx::exp`
+  // of the package's, `exp` of both.
   std::vector<const Operator*> overloads(std::string_view name, bool method) const {
+    bool own = true, oploom = core != nullptr;
+    if (name.starts_with("at::")) {
+      name.remove_prefix(4);
+      own = !oploom;
+    } else if (oploom && name.starts_with(name_space + "::")) {
+      name.remove_prefix(name_space.size() + 2);
+      oploom = false;
+    }
     std::vector<const Operator*> found;
+    if (own) add_overloads(name, method, found);
+    if (oploom) core->add_overloads(name, method, found);
+    return found;
+  }
+
+ private:
+  void add_overloads(std::string_view name, bool method,
+                     std::vector<const Operator*>& found) const {
     for (const auto& op : operators) {
-      if (op->schema.name == name && op->kind != SchemaKind::out &&
-          std::find(op->variants.begin(), op->variants.end(), method ? "method" : "function") !=
-              op->variants.end()) {
+      if (op->schema.name == name && op->kind != SchemaKind::out && op->has_variant(method)) {
         found.push_back(op.get());
       }
     }
-    return found;
   }
 };
 

@@ -26,12 +26,8 @@ class Writer {
     strings(model.helper_headers);
     json_.key("core_operators");
     std::set<std::string> core;
-    for (const auto* names : {&model.core_functions, &model.core_methods}) {
-      for (const auto& name : *names) {
-        FunctionSchema schema;
-        schema.name = name;
-        core.insert(schema.root());
-      }
+    if (model.core) {
+      for (const auto& op : model.core->operators) core.insert(op->schema.root());
     }
     strings({core.begin(), core.end()});
     json_.key("operators").begin_array();

@@ -49,8 +49,12 @@ class TreeBuilder : public YAML::EventHandler {
                       "YAML aliases are not part of the operator language"};
   }
 
-  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
                 const std::string& value) override {
+    if (tag.size() > 1) {  // of one character: what YAML itself gives
+      throw Unsupported{to_location(file_, mark),
+                        "a '!' at the beginning makes a tag of YAML: write the value in quotes"};
+    }
     YamlNode node;
     node.kind = YamlNode::Kind::scalar;
     node.value = value;
@@ -208,6 +212,31 @@ std::string describe(const YamlNode& node) {
   return "";
 }
 
+namespace {
+
+// What to write for `key: a ? b : c`, where YAML reads one more key: the usual mistake in a line
+// that it does not understand. Empty for other lines.
+std::string advice(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(" -");
+  const std::size_t colon = line.find(": ");
+  if (first == std::string_view::npos || colon == std::string_view::npos || colon < first)
+    return "";
+  const std::size_t begin = line.find_first_not_of(' ', colon + 1);
+  if (begin == std::string_view::npos) return "";
+  const std::string value(line.substr(begin));
+  if ((value[0] == '|' || value[0] == '>') && value.size() > 2) {
+    return std::string(": a value that begins with '") + value[0] + "' stands in quotes";
+  }
+  if (value[0] == '"' || value[0] == '\'' || value[0] == '{' || value[0] == '[') return "";
+  if (value.find(": ") == std::string::npos) return "";
+  const char quote = value.find('"') == std::string::npos ? '"' : '\'';
+  if (value.find(quote) != std::string::npos) return "";
+  return ": a value with ': ' in it stands in quotes, " +
+         std::string(line.substr(first, begin - first)) + quote + value + quote;
+}
+
+}  // namespace
+
 std::optional<YamlNode> parse_yaml(const SourceFile& file, Diagnostics& diagnostics) {
   std::istringstream stream(file.text);
   TreeBuilder builder(file);
@@ -226,7 +255,8 @@ std::optional<YamlNode> parse_yaml(const SourceFile& file, Diagnostics& diagnost
     if (root) report_duplicate_keys(*root, diagnostics);
     return root;
   } catch (const YAML::Exception& error) {
-    diagnostics.error(to_location(file, error.mark), "YAML: " + error.msg);
+    const Location where = to_location(file, error.mark);
+    diagnostics.error(where, "YAML: " + error.msg + advice(file.line_text(where.line() - 1)));
   } catch (const Unsupported& error) {
     diagnostics.error(error.where, error.message);
   }

@@ -498,8 +498,8 @@ struct logaddexp_backward_op {
   using V = Vec<T>;
   explicit logaddexp_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return std::array<V, 2>{grad_output * sigmoid(self - other),
-                            grad_output * sigmoid(other - self)};
+    return std::array<V, 2>{grad_output / (V(T(1)) + exp(other - self)),
+                            grad_output / (V(T(1)) + exp(self - other))};
   }
 };
 
@@ -512,7 +512,7 @@ struct logaddexp_backward_0_op {
   using V = Vec<T>;
   explicit logaddexp_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return grad_output * sigmoid(self - other);
+    return grad_output / (V(T(1)) + exp(other - self));
   }
 };
 
@@ -525,7 +525,7 @@ struct logaddexp_backward_1_op {
   using V = Vec<T>;
   explicit logaddexp_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return grad_output * sigmoid(other - self);
+    return grad_output / (V(T(1)) + exp(self - other));
   }
 };
 
@@ -539,7 +539,8 @@ struct logaddexp_jvp_op {
   explicit logaddexp_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
                                        const V& other) const {
-    return (self_tangent * sigmoid(self - other)) + (other_tangent * sigmoid(other - self));
+    return
+        (self_tangent / (V(T(1)) + exp(other - self))) + (other_tangent / (V(T(1)) + exp(self - other)));
   }
 };
 

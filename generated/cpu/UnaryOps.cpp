@@ -435,7 +435,9 @@ struct silu_op {
   static constexpr int kInputs = 1;
   using V = Vec<T>;
   explicit silu_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return self * sigmoid(self); }
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
+    return self / (V(T(1)) + exp(neg(self)));
+  }
 };
 
 // silu_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * conj(sigmoid(self) + self

@@ -539,7 +539,8 @@ struct logaddexp_backward_op {
   using V = Number<T>;
   explicit logaddexp_backward_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return Outputs<V, 2>{grad_output * sigmoid(self - other), grad_output * sigmoid(other - self)};
+    return Outputs<V, 2>{grad_output / (V(T(1)) + exp(other - self)),
+                         grad_output / (V(T(1)) + exp(self - other))};
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(logaddexp_backward_stub, floating_kernel<logaddexp_backward_op>);
@@ -553,7 +554,7 @@ struct logaddexp_backward_0_op {
   using V = Number<T>;
   explicit logaddexp_backward_0_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return grad_output * sigmoid(self - other);
+    return grad_output / (V(T(1)) + exp(other - self));
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(logaddexp_backward_0_stub, floating_kernel<logaddexp_backward_0_op>);
@@ -567,7 +568,7 @@ struct logaddexp_backward_1_op {
   using V = Number<T>;
   explicit logaddexp_backward_1_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return grad_output * sigmoid(other - self);
+    return grad_output / (V(T(1)) + exp(self - other));
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(logaddexp_backward_1_stub, floating_kernel<logaddexp_backward_1_op>);
@@ -582,7 +583,8 @@ struct logaddexp_jvp_op {
   explicit logaddexp_jvp_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
                                      const V& other) const {
-    return (self_tangent * sigmoid(self - other)) + (other_tangent * sigmoid(other - self));
+    return
+        (self_tangent / (V(T(1)) + exp(other - self))) + (other_tangent / (V(T(1)) + exp(self - other)));
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(logaddexp_jvp_stub, floating_kernel<logaddexp_jvp_op>);

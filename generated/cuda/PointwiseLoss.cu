@@ -246,11 +246,10 @@ struct _binary_cross_entropy_with_logits_backward_pos_weight_op {
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& target,
                                      const V& pos_weight) const {
     const auto t1 = pos_weight - V(T(1));
-    const auto t4 = neg(self);
-    const auto t7 = (V(T(1)) - target) - ((V(T(1)) + (t1 * target)) * sigmoid(t4));
-    const auto t9 = logaddexp(t4, V(T(0)));
-    return Outputs<V, 3>{grad_output * t7, grad_output * ((t1 * t9) - self),
-                         grad_output * (target * t9)};
+    const auto t7 = (V(T(1)) - target) - ((V(T(1)) + (t1 * target)) / (V(T(1)) + exp(self)));
+    const auto t10 = logaddexp(neg(self), V(T(0)));
+    return Outputs<V, 3>{grad_output * t7, grad_output * ((t1 * t10) - self),
+                         grad_output * (target * t10)};
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(
@@ -267,7 +266,7 @@ struct _binary_cross_entropy_with_logits_backward_pos_weight_0_op {
   explicit _binary_cross_entropy_with_logits_backward_pos_weight_0_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& target,
                                      const V& pos_weight) const {
-    const auto t6 = (V(T(1)) + ((pos_weight - V(T(1))) * target)) * sigmoid(neg(self));
+    const auto t6 = (V(T(1)) + ((pos_weight - V(T(1))) * target)) / (V(T(1)) + exp(self));
     return grad_output * ((V(T(1)) - target) - t6);
   }
 };
@@ -285,8 +284,8 @@ struct _binary_cross_entropy_with_logits_backward_pos_weight_1_op {
   explicit _binary_cross_entropy_with_logits_backward_pos_weight_1_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V&,
                                      const V& pos_weight) const {
-    const auto t11 = ((pos_weight - V(T(1))) * logaddexp(neg(self), V(T(0)))) - self;
-    return grad_output * t11;
+    const auto t12 = ((pos_weight - V(T(1))) * logaddexp(neg(self), V(T(0)))) - self;
+    return grad_output * t12;
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(
@@ -342,11 +341,10 @@ struct _binary_cross_entropy_with_logits_jvp_pos_weight_op {
                                      const V& pos_weight_tangent, const V& self, const V& target,
                                      const V& pos_weight) const {
     const auto t1 = pos_weight - V(T(1));
-    const auto t4 = neg(self);
-    const auto t7 = (V(T(1)) - target) - ((V(T(1)) + (t1 * target)) * sigmoid(t4));
-    const auto t9 = logaddexp(t4, V(T(0)));
-    return
-        ((self_tangent * t7) + (target_tangent * ((t1 * t9) - self))) + (pos_weight_tangent * (target * t9));
+    const auto t7 = (V(T(1)) - target) - ((V(T(1)) + (t1 * target)) / (V(T(1)) + exp(self)));
+    const auto t10 = logaddexp(neg(self), V(T(0)));
+    const auto t14 = (self_tangent * t7) + (target_tangent * ((t1 * t10) - self));
+    return t14 + (pos_weight_tangent * (target * t10));
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_jvp_pos_weight_stub,

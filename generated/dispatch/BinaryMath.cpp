@@ -3,6 +3,7 @@
 // edit. Change native_functions.yaml or the template, then run tools/regenerate.
 #include <aten/core/Empty.h>
 #include <aten/core/dispatch/Boxing.h>
+#include <aten/core/dispatch/CallKeys.h>
 #include <aten/iterator/TensorIterator.h>
 #include <aten/native/Expression.h>
 #include <aten/native/StructuredOutputs.h>
@@ -99,6 +100,9 @@ constinit OperatorTable<_ops::bitwise_left_shift_Scalar_Tensor::schema>
     {
         {DispatchKey::Autograd, &bitwise_left_shift_Scalar_Tensor_composite},
     });
+Tensor _ops::bitwise_left_shift_Scalar_Tensor::call(const Scalar& self, const Tensor& other) {
+  return table(dispatch_keys(other), self, other);
+}
 
 // bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -124,6 +128,9 @@ constinit OperatorTable<_ops::bitwise_left_shift_Tensor::schema>
         {DispatchKey::Meta, &bitwise_left_shift_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::bitwise_left_shift_Tensor},
     });
+Tensor _ops::bitwise_left_shift_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -139,6 +146,9 @@ constinit OperatorTable<_ops::bitwise_left_shift_Tensor_Scalar::schema>
     {
         {DispatchKey::Autograd, &bitwise_left_shift_Tensor_Scalar_composite},
     });
+Tensor _ops::bitwise_left_shift_Tensor_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -166,6 +176,9 @@ constinit OperatorTable<_ops::bitwise_left_shift__Tensor::schema>
         {DispatchKey::Meta, &bitwise_left_shift__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::bitwise_left_shift__Tensor},
     });
+Tensor& _ops::bitwise_left_shift__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // bitwise_left_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -182,6 +195,9 @@ constinit OperatorTable<_ops::bitwise_left_shift__Tensor_Scalar::schema>
     {
         {DispatchKey::Autograd, &bitwise_left_shift__Tensor_Scalar_composite},
     });
+Tensor& _ops::bitwise_left_shift__Tensor_Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // bitwise_left_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -198,6 +214,10 @@ constinit OperatorTable<_ops::bitwise_left_shift_Tensor_Scalar_out::schema>
     {
         {DispatchKey::Autograd, &autograd::kernels::bitwise_left_shift_Tensor_Scalar_out},
     });
+Tensor& _ops::bitwise_left_shift_Tensor_Scalar_out::call(const Tensor& self, const Scalar& other,
+                                                         Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // bitwise_left_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -227,6 +247,10 @@ constinit OperatorTable<_ops::bitwise_left_shift_Tensor_out::schema>
         {DispatchKey::Meta, &bitwise_left_shift_Tensor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::bitwise_left_shift_Tensor_out},
     });
+Tensor& _ops::bitwise_left_shift_Tensor_out::call(const Tensor& self, const Tensor& other,
+                                                  Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
 namespace {
@@ -242,6 +266,9 @@ constinit OperatorTable<_ops::bitwise_right_shift_Scalar_Tensor::schema>
     {
         {DispatchKey::Autograd, &bitwise_right_shift_Scalar_Tensor_composite},
     });
+Tensor _ops::bitwise_right_shift_Scalar_Tensor::call(const Scalar& self, const Tensor& other) {
+  return table(dispatch_keys(other), self, other);
+}
 
 // bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -267,6 +294,9 @@ constinit OperatorTable<_ops::bitwise_right_shift_Tensor::schema>
         {DispatchKey::Meta, &bitwise_right_shift_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::bitwise_right_shift_Tensor},
     });
+Tensor _ops::bitwise_right_shift_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -282,6 +312,9 @@ constinit OperatorTable<_ops::bitwise_right_shift_Tensor_Scalar::schema>
     {
         {DispatchKey::Autograd, &bitwise_right_shift_Tensor_Scalar_composite},
     });
+Tensor _ops::bitwise_right_shift_Tensor_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -309,6 +342,9 @@ constinit OperatorTable<_ops::bitwise_right_shift__Tensor::schema>
         {DispatchKey::Meta, &bitwise_right_shift__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::bitwise_right_shift__Tensor},
     });
+Tensor& _ops::bitwise_right_shift__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // bitwise_right_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -325,6 +361,9 @@ constinit OperatorTable<_ops::bitwise_right_shift__Tensor_Scalar::schema>
     {
         {DispatchKey::Autograd, &bitwise_right_shift__Tensor_Scalar_composite},
     });
+Tensor& _ops::bitwise_right_shift__Tensor_Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // bitwise_right_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -341,6 +380,10 @@ constinit OperatorTable<_ops::bitwise_right_shift_Tensor_Scalar_out::schema>
     {
         {DispatchKey::Autograd, &autograd::kernels::bitwise_right_shift_Tensor_Scalar_out},
     });
+Tensor& _ops::bitwise_right_shift_Tensor_Scalar_out::call(const Tensor& self, const Scalar& other,
+                                                          Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // bitwise_right_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -370,6 +413,10 @@ constinit OperatorTable<_ops::bitwise_right_shift_Tensor_out::schema>
         {DispatchKey::Meta, &bitwise_right_shift_Tensor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::bitwise_right_shift_Tensor_out},
     });
+Tensor& _ops::bitwise_right_shift_Tensor_out::call(const Tensor& self, const Tensor& other,
+                                                   Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // copysign.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -383,6 +430,9 @@ constinit OperatorTable<_ops::copysign_Scalar::schema> _ops::copysign_Scalar::ta
     {
         {DispatchKey::Autograd, &copysign_Scalar_composite},
     });
+Tensor _ops::copysign_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // copysign.Tensor(Tensor self, Tensor other) -> Tensor
 namespace meta {
@@ -422,6 +472,9 @@ constinit OperatorTable<_ops::copysign_Tensor::schema> _ops::copysign_Tensor::ta
         {DispatchKey::Meta, &copysign_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::copysign_Tensor},
     });
+Tensor _ops::copysign_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // copysign_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -435,6 +488,9 @@ constinit OperatorTable<_ops::copysign__Scalar::schema> _ops::copysign__Scalar::
     {
         {DispatchKey::Autograd, &copysign__Scalar_composite},
     });
+Tensor& _ops::copysign__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // copysign_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -462,6 +518,26 @@ constinit OperatorTable<_ops::copysign__Tensor::schema> _ops::copysign__Tensor::
         {DispatchKey::Meta, &copysign__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::copysign__Tensor},
     });
+Tensor& _ops::copysign__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
+
+// copysign.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& copysign_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                      Tensor& out) {
+  return _ops::copysign_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::copysign_Scalar_out::schema> _ops::copysign_Scalar_out::table(
+    kernels_of<_ops::copysign_Scalar_out>,
+    every_backend(&copysign_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &copysign_Scalar_out_composite},
+    });
+Tensor& _ops::copysign_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // copysign.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -489,6 +565,9 @@ constinit OperatorTable<_ops::copysign_out::schema> _ops::copysign_out::table(
         {DispatchKey::Meta, &copysign_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::copysign_out},
     });
+Tensor& _ops::copysign_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // copysign_backward.Tensor(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
 //     (Tensor, Tensor)
@@ -526,6 +605,12 @@ constinit OperatorTable<_ops::copysign_backward_Tensor::schema>
     {
         {DispatchKey::Autograd, &autograd::kernels::copysign_backward_Tensor},
     });
+std::tuple<Tensor, Tensor> _ops::copysign_backward_Tensor::call(const Tensor& grad_output,
+                                                                const Tensor& self,
+                                                                const Tensor& output,
+                                                                std::array<bool, 2> output_mask) {
+  return table(dispatch_keys(grad_output, self, output), grad_output, self, output, output_mask);
+}
 
 // copysign_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
 //     Tensor
@@ -554,6 +639,11 @@ constinit OperatorTable<_ops::copysign_jvp_Tensor::schema> _ops::copysign_jvp_Te
     {
         {DispatchKey::Autograd, &autograd::kernels::copysign_jvp_Tensor},
     });
+Tensor _ops::copysign_jvp_Tensor::call(const Tensor& self_tangent, const Tensor& other_tangent,
+                                       const Tensor& self, const Tensor& output) {
+  return table(dispatch_keys(self_tangent, other_tangent, self, output), self_tangent,
+               other_tangent, self, output);
+}
 
 // float_power.Scalar(Scalar self, Tensor exponent) -> Tensor
 namespace {
@@ -567,6 +657,9 @@ constinit OperatorTable<_ops::float_power_Scalar::schema> _ops::float_power_Scal
     {
         {DispatchKey::Autograd, &float_power_Scalar_composite},
     });
+Tensor _ops::float_power_Scalar::call(const Scalar& self, const Tensor& exponent) {
+  return table(dispatch_keys(exponent), self, exponent);
+}
 
 // float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
 namespace {
@@ -582,6 +675,9 @@ constinit OperatorTable<_ops::float_power_Tensor_Scalar::schema>
     {
         {DispatchKey::Autograd, &float_power_Tensor_Scalar_composite},
     });
+Tensor _ops::float_power_Tensor_Scalar::call(const Tensor& self, const Scalar& exponent) {
+  return table(dispatch_keys(self), self, exponent);
+}
 
 // float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
 namespace {
@@ -597,6 +693,41 @@ constinit OperatorTable<_ops::float_power_Tensor_Tensor::schema>
     {
         {DispatchKey::Autograd, &float_power_Tensor_Tensor_composite},
     });
+Tensor _ops::float_power_Tensor_Tensor::call(const Tensor& self, const Tensor& exponent) {
+  return table(dispatch_keys(self, exponent), self, exponent);
+}
+
+// float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
+namespace {
+Tensor& float_power__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& exponent) {
+  return native::float_power_(self, exponent);
+}
+}  // namespace
+constinit OperatorTable<_ops::float_power__Scalar::schema> _ops::float_power__Scalar::table(
+    kernels_of<_ops::float_power__Scalar>,
+    every_backend(&float_power__Scalar_composite),
+    {
+        {DispatchKey::Autograd, &float_power__Scalar_composite},
+    });
+Tensor& _ops::float_power__Scalar::call(Tensor& self, const Scalar& exponent) {
+  return table(dispatch_keys(self), self, exponent);
+}
+
+// float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
+namespace {
+Tensor& float_power__Tensor_composite(DispatchKeySet, Tensor& self, const Tensor& exponent) {
+  return native::float_power_(self, exponent);
+}
+}  // namespace
+constinit OperatorTable<_ops::float_power__Tensor::schema> _ops::float_power__Tensor::table(
+    kernels_of<_ops::float_power__Tensor>,
+    every_backend(&float_power__Tensor_composite),
+    {
+        {DispatchKey::Autograd, &float_power__Tensor_composite},
+    });
+Tensor& _ops::float_power__Tensor::call(Tensor& self, const Tensor& exponent) {
+  return table(dispatch_keys(self, exponent), self, exponent);
+}
 
 // float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -612,6 +743,10 @@ constinit OperatorTable<_ops::float_power_Scalar_out::schema> _ops::float_power_
     {
         {DispatchKey::Autograd, &autograd::kernels::float_power_Scalar_out},
     });
+Tensor& _ops::float_power_Scalar_out::call(const Scalar& self, const Tensor& exponent,
+                                           Tensor& out) {
+  return table(dispatch_keys(exponent, out), self, exponent, out);
+}
 
 // float_power.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -628,6 +763,10 @@ constinit OperatorTable<_ops::float_power_Tensor_Scalar_out::schema>
     {
         {DispatchKey::Autograd, &autograd::kernels::float_power_Tensor_Scalar_out},
     });
+Tensor& _ops::float_power_Tensor_Scalar_out::call(const Tensor& self, const Scalar& exponent,
+                                                  Tensor& out) {
+  return table(dispatch_keys(self, out), self, exponent, out);
+}
 
 // float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -644,6 +783,10 @@ constinit OperatorTable<_ops::float_power_Tensor_Tensor_out::schema>
     {
         {DispatchKey::Autograd, &autograd::kernels::float_power_Tensor_Tensor_out},
     });
+Tensor& _ops::float_power_Tensor_Tensor_out::call(const Tensor& self, const Tensor& exponent,
+                                                  Tensor& out) {
+  return table(dispatch_keys(self, exponent, out), self, exponent, out);
+}
 
 // fmax(Tensor self, Tensor other) -> Tensor
 namespace meta {
@@ -682,6 +825,9 @@ constinit OperatorTable<_ops::fmax::schema> _ops::fmax::table(
         {DispatchKey::Meta, &fmax_Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmax},
     });
+Tensor _ops::fmax::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // fmax_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -709,6 +855,9 @@ constinit OperatorTable<_ops::fmax_::schema> _ops::fmax_::table(
         {DispatchKey::Meta, &fmax__Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmax_},
     });
+Tensor& _ops::fmax_::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // fmax.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -736,6 +885,9 @@ constinit OperatorTable<_ops::fmax_out::schema> _ops::fmax_out::table(
         {DispatchKey::Meta, &fmax_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmax_out},
     });
+Tensor& _ops::fmax_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // fmax_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) -> (Tensor,
 //     Tensor)
@@ -778,6 +930,11 @@ constinit OperatorTable<_ops::fmax_backward::schema> _ops::fmax_backward::table(
     {
         {DispatchKey::Autograd, &autograd::kernels::fmax_backward},
     });
+std::tuple<Tensor, Tensor> _ops::fmax_backward::call(const Tensor& grad_output, const Tensor& self,
+                                                     const Tensor& other,
+                                                     std::array<bool, 2> output_mask) {
+  return table(dispatch_keys(grad_output, self, other), grad_output, self, other, output_mask);
+}
 
 // fmax_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 namespace native {
@@ -804,6 +961,11 @@ constinit OperatorTable<_ops::fmax_jvp::schema> _ops::fmax_jvp::table(
     {
         {DispatchKey::Autograd, &autograd::kernels::fmax_jvp},
     });
+Tensor _ops::fmax_jvp::call(const Tensor& self_tangent, const Tensor& other_tangent,
+                            const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self_tangent, other_tangent, self, other), self_tangent, other_tangent,
+               self, other);
+}
 
 // fmin(Tensor self, Tensor other) -> Tensor
 namespace meta {
@@ -842,6 +1004,9 @@ constinit OperatorTable<_ops::fmin::schema> _ops::fmin::table(
         {DispatchKey::Meta, &fmin_Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmin},
     });
+Tensor _ops::fmin::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // fmin_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -869,6 +1034,9 @@ constinit OperatorTable<_ops::fmin_::schema> _ops::fmin_::table(
         {DispatchKey::Meta, &fmin__Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmin_},
     });
+Tensor& _ops::fmin_::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // fmin.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -896,6 +1064,9 @@ constinit OperatorTable<_ops::fmin_out::schema> _ops::fmin_out::table(
         {DispatchKey::Meta, &fmin_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmin_out},
     });
+Tensor& _ops::fmin_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // fmin_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) -> (Tensor,
 //     Tensor)
@@ -938,6 +1109,11 @@ constinit OperatorTable<_ops::fmin_backward::schema> _ops::fmin_backward::table(
     {
         {DispatchKey::Autograd, &autograd::kernels::fmin_backward},
     });
+std::tuple<Tensor, Tensor> _ops::fmin_backward::call(const Tensor& grad_output, const Tensor& self,
+                                                     const Tensor& other,
+                                                     std::array<bool, 2> output_mask) {
+  return table(dispatch_keys(grad_output, self, other), grad_output, self, other, output_mask);
+}
 
 // fmin_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 namespace native {
@@ -964,6 +1140,11 @@ constinit OperatorTable<_ops::fmin_jvp::schema> _ops::fmin_jvp::table(
     {
         {DispatchKey::Autograd, &autograd::kernels::fmin_jvp},
     });
+Tensor _ops::fmin_jvp::call(const Tensor& self_tangent, const Tensor& other_tangent,
+                            const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self_tangent, other_tangent, self, other), self_tangent, other_tangent,
+               self, other);
+}
 
 // gcd(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -988,6 +1169,9 @@ constinit OperatorTable<_ops::gcd::schema> _ops::gcd::table(
         {DispatchKey::Meta, &gcd_Meta},
         {DispatchKey::Autograd, &autograd::kernels::gcd},
     });
+Tensor _ops::gcd::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -1014,6 +1198,9 @@ constinit OperatorTable<_ops::gcd_::schema> _ops::gcd_::table(
         {DispatchKey::Meta, &gcd__Meta},
         {DispatchKey::Autograd, &autograd::kernels::gcd_},
     });
+Tensor& _ops::gcd_::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // gcd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1040,6 +1227,9 @@ constinit OperatorTable<_ops::gcd_out::schema> _ops::gcd_out::table(
         {DispatchKey::Meta, &gcd_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::gcd_out},
     });
+Tensor& _ops::gcd_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // heaviside(Tensor self, Tensor values) -> Tensor
 namespace meta {
@@ -1078,6 +1268,9 @@ constinit OperatorTable<_ops::heaviside::schema> _ops::heaviside::table(
         {DispatchKey::Meta, &heaviside_Meta},
         {DispatchKey::Autograd, &autograd::kernels::heaviside},
     });
+Tensor _ops::heaviside::call(const Tensor& self, const Tensor& values) {
+  return table(dispatch_keys(self, values), self, values);
+}
 
 // heaviside_(Tensor(a!) self, Tensor values) -> Tensor(a!)
 namespace {
@@ -1105,6 +1298,9 @@ constinit OperatorTable<_ops::heaviside_::schema> _ops::heaviside_::table(
         {DispatchKey::Meta, &heaviside__Meta},
         {DispatchKey::Autograd, &autograd::kernels::heaviside_},
     });
+Tensor& _ops::heaviside_::call(Tensor& self, const Tensor& values) {
+  return table(dispatch_keys(self, values), self, values);
+}
 
 // heaviside.out(Tensor self, Tensor values, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1132,6 +1328,9 @@ constinit OperatorTable<_ops::heaviside_out::schema> _ops::heaviside_out::table(
         {DispatchKey::Meta, &heaviside_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::heaviside_out},
     });
+Tensor& _ops::heaviside_out::call(const Tensor& self, const Tensor& values, Tensor& out) {
+  return table(dispatch_keys(self, values, out), self, values, out);
+}
 
 // heaviside_backward(Tensor grad_output, Tensor self, bool[2] output_mask) -> (Tensor, Tensor)
 namespace native {
@@ -1167,6 +1366,11 @@ constinit OperatorTable<_ops::heaviside_backward::schema> _ops::heaviside_backwa
     {
         {DispatchKey::Autograd, &autograd::kernels::heaviside_backward},
     });
+std::tuple<Tensor, Tensor> _ops::heaviside_backward::call(const Tensor& grad_output,
+                                                          const Tensor& self,
+                                                          std::array<bool, 2> output_mask) {
+  return table(dispatch_keys(grad_output, self), grad_output, self, output_mask);
+}
 
 // heaviside_jvp(Tensor self_tangent, Tensor values_tangent, Tensor self) -> Tensor
 namespace native {
@@ -1192,6 +1396,11 @@ constinit OperatorTable<_ops::heaviside_jvp::schema> _ops::heaviside_jvp::table(
     {
         {DispatchKey::Autograd, &autograd::kernels::heaviside_jvp},
     });
+Tensor _ops::heaviside_jvp::call(const Tensor& self_tangent, const Tensor& values_tangent,
+                                 const Tensor& self) {
+  return table(dispatch_keys(self_tangent, values_tangent, self), self_tangent, values_tangent,
+               self);
+}
 
 // hypot(Tensor self, Tensor other) -> Tensor
 namespace meta {
@@ -1230,6 +1439,9 @@ constinit OperatorTable<_ops::hypot::schema> _ops::hypot::table(
         {DispatchKey::Meta, &hypot_Meta},
         {DispatchKey::Autograd, &autograd::kernels::hypot},
     });
+Tensor _ops::hypot::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // hypot_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -1257,6 +1469,9 @@ constinit OperatorTable<_ops::hypot_::schema> _ops::hypot_::table(
         {DispatchKey::Meta, &hypot__Meta},
         {DispatchKey::Autograd, &autograd::kernels::hypot_},
     });
+Tensor& _ops::hypot_::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // hypot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1284,6 +1499,9 @@ constinit OperatorTable<_ops::hypot_out::schema> _ops::hypot_out::table(
         {DispatchKey::Meta, &hypot_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::hypot_out},
     });
+Tensor& _ops::hypot_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // hypot_backward(Tensor grad_output, Tensor self, Tensor other, Tensor output, bool[2] output_mask)
 //     -> (Tensor, Tensor)
@@ -1328,6 +1546,12 @@ constinit OperatorTable<_ops::hypot_backward::schema> _ops::hypot_backward::tabl
     {
         {DispatchKey::Autograd, &autograd::kernels::hypot_backward},
     });
+std::tuple<Tensor, Tensor> _ops::hypot_backward::call(const Tensor& grad_output, const Tensor& self,
+                                                      const Tensor& other, const Tensor& output,
+                                                      std::array<bool, 2> output_mask) {
+  return table(dispatch_keys(grad_output, self, other, output), grad_output, self, other, output,
+               output_mask);
+}
 
 // hypot_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other, Tensor output) ->
 //     Tensor
@@ -1355,6 +1579,11 @@ constinit OperatorTable<_ops::hypot_jvp::schema> _ops::hypot_jvp::table(
     {
         {DispatchKey::Autograd, &autograd::kernels::hypot_jvp},
     });
+Tensor _ops::hypot_jvp::call(const Tensor& self_tangent, const Tensor& other_tangent,
+                             const Tensor& self, const Tensor& other, const Tensor& output) {
+  return table(dispatch_keys(self_tangent, other_tangent, self, other, output), self_tangent,
+               other_tangent, self, other, output);
+}
 
 // lcm(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -1379,6 +1608,9 @@ constinit OperatorTable<_ops::lcm::schema> _ops::lcm::table(
         {DispatchKey::Meta, &lcm_Meta},
         {DispatchKey::Autograd, &autograd::kernels::lcm},
     });
+Tensor _ops::lcm::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -1405,6 +1637,9 @@ constinit OperatorTable<_ops::lcm_::schema> _ops::lcm_::table(
         {DispatchKey::Meta, &lcm__Meta},
         {DispatchKey::Autograd, &autograd::kernels::lcm_},
     });
+Tensor& _ops::lcm_::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // lcm.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1431,6 +1666,9 @@ constinit OperatorTable<_ops::lcm_out::schema> _ops::lcm_out::table(
         {DispatchKey::Meta, &lcm_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::lcm_out},
     });
+Tensor& _ops::lcm_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // ldexp.Tensor(Tensor self, Tensor other) -> Tensor
 namespace meta {
@@ -1469,6 +1707,9 @@ constinit OperatorTable<_ops::ldexp_Tensor::schema> _ops::ldexp_Tensor::table(
         {DispatchKey::Meta, &ldexp_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ldexp_Tensor},
     });
+Tensor _ops::ldexp_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // ldexp_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -1496,6 +1737,9 @@ constinit OperatorTable<_ops::ldexp__Tensor::schema> _ops::ldexp__Tensor::table(
         {DispatchKey::Meta, &ldexp__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ldexp__Tensor},
     });
+Tensor& _ops::ldexp__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // ldexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1523,6 +1767,9 @@ constinit OperatorTable<_ops::ldexp_out::schema> _ops::ldexp_out::table(
         {DispatchKey::Meta, &ldexp_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ldexp_out},
     });
+Tensor& _ops::ldexp_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // ldexp_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
@@ -1558,6 +1805,12 @@ constinit OperatorTable<_ops::ldexp_backward_Tensor::schema> _ops::ldexp_backwar
     {
         {DispatchKey::Autograd, &autograd::kernels::ldexp_backward_Tensor},
     });
+std::tuple<Tensor, Tensor> _ops::ldexp_backward_Tensor::call(const Tensor& grad_output,
+                                                             const Tensor& self,
+                                                             const Tensor& other,
+                                                             std::array<bool, 2> output_mask) {
+  return table(dispatch_keys(grad_output, self, other), grad_output, self, other, output_mask);
+}
 
 // ldexp_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 namespace native {
@@ -1585,6 +1838,11 @@ constinit OperatorTable<_ops::ldexp_jvp_Tensor::schema> _ops::ldexp_jvp_Tensor::
     {
         {DispatchKey::Autograd, &autograd::kernels::ldexp_jvp_Tensor},
     });
+Tensor _ops::ldexp_jvp_Tensor::call(const Tensor& self_tangent, const Tensor& other_tangent,
+                                    const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self_tangent, other_tangent, self, other), self_tangent, other_tangent,
+               self, other);
+}
 
 // logaddexp(Tensor self, Tensor other) -> Tensor
 namespace meta {
@@ -1623,6 +1881,9 @@ constinit OperatorTable<_ops::logaddexp::schema> _ops::logaddexp::table(
         {DispatchKey::Meta, &logaddexp_Meta},
         {DispatchKey::Autograd, &autograd::kernels::logaddexp},
     });
+Tensor _ops::logaddexp::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // logaddexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -1650,6 +1911,9 @@ constinit OperatorTable<_ops::logaddexp_::schema> _ops::logaddexp_::table(
         {DispatchKey::Meta, &logaddexp__Meta},
         {DispatchKey::Autograd, &autograd::kernels::logaddexp_},
     });
+Tensor& _ops::logaddexp_::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // logaddexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1677,6 +1941,9 @@ constinit OperatorTable<_ops::logaddexp_out::schema> _ops::logaddexp_out::table(
         {DispatchKey::Meta, &logaddexp_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::logaddexp_out},
     });
+Tensor& _ops::logaddexp_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // logaddexp2(Tensor self, Tensor other) -> Tensor
 namespace meta {
@@ -1715,6 +1982,9 @@ constinit OperatorTable<_ops::logaddexp2::schema> _ops::logaddexp2::table(
         {DispatchKey::Meta, &logaddexp2_Meta},
         {DispatchKey::Autograd, &autograd::kernels::logaddexp2},
     });
+Tensor _ops::logaddexp2::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // logaddexp2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -1742,6 +2012,9 @@ constinit OperatorTable<_ops::logaddexp2_::schema> _ops::logaddexp2_::table(
         {DispatchKey::Meta, &logaddexp2__Meta},
         {DispatchKey::Autograd, &autograd::kernels::logaddexp2_},
     });
+Tensor& _ops::logaddexp2_::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // logaddexp2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1769,6 +2042,9 @@ constinit OperatorTable<_ops::logaddexp2_out::schema> _ops::logaddexp2_out::tabl
         {DispatchKey::Meta, &logaddexp2_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::logaddexp2_out},
     });
+Tensor& _ops::logaddexp2_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // logaddexp2_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
@@ -1806,6 +2082,11 @@ constinit OperatorTable<_ops::logaddexp2_backward::schema> _ops::logaddexp2_back
     {
         {DispatchKey::Autograd, &autograd::kernels::logaddexp2_backward},
     });
+std::tuple<Tensor, Tensor> _ops::logaddexp2_backward::call(const Tensor& grad_output,
+                                                           const Tensor& self, const Tensor& other,
+                                                           std::array<bool, 2> output_mask) {
+  return table(dispatch_keys(grad_output, self, other), grad_output, self, other, output_mask);
+}
 
 // logaddexp2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 namespace native {
@@ -1833,6 +2114,11 @@ constinit OperatorTable<_ops::logaddexp2_jvp::schema> _ops::logaddexp2_jvp::tabl
     {
         {DispatchKey::Autograd, &autograd::kernels::logaddexp2_jvp},
     });
+Tensor _ops::logaddexp2_jvp::call(const Tensor& self_tangent, const Tensor& other_tangent,
+                                  const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self_tangent, other_tangent, self, other), self_tangent, other_tangent,
+               self, other);
+}
 
 // logaddexp_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
@@ -1870,6 +2156,11 @@ constinit OperatorTable<_ops::logaddexp_backward::schema> _ops::logaddexp_backwa
     {
         {DispatchKey::Autograd, &autograd::kernels::logaddexp_backward},
     });
+std::tuple<Tensor, Tensor> _ops::logaddexp_backward::call(const Tensor& grad_output,
+                                                          const Tensor& self, const Tensor& other,
+                                                          std::array<bool, 2> output_mask) {
+  return table(dispatch_keys(grad_output, self, other), grad_output, self, other, output_mask);
+}
 
 // logaddexp_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 namespace native {
@@ -1897,6 +2188,11 @@ constinit OperatorTable<_ops::logaddexp_jvp::schema> _ops::logaddexp_jvp::table(
     {
         {DispatchKey::Autograd, &autograd::kernels::logaddexp_jvp},
     });
+Tensor _ops::logaddexp_jvp::call(const Tensor& self_tangent, const Tensor& other_tangent,
+                                 const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self_tangent, other_tangent, self, other), self_tangent, other_tangent,
+               self, other);
+}
 
 // nextafter(Tensor self, Tensor other) -> Tensor
 namespace meta {
@@ -1935,6 +2231,9 @@ constinit OperatorTable<_ops::nextafter::schema> _ops::nextafter::table(
         {DispatchKey::Meta, &nextafter_Meta},
         {DispatchKey::Autograd, &autograd::kernels::nextafter},
     });
+Tensor _ops::nextafter::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // nextafter_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -1962,6 +2261,9 @@ constinit OperatorTable<_ops::nextafter_::schema> _ops::nextafter_::table(
         {DispatchKey::Meta, &nextafter__Meta},
         {DispatchKey::Autograd, &autograd::kernels::nextafter_},
     });
+Tensor& _ops::nextafter_::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // nextafter.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1989,6 +2291,9 @@ constinit OperatorTable<_ops::nextafter_out::schema> _ops::nextafter_out::table(
         {DispatchKey::Meta, &nextafter_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::nextafter_out},
     });
+Tensor& _ops::nextafter_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // special_xlog1py(Tensor self, Tensor other) -> Tensor
 namespace meta {
@@ -2028,6 +2333,9 @@ constinit OperatorTable<_ops::special_xlog1py::schema> _ops::special_xlog1py::ta
         {DispatchKey::Meta, &special_xlog1py_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_xlog1py},
     });
+Tensor _ops::special_xlog1py::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -2043,6 +2351,9 @@ constinit OperatorTable<_ops::special_xlog1py_other_scalar::schema>
     {
         {DispatchKey::Autograd, &special_xlog1py_other_scalar_composite},
     });
+Tensor _ops::special_xlog1py_other_scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor
 namespace {
@@ -2058,6 +2369,9 @@ constinit OperatorTable<_ops::special_xlog1py_self_scalar::schema>
     {
         {DispatchKey::Autograd, &special_xlog1py_self_scalar_composite},
     });
+Tensor _ops::special_xlog1py_self_scalar::call(const Scalar& self, const Tensor& other) {
+  return table(dispatch_keys(other), self, other);
+}
 
 // special_xlog1py_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -2085,6 +2399,9 @@ constinit OperatorTable<_ops::special_xlog1py_::schema> _ops::special_xlog1py_::
         {DispatchKey::Meta, &special_xlog1py__Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_xlog1py_},
     });
+Tensor& _ops::special_xlog1py_::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // special_xlog1py.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2101,6 +2418,10 @@ constinit OperatorTable<_ops::special_xlog1py_other_scalar_out::schema>
     {
         {DispatchKey::Autograd, &autograd::kernels::special_xlog1py_other_scalar_out},
     });
+Tensor& _ops::special_xlog1py_other_scalar_out::call(const Tensor& self, const Scalar& other,
+                                                     Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // special_xlog1py.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2130,6 +2451,9 @@ constinit OperatorTable<_ops::special_xlog1py_out::schema> _ops::special_xlog1py
         {DispatchKey::Meta, &special_xlog1py_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::special_xlog1py_out},
     });
+Tensor& _ops::special_xlog1py_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // special_xlog1py.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2146,6 +2470,10 @@ constinit OperatorTable<_ops::special_xlog1py_self_scalar_out::schema>
     {
         {DispatchKey::Autograd, &autograd::kernels::special_xlog1py_self_scalar_out},
     });
+Tensor& _ops::special_xlog1py_self_scalar_out::call(const Scalar& self, const Tensor& other,
+                                                    Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, out);
+}
 
 // special_xlog1py_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
@@ -2183,6 +2511,12 @@ constinit OperatorTable<_ops::special_xlog1py_backward::schema>
     {
         {DispatchKey::Autograd, &autograd::kernels::special_xlog1py_backward},
     });
+std::tuple<Tensor, Tensor> _ops::special_xlog1py_backward::call(const Tensor& grad_output,
+                                                                const Tensor& self,
+                                                                const Tensor& other,
+                                                                std::array<bool, 2> output_mask) {
+  return table(dispatch_keys(grad_output, self, other), grad_output, self, other, output_mask);
+}
 
 // special_xlog1py_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) ->
 //     Tensor
@@ -2211,6 +2545,11 @@ constinit OperatorTable<_ops::special_xlog1py_jvp::schema> _ops::special_xlog1py
     {
         {DispatchKey::Autograd, &autograd::kernels::special_xlog1py_jvp},
     });
+Tensor _ops::special_xlog1py_jvp::call(const Tensor& self_tangent, const Tensor& other_tangent,
+                                       const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self_tangent, other_tangent, self, other), self_tangent, other_tangent,
+               self, other);
+}
 
 // special_xlogy(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -2224,6 +2563,9 @@ constinit OperatorTable<_ops::special_xlogy::schema> _ops::special_xlogy::table(
     {
         {DispatchKey::Autograd, &special_xlogy_composite},
     });
+Tensor _ops::special_xlogy::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -2239,6 +2581,9 @@ constinit OperatorTable<_ops::special_xlogy_other_scalar::schema>
     {
         {DispatchKey::Autograd, &special_xlogy_other_scalar_composite},
     });
+Tensor _ops::special_xlogy_other_scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor
 namespace {
@@ -2254,6 +2599,9 @@ constinit OperatorTable<_ops::special_xlogy_self_scalar::schema>
     {
         {DispatchKey::Autograd, &special_xlogy_self_scalar_composite},
     });
+Tensor _ops::special_xlogy_self_scalar::call(const Scalar& self, const Tensor& other) {
+  return table(dispatch_keys(other), self, other);
+}
 
 // special_xlogy.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2270,6 +2618,10 @@ constinit OperatorTable<_ops::special_xlogy_other_scalar_out::schema>
     {
         {DispatchKey::Autograd, &autograd::kernels::special_xlogy_other_scalar_out},
     });
+Tensor& _ops::special_xlogy_other_scalar_out::call(const Tensor& self, const Scalar& other,
+                                                   Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // special_xlogy.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2285,6 +2637,9 @@ constinit OperatorTable<_ops::special_xlogy_out::schema> _ops::special_xlogy_out
     {
         {DispatchKey::Autograd, &autograd::kernels::special_xlogy_out},
     });
+Tensor& _ops::special_xlogy_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // special_xlogy.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2301,6 +2656,10 @@ constinit OperatorTable<_ops::special_xlogy_self_scalar_out::schema>
     {
         {DispatchKey::Autograd, &autograd::kernels::special_xlogy_self_scalar_out},
     });
+Tensor& _ops::special_xlogy_self_scalar_out::call(const Scalar& self, const Tensor& other,
+                                                  Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, out);
+}
 
 // xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -2314,6 +2673,9 @@ constinit OperatorTable<_ops::xlogy_Scalar_Other::schema> _ops::xlogy_Scalar_Oth
     {
         {DispatchKey::Autograd, &xlogy_Scalar_Other_composite},
     });
+Tensor _ops::xlogy_Scalar_Other::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor
 namespace {
@@ -2327,6 +2689,9 @@ constinit OperatorTable<_ops::xlogy_Scalar_Self::schema> _ops::xlogy_Scalar_Self
     {
         {DispatchKey::Autograd, &xlogy_Scalar_Self_composite},
     });
+Tensor _ops::xlogy_Scalar_Self::call(const Scalar& self, const Tensor& other) {
+  return table(dispatch_keys(other), self, other);
+}
 
 // xlogy.Tensor(Tensor self, Tensor other) -> Tensor
 namespace meta {
@@ -2365,6 +2730,9 @@ constinit OperatorTable<_ops::xlogy_Tensor::schema> _ops::xlogy_Tensor::table(
         {DispatchKey::Meta, &xlogy_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::xlogy_Tensor},
     });
+Tensor _ops::xlogy_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -2379,6 +2747,9 @@ constinit OperatorTable<_ops::xlogy__Scalar_Other::schema> _ops::xlogy__Scalar_O
     {
         {DispatchKey::Autograd, &xlogy__Scalar_Other_composite},
     });
+Tensor& _ops::xlogy__Scalar_Other::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -2406,6 +2777,9 @@ constinit OperatorTable<_ops::xlogy__Tensor::schema> _ops::xlogy__Tensor::table(
         {DispatchKey::Meta, &xlogy__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::xlogy__Tensor},
     });
+Tensor& _ops::xlogy__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // xlogy.OutScalar_Other(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2421,6 +2795,9 @@ constinit OperatorTable<_ops::xlogy_OutScalar_Other::schema> _ops::xlogy_OutScal
     {
         {DispatchKey::Autograd, &autograd::kernels::xlogy_OutScalar_Other},
     });
+Tensor& _ops::xlogy_OutScalar_Other::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // xlogy.OutScalar_Self(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2436,6 +2813,9 @@ constinit OperatorTable<_ops::xlogy_OutScalar_Self::schema> _ops::xlogy_OutScala
     {
         {DispatchKey::Autograd, &autograd::kernels::xlogy_OutScalar_Self},
     });
+Tensor& _ops::xlogy_OutScalar_Self::call(const Scalar& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, out);
+}
 
 // xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2463,6 +2843,9 @@ constinit OperatorTable<_ops::xlogy_OutTensor::schema> _ops::xlogy_OutTensor::ta
         {DispatchKey::Meta, &xlogy_OutTensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::xlogy_OutTensor},
     });
+Tensor& _ops::xlogy_OutTensor::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // xlogy_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
@@ -2498,6 +2881,12 @@ constinit OperatorTable<_ops::xlogy_backward_Tensor::schema> _ops::xlogy_backwar
     {
         {DispatchKey::Autograd, &autograd::kernels::xlogy_backward_Tensor},
     });
+std::tuple<Tensor, Tensor> _ops::xlogy_backward_Tensor::call(const Tensor& grad_output,
+                                                             const Tensor& self,
+                                                             const Tensor& other,
+                                                             std::array<bool, 2> output_mask) {
+  return table(dispatch_keys(grad_output, self, other), grad_output, self, other, output_mask);
+}
 
 // xlogy_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 namespace native {
@@ -2525,6 +2914,11 @@ constinit OperatorTable<_ops::xlogy_jvp_Tensor::schema> _ops::xlogy_jvp_Tensor::
     {
         {DispatchKey::Autograd, &autograd::kernels::xlogy_jvp_Tensor},
     });
+Tensor _ops::xlogy_jvp_Tensor::call(const Tensor& self_tangent, const Tensor& other_tangent,
+                                    const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self_tangent, other_tangent, self, other), self_tangent, other_tangent,
+               self, other);
+}
 
 // For the registry.
 ArrayRef<OperatorTableBase*> operators_of_BinaryMath();
@@ -2548,12 +2942,15 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::copysign_Tensor::table,
       &_ops::copysign__Scalar::table,
       &_ops::copysign__Tensor::table,
+      &_ops::copysign_Scalar_out::table,
       &_ops::copysign_out::table,
       &_ops::copysign_backward_Tensor::table,
       &_ops::copysign_jvp_Tensor::table,
       &_ops::float_power_Scalar::table,
       &_ops::float_power_Tensor_Scalar::table,
       &_ops::float_power_Tensor_Tensor::table,
+      &_ops::float_power__Scalar::table,
+      &_ops::float_power__Tensor::table,
       &_ops::float_power_Scalar_out::table,
       &_ops::float_power_Tensor_Scalar_out::table,
       &_ops::float_power_Tensor_Tensor_out::table,

@@ -3,6 +3,7 @@
 // edit. Change native_functions.yaml or the template, then run tools/regenerate.
 #include <aten/core/Empty.h>
 #include <aten/core/dispatch/Boxing.h>
+#include <aten/core/dispatch/CallKeys.h>
 #include <aten/iterator/TensorIterator.h>
 #include <aten/native/Expression.h>
 #include <aten/native/StructuredOutputs.h>
@@ -88,6 +89,9 @@ constinit OperatorTable<_ops::add_Scalar::schema> _ops::add_Scalar::table(
     {
         {DispatchKey::Autograd, &add_Scalar_composite},
     });
+Tensor _ops::add_Scalar::call(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return table(dispatch_keys(self), self, other, alpha);
+}
 
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 namespace {
@@ -115,6 +119,9 @@ constinit OperatorTable<_ops::add_Tensor::schema> _ops::add_Tensor::table(
         {DispatchKey::Meta, &add_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::add_Tensor},
     });
+Tensor _ops::add_Tensor::call(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return table(dispatch_keys(self, other), self, other, alpha);
+}
 
 // add_.Scalar(Tensor(a!) self, Scalar other, *, Scalar alpha=1) -> Tensor(a!)
 namespace {
@@ -129,6 +136,9 @@ constinit OperatorTable<_ops::add__Scalar::schema> _ops::add__Scalar::table(
     {
         {DispatchKey::Autograd, &add__Scalar_composite},
     });
+Tensor& _ops::add__Scalar::call(Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return table(dispatch_keys(self), self, other, alpha);
+}
 
 // add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 namespace {
@@ -156,6 +166,9 @@ constinit OperatorTable<_ops::add__Tensor::schema> _ops::add__Tensor::table(
         {DispatchKey::Meta, &add__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::add__Tensor},
     });
+Tensor& _ops::add__Tensor::call(Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return table(dispatch_keys(self, other), self, other, alpha);
+}
 
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -185,6 +198,10 @@ constinit OperatorTable<_ops::add_out::schema> _ops::add_out::table(
         {DispatchKey::Meta, &add_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::add_out},
     });
+Tensor& _ops::add_out::call(const Tensor& self, const Tensor& other, const Scalar& alpha,
+                            Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, alpha, out);
+}
 
 // arctan2(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -198,6 +215,9 @@ constinit OperatorTable<_ops::arctan2::schema> _ops::arctan2::table(
     {
         {DispatchKey::Autograd, &arctan2_composite},
     });
+Tensor _ops::arctan2::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // arctan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -211,6 +231,9 @@ constinit OperatorTable<_ops::arctan2_::schema> _ops::arctan2_::table(
     {
         {DispatchKey::Autograd, &arctan2__composite},
     });
+Tensor& _ops::arctan2_::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // arctan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -225,6 +248,9 @@ constinit OperatorTable<_ops::arctan2_out::schema> _ops::arctan2_out::table(
     {
         {DispatchKey::Autograd, &arctan2_out_composite},
     });
+Tensor& _ops::arctan2_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // atan2(Tensor self, Tensor other) -> Tensor
 namespace meta {
@@ -263,6 +289,9 @@ constinit OperatorTable<_ops::atan2::schema> _ops::atan2::table(
         {DispatchKey::Meta, &atan2_Meta},
         {DispatchKey::Autograd, &autograd::kernels::atan2},
     });
+Tensor _ops::atan2::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // atan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -290,6 +319,9 @@ constinit OperatorTable<_ops::atan2_::schema> _ops::atan2_::table(
         {DispatchKey::Meta, &atan2__Meta},
         {DispatchKey::Autograd, &autograd::kernels::atan2_},
     });
+Tensor& _ops::atan2_::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // atan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -317,6 +349,9 @@ constinit OperatorTable<_ops::atan2_out::schema> _ops::atan2_out::table(
         {DispatchKey::Meta, &atan2_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::atan2_out},
     });
+Tensor& _ops::atan2_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // atan2_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) -> (Tensor,
 //     Tensor)
@@ -359,6 +394,11 @@ constinit OperatorTable<_ops::atan2_backward::schema> _ops::atan2_backward::tabl
     {
         {DispatchKey::Autograd, &autograd::kernels::atan2_backward},
     });
+std::tuple<Tensor, Tensor> _ops::atan2_backward::call(const Tensor& grad_output, const Tensor& self,
+                                                      const Tensor& other,
+                                                      std::array<bool, 2> output_mask) {
+  return table(dispatch_keys(grad_output, self, other), grad_output, self, other, output_mask);
+}
 
 // atan2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 namespace native {
@@ -385,6 +425,11 @@ constinit OperatorTable<_ops::atan2_jvp::schema> _ops::atan2_jvp::table(
     {
         {DispatchKey::Autograd, &autograd::kernels::atan2_jvp},
     });
+Tensor _ops::atan2_jvp::call(const Tensor& self_tangent, const Tensor& other_tangent,
+                             const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self_tangent, other_tangent, self, other), self_tangent, other_tangent,
+               self, other);
+}
 
 // bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -398,6 +443,9 @@ constinit OperatorTable<_ops::bitwise_and_Scalar::schema> _ops::bitwise_and_Scal
     {
         {DispatchKey::Autograd, &bitwise_and_Scalar_composite},
     });
+Tensor _ops::bitwise_and_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -422,6 +470,9 @@ constinit OperatorTable<_ops::bitwise_and_Tensor::schema> _ops::bitwise_and_Tens
         {DispatchKey::Meta, &bitwise_and_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::bitwise_and_Tensor},
     });
+Tensor _ops::bitwise_and_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // bitwise_and_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -435,6 +486,9 @@ constinit OperatorTable<_ops::bitwise_and__Scalar::schema> _ops::bitwise_and__Sc
     {
         {DispatchKey::Autograd, &bitwise_and__Scalar_composite},
     });
+Tensor& _ops::bitwise_and__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -461,6 +515,9 @@ constinit OperatorTable<_ops::bitwise_and__Tensor::schema> _ops::bitwise_and__Te
         {DispatchKey::Meta, &bitwise_and__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::bitwise_and__Tensor},
     });
+Tensor& _ops::bitwise_and__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // bitwise_and.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -475,6 +532,9 @@ constinit OperatorTable<_ops::bitwise_and_Scalar_out::schema> _ops::bitwise_and_
     {
         {DispatchKey::Autograd, &bitwise_and_Scalar_out_composite},
     });
+Tensor& _ops::bitwise_and_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -503,6 +563,9 @@ constinit OperatorTable<_ops::bitwise_and_Tensor_out::schema> _ops::bitwise_and_
         {DispatchKey::Meta, &bitwise_and_Tensor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::bitwise_and_Tensor_out},
     });
+Tensor& _ops::bitwise_and_Tensor_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -516,6 +579,9 @@ constinit OperatorTable<_ops::bitwise_or_Scalar::schema> _ops::bitwise_or_Scalar
     {
         {DispatchKey::Autograd, &bitwise_or_Scalar_composite},
     });
+Tensor _ops::bitwise_or_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -540,6 +606,9 @@ constinit OperatorTable<_ops::bitwise_or_Tensor::schema> _ops::bitwise_or_Tensor
         {DispatchKey::Meta, &bitwise_or_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::bitwise_or_Tensor},
     });
+Tensor _ops::bitwise_or_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // bitwise_or_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -553,6 +622,9 @@ constinit OperatorTable<_ops::bitwise_or__Scalar::schema> _ops::bitwise_or__Scal
     {
         {DispatchKey::Autograd, &bitwise_or__Scalar_composite},
     });
+Tensor& _ops::bitwise_or__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -579,6 +651,9 @@ constinit OperatorTable<_ops::bitwise_or__Tensor::schema> _ops::bitwise_or__Tens
         {DispatchKey::Meta, &bitwise_or__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::bitwise_or__Tensor},
     });
+Tensor& _ops::bitwise_or__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // bitwise_or.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -593,6 +668,9 @@ constinit OperatorTable<_ops::bitwise_or_Scalar_out::schema> _ops::bitwise_or_Sc
     {
         {DispatchKey::Autograd, &bitwise_or_Scalar_out_composite},
     });
+Tensor& _ops::bitwise_or_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -621,6 +699,9 @@ constinit OperatorTable<_ops::bitwise_or_Tensor_out::schema> _ops::bitwise_or_Te
         {DispatchKey::Meta, &bitwise_or_Tensor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::bitwise_or_Tensor_out},
     });
+Tensor& _ops::bitwise_or_Tensor_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -634,6 +715,9 @@ constinit OperatorTable<_ops::bitwise_xor_Scalar::schema> _ops::bitwise_xor_Scal
     {
         {DispatchKey::Autograd, &bitwise_xor_Scalar_composite},
     });
+Tensor _ops::bitwise_xor_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -658,6 +742,9 @@ constinit OperatorTable<_ops::bitwise_xor_Tensor::schema> _ops::bitwise_xor_Tens
         {DispatchKey::Meta, &bitwise_xor_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::bitwise_xor_Tensor},
     });
+Tensor _ops::bitwise_xor_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // bitwise_xor_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -671,6 +758,9 @@ constinit OperatorTable<_ops::bitwise_xor__Scalar::schema> _ops::bitwise_xor__Sc
     {
         {DispatchKey::Autograd, &bitwise_xor__Scalar_composite},
     });
+Tensor& _ops::bitwise_xor__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -697,6 +787,9 @@ constinit OperatorTable<_ops::bitwise_xor__Tensor::schema> _ops::bitwise_xor__Te
         {DispatchKey::Meta, &bitwise_xor__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::bitwise_xor__Tensor},
     });
+Tensor& _ops::bitwise_xor__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // bitwise_xor.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -711,6 +804,9 @@ constinit OperatorTable<_ops::bitwise_xor_Scalar_out::schema> _ops::bitwise_xor_
     {
         {DispatchKey::Autograd, &bitwise_xor_Scalar_out_composite},
     });
+Tensor& _ops::bitwise_xor_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // bitwise_xor.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -739,6 +835,9 @@ constinit OperatorTable<_ops::bitwise_xor_Tensor_out::schema> _ops::bitwise_xor_
         {DispatchKey::Meta, &bitwise_xor_Tensor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::bitwise_xor_Tensor_out},
     });
+Tensor& _ops::bitwise_xor_Tensor_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // div.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -752,6 +851,9 @@ constinit OperatorTable<_ops::div_Scalar::schema> _ops::div_Scalar::table(
     {
         {DispatchKey::Autograd, &div_Scalar_composite},
     });
+Tensor _ops::div_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
 namespace {
@@ -766,6 +868,10 @@ constinit OperatorTable<_ops::div_Scalar_mode::schema> _ops::div_Scalar_mode::ta
     {
         {DispatchKey::Autograd, &div_Scalar_mode_composite},
     });
+Tensor _ops::div_Scalar_mode::call(const Tensor& self, const Scalar& other,
+                                   std::optional<std::string_view> rounding_mode) {
+  return table(dispatch_keys(self), self, other, rounding_mode);
+}
 
 // div.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -791,6 +897,9 @@ constinit OperatorTable<_ops::div_Tensor::schema> _ops::div_Tensor::table(
         {DispatchKey::Meta, &div_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::div_Tensor},
     });
+Tensor _ops::div_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
 namespace {
@@ -817,6 +926,10 @@ constinit OperatorTable<_ops::div_Tensor_mode::schema> _ops::div_Tensor_mode::ta
         {DispatchKey::Meta, &div_Tensor_mode_Meta},
         {DispatchKey::Autograd, &autograd::kernels::div_Tensor_mode},
     });
+Tensor _ops::div_Tensor_mode::call(const Tensor& self, const Tensor& other,
+                                   std::optional<std::string_view> rounding_mode) {
+  return table(dispatch_keys(self, other), self, other, rounding_mode);
+}
 
 // div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -830,6 +943,9 @@ constinit OperatorTable<_ops::div__Scalar::schema> _ops::div__Scalar::table(
     {
         {DispatchKey::Autograd, &div__Scalar_composite},
     });
+Tensor& _ops::div__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)
 namespace {
@@ -844,6 +960,10 @@ constinit OperatorTable<_ops::div__Scalar_mode::schema> _ops::div__Scalar_mode::
     {
         {DispatchKey::Autograd, &div__Scalar_mode_composite},
     });
+Tensor& _ops::div__Scalar_mode::call(Tensor& self, const Scalar& other,
+                                     std::optional<std::string_view> rounding_mode) {
+  return table(dispatch_keys(self), self, other, rounding_mode);
+}
 
 // div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -871,6 +991,9 @@ constinit OperatorTable<_ops::div__Tensor::schema> _ops::div__Tensor::table(
         {DispatchKey::Meta, &div__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::div__Tensor},
     });
+Tensor& _ops::div__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)
 namespace {
@@ -899,6 +1022,10 @@ constinit OperatorTable<_ops::div__Tensor_mode::schema> _ops::div__Tensor_mode::
         {DispatchKey::Meta, &div__Tensor_mode_Meta},
         {DispatchKey::Autograd, &autograd::kernels::div__Tensor_mode},
     });
+Tensor& _ops::div__Tensor_mode::call(Tensor& self, const Tensor& other,
+                                     std::optional<std::string_view> rounding_mode) {
+  return table(dispatch_keys(self, other), self, other, rounding_mode);
+}
 
 // div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -926,6 +1053,9 @@ constinit OperatorTable<_ops::div_out::schema> _ops::div_out::table(
         {DispatchKey::Meta, &div_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::div_out},
     });
+Tensor& _ops::div_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -954,6 +1084,10 @@ constinit OperatorTable<_ops::div_out_mode::schema> _ops::div_out_mode::table(
         {DispatchKey::Meta, &div_out_mode_Meta},
         {DispatchKey::Autograd, &autograd::kernels::div_out_mode},
     });
+Tensor& _ops::div_out_mode::call(const Tensor& self, const Tensor& other,
+                                 std::optional<std::string_view> rounding_mode, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, rounding_mode, out);
+}
 
 // divide.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -967,6 +1101,9 @@ constinit OperatorTable<_ops::divide_Scalar::schema> _ops::divide_Scalar::table(
     {
         {DispatchKey::Autograd, &divide_Scalar_composite},
     });
+Tensor _ops::divide_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
 namespace {
@@ -981,6 +1118,10 @@ constinit OperatorTable<_ops::divide_Scalar_mode::schema> _ops::divide_Scalar_mo
     {
         {DispatchKey::Autograd, &divide_Scalar_mode_composite},
     });
+Tensor _ops::divide_Scalar_mode::call(const Tensor& self, const Scalar& other,
+                                      std::optional<std::string_view> rounding_mode) {
+  return table(dispatch_keys(self), self, other, rounding_mode);
+}
 
 // divide.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -994,6 +1135,9 @@ constinit OperatorTable<_ops::divide_Tensor::schema> _ops::divide_Tensor::table(
     {
         {DispatchKey::Autograd, &divide_Tensor_composite},
     });
+Tensor _ops::divide_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
 namespace {
@@ -1008,6 +1152,10 @@ constinit OperatorTable<_ops::divide_Tensor_mode::schema> _ops::divide_Tensor_mo
     {
         {DispatchKey::Autograd, &divide_Tensor_mode_composite},
     });
+Tensor _ops::divide_Tensor_mode::call(const Tensor& self, const Tensor& other,
+                                      std::optional<std::string_view> rounding_mode) {
+  return table(dispatch_keys(self, other), self, other, rounding_mode);
+}
 
 // divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -1021,6 +1169,27 @@ constinit OperatorTable<_ops::divide__Scalar::schema> _ops::divide__Scalar::tabl
     {
         {DispatchKey::Autograd, &divide__Scalar_composite},
     });
+Tensor& _ops::divide__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
+
+// divide_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)
+namespace {
+Tensor& divide__Scalar_mode_composite(DispatchKeySet, Tensor& self, const Scalar& other,
+                                      std::optional<std::string_view> rounding_mode) {
+  return _ops::div__Scalar_mode::call(self, other, rounding_mode);
+}
+}  // namespace
+constinit OperatorTable<_ops::divide__Scalar_mode::schema> _ops::divide__Scalar_mode::table(
+    kernels_of<_ops::divide__Scalar_mode>,
+    every_backend(&divide__Scalar_mode_composite),
+    {
+        {DispatchKey::Autograd, &divide__Scalar_mode_composite},
+    });
+Tensor& _ops::divide__Scalar_mode::call(Tensor& self, const Scalar& other,
+                                        std::optional<std::string_view> rounding_mode) {
+  return table(dispatch_keys(self), self, other, rounding_mode);
+}
 
 // divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -1034,6 +1203,9 @@ constinit OperatorTable<_ops::divide__Tensor::schema> _ops::divide__Tensor::tabl
     {
         {DispatchKey::Autograd, &divide__Tensor_composite},
     });
+Tensor& _ops::divide__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)
 namespace {
@@ -1048,6 +1220,10 @@ constinit OperatorTable<_ops::divide__Tensor_mode::schema> _ops::divide__Tensor_
     {
         {DispatchKey::Autograd, &divide__Tensor_mode_composite},
     });
+Tensor& _ops::divide__Tensor_mode::call(Tensor& self, const Tensor& other,
+                                        std::optional<std::string_view> rounding_mode) {
+  return table(dispatch_keys(self, other), self, other, rounding_mode);
+}
 
 // divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1061,6 +1237,9 @@ constinit OperatorTable<_ops::divide_out::schema> _ops::divide_out::table(
     {
         {DispatchKey::Autograd, &divide_out_composite},
     });
+Tensor& _ops::divide_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // divide.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1075,6 +1254,10 @@ constinit OperatorTable<_ops::divide_out_mode::schema> _ops::divide_out_mode::ta
     {
         {DispatchKey::Autograd, &divide_out_mode_composite},
     });
+Tensor& _ops::divide_out_mode::call(const Tensor& self, const Tensor& other,
+                                    std::optional<std::string_view> rounding_mode, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, rounding_mode, out);
+}
 
 // eq.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -1088,6 +1271,9 @@ constinit OperatorTable<_ops::eq_Scalar::schema> _ops::eq_Scalar::table(
     {
         {DispatchKey::Autograd, &eq_Scalar_composite},
     });
+Tensor _ops::eq_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // eq.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -1112,6 +1298,9 @@ constinit OperatorTable<_ops::eq_Tensor::schema> _ops::eq_Tensor::table(
         {DispatchKey::Meta, &eq_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::eq_Tensor},
     });
+Tensor _ops::eq_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // eq_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -1125,6 +1314,9 @@ constinit OperatorTable<_ops::eq__Scalar::schema> _ops::eq__Scalar::table(
     {
         {DispatchKey::Autograd, &eq__Scalar_composite},
     });
+Tensor& _ops::eq__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -1151,6 +1343,9 @@ constinit OperatorTable<_ops::eq__Tensor::schema> _ops::eq__Tensor::table(
         {DispatchKey::Meta, &eq__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::eq__Tensor},
     });
+Tensor& _ops::eq__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // eq.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1165,6 +1360,9 @@ constinit OperatorTable<_ops::eq_Scalar_out::schema> _ops::eq_Scalar_out::table(
     {
         {DispatchKey::Autograd, &eq_Scalar_out_composite},
     });
+Tensor& _ops::eq_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1191,6 +1389,9 @@ constinit OperatorTable<_ops::eq_Tensor_out::schema> _ops::eq_Tensor_out::table(
         {DispatchKey::Meta, &eq_Tensor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::eq_Tensor_out},
     });
+Tensor& _ops::eq_Tensor_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // floor_divide(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -1204,6 +1405,9 @@ constinit OperatorTable<_ops::floor_divide::schema> _ops::floor_divide::table(
     {
         {DispatchKey::Autograd, &floor_divide_composite},
     });
+Tensor _ops::floor_divide::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // floor_divide.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -1217,6 +1421,9 @@ constinit OperatorTable<_ops::floor_divide_Scalar::schema> _ops::floor_divide_Sc
     {
         {DispatchKey::Autograd, &floor_divide_Scalar_composite},
     });
+Tensor _ops::floor_divide_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -1230,6 +1437,9 @@ constinit OperatorTable<_ops::floor_divide__Scalar::schema> _ops::floor_divide__
     {
         {DispatchKey::Autograd, &floor_divide__Scalar_composite},
     });
+Tensor& _ops::floor_divide__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -1243,6 +1453,9 @@ constinit OperatorTable<_ops::floor_divide__Tensor::schema> _ops::floor_divide__
     {
         {DispatchKey::Autograd, &floor_divide__Tensor_composite},
     });
+Tensor& _ops::floor_divide__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1257,6 +1470,9 @@ constinit OperatorTable<_ops::floor_divide_out::schema> _ops::floor_divide_out::
     {
         {DispatchKey::Autograd, &floor_divide_out_composite},
     });
+Tensor& _ops::floor_divide_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // fmod.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -1270,6 +1486,9 @@ constinit OperatorTable<_ops::fmod_Scalar::schema> _ops::fmod_Scalar::table(
     {
         {DispatchKey::Autograd, &fmod_Scalar_composite},
     });
+Tensor _ops::fmod_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // fmod.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -1294,6 +1513,9 @@ constinit OperatorTable<_ops::fmod_Tensor::schema> _ops::fmod_Tensor::table(
         {DispatchKey::Meta, &fmod_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmod_Tensor},
     });
+Tensor _ops::fmod_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -1307,6 +1529,9 @@ constinit OperatorTable<_ops::fmod__Scalar::schema> _ops::fmod__Scalar::table(
     {
         {DispatchKey::Autograd, &fmod__Scalar_composite},
     });
+Tensor& _ops::fmod__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -1333,6 +1558,9 @@ constinit OperatorTable<_ops::fmod__Tensor::schema> _ops::fmod__Tensor::table(
         {DispatchKey::Meta, &fmod__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmod__Tensor},
     });
+Tensor& _ops::fmod__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1347,6 +1575,9 @@ constinit OperatorTable<_ops::fmod_Scalar_out::schema> _ops::fmod_Scalar_out::ta
     {
         {DispatchKey::Autograd, &fmod_Scalar_out_composite},
     });
+Tensor& _ops::fmod_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1373,6 +1604,9 @@ constinit OperatorTable<_ops::fmod_Tensor_out::schema> _ops::fmod_Tensor_out::ta
         {DispatchKey::Meta, &fmod_Tensor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::fmod_Tensor_out},
     });
+Tensor& _ops::fmod_Tensor_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // ge.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -1386,6 +1620,9 @@ constinit OperatorTable<_ops::ge_Scalar::schema> _ops::ge_Scalar::table(
     {
         {DispatchKey::Autograd, &ge_Scalar_composite},
     });
+Tensor _ops::ge_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // ge.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -1410,6 +1647,9 @@ constinit OperatorTable<_ops::ge_Tensor::schema> _ops::ge_Tensor::table(
         {DispatchKey::Meta, &ge_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ge_Tensor},
     });
+Tensor _ops::ge_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -1423,6 +1663,9 @@ constinit OperatorTable<_ops::ge__Scalar::schema> _ops::ge__Scalar::table(
     {
         {DispatchKey::Autograd, &ge__Scalar_composite},
     });
+Tensor& _ops::ge__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -1449,6 +1692,9 @@ constinit OperatorTable<_ops::ge__Tensor::schema> _ops::ge__Tensor::table(
         {DispatchKey::Meta, &ge__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ge__Tensor},
     });
+Tensor& _ops::ge__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // ge.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1463,6 +1709,9 @@ constinit OperatorTable<_ops::ge_Scalar_out::schema> _ops::ge_Scalar_out::table(
     {
         {DispatchKey::Autograd, &ge_Scalar_out_composite},
     });
+Tensor& _ops::ge_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1489,6 +1738,9 @@ constinit OperatorTable<_ops::ge_Tensor_out::schema> _ops::ge_Tensor_out::table(
         {DispatchKey::Meta, &ge_Tensor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ge_Tensor_out},
     });
+Tensor& _ops::ge_Tensor_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor
 namespace {
@@ -1515,6 +1767,10 @@ constinit OperatorTable<_ops::gelu_backward::schema> _ops::gelu_backward::table(
         {DispatchKey::Meta, &gelu_backward_Meta},
         {DispatchKey::Autograd, &autograd::kernels::gelu_backward},
     });
+Tensor _ops::gelu_backward::call(const Tensor& grad_output, const Tensor& self,
+                                 std::string_view approximate) {
+  return table(dispatch_keys(grad_output, self), grad_output, self, approximate);
+}
 
 // gelu_backward.grad_input(Tensor grad_output, Tensor self, *, str approximate='none', Tensor(a!)
 //     out) -> Tensor(a!)
@@ -1545,6 +1801,10 @@ constinit OperatorTable<_ops::gelu_backward_grad_input::schema>
         {DispatchKey::Meta, &gelu_backward_grad_input_Meta},
         {DispatchKey::Autograd, &autograd::kernels::gelu_backward_grad_input},
     });
+Tensor& _ops::gelu_backward_grad_input::call(const Tensor& grad_output, const Tensor& self,
+                                             std::string_view approximate, Tensor& out) {
+  return table(dispatch_keys(grad_output, self, out), grad_output, self, approximate, out);
+}
 
 // greater.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -1558,6 +1818,9 @@ constinit OperatorTable<_ops::greater_Scalar::schema> _ops::greater_Scalar::tabl
     {
         {DispatchKey::Autograd, &greater_Scalar_composite},
     });
+Tensor _ops::greater_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // greater.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -1571,6 +1834,9 @@ constinit OperatorTable<_ops::greater_Tensor::schema> _ops::greater_Tensor::tabl
     {
         {DispatchKey::Autograd, &greater_Tensor_composite},
     });
+Tensor _ops::greater_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // greater_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -1584,6 +1850,9 @@ constinit OperatorTable<_ops::greater__Scalar::schema> _ops::greater__Scalar::ta
     {
         {DispatchKey::Autograd, &greater__Scalar_composite},
     });
+Tensor& _ops::greater__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // greater_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -1597,6 +1866,9 @@ constinit OperatorTable<_ops::greater__Tensor::schema> _ops::greater__Tensor::ta
     {
         {DispatchKey::Autograd, &greater__Tensor_composite},
     });
+Tensor& _ops::greater__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // greater.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1611,6 +1883,9 @@ constinit OperatorTable<_ops::greater_Scalar_out::schema> _ops::greater_Scalar_o
     {
         {DispatchKey::Autograd, &greater_Scalar_out_composite},
     });
+Tensor& _ops::greater_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // greater.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1625,6 +1900,9 @@ constinit OperatorTable<_ops::greater_Tensor_out::schema> _ops::greater_Tensor_o
     {
         {DispatchKey::Autograd, &greater_Tensor_out_composite},
     });
+Tensor& _ops::greater_Tensor_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // greater_equal.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -1638,6 +1916,9 @@ constinit OperatorTable<_ops::greater_equal_Scalar::schema> _ops::greater_equal_
     {
         {DispatchKey::Autograd, &greater_equal_Scalar_composite},
     });
+Tensor _ops::greater_equal_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // greater_equal.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -1651,6 +1932,9 @@ constinit OperatorTable<_ops::greater_equal_Tensor::schema> _ops::greater_equal_
     {
         {DispatchKey::Autograd, &greater_equal_Tensor_composite},
     });
+Tensor _ops::greater_equal_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // greater_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -1664,6 +1948,9 @@ constinit OperatorTable<_ops::greater_equal__Scalar::schema> _ops::greater_equal
     {
         {DispatchKey::Autograd, &greater_equal__Scalar_composite},
     });
+Tensor& _ops::greater_equal__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // greater_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -1677,6 +1964,9 @@ constinit OperatorTable<_ops::greater_equal__Tensor::schema> _ops::greater_equal
     {
         {DispatchKey::Autograd, &greater_equal__Tensor_composite},
     });
+Tensor& _ops::greater_equal__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // greater_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1692,6 +1982,9 @@ constinit OperatorTable<_ops::greater_equal_Scalar_out::schema>
     {
         {DispatchKey::Autograd, &greater_equal_Scalar_out_composite},
     });
+Tensor& _ops::greater_equal_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // greater_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1707,6 +2000,9 @@ constinit OperatorTable<_ops::greater_equal_Tensor_out::schema>
     {
         {DispatchKey::Autograd, &greater_equal_Tensor_out_composite},
     });
+Tensor& _ops::greater_equal_Tensor_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // gt.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -1720,6 +2016,9 @@ constinit OperatorTable<_ops::gt_Scalar::schema> _ops::gt_Scalar::table(
     {
         {DispatchKey::Autograd, &gt_Scalar_composite},
     });
+Tensor _ops::gt_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // gt.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -1744,6 +2043,9 @@ constinit OperatorTable<_ops::gt_Tensor::schema> _ops::gt_Tensor::table(
         {DispatchKey::Meta, &gt_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::gt_Tensor},
     });
+Tensor _ops::gt_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // gt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -1757,6 +2059,9 @@ constinit OperatorTable<_ops::gt__Scalar::schema> _ops::gt__Scalar::table(
     {
         {DispatchKey::Autograd, &gt__Scalar_composite},
     });
+Tensor& _ops::gt__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -1783,6 +2088,9 @@ constinit OperatorTable<_ops::gt__Tensor::schema> _ops::gt__Tensor::table(
         {DispatchKey::Meta, &gt__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::gt__Tensor},
     });
+Tensor& _ops::gt__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // gt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1797,6 +2105,9 @@ constinit OperatorTable<_ops::gt_Scalar_out::schema> _ops::gt_Scalar_out::table(
     {
         {DispatchKey::Autograd, &gt_Scalar_out_composite},
     });
+Tensor& _ops::gt_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1823,6 +2134,9 @@ constinit OperatorTable<_ops::gt_Tensor_out::schema> _ops::gt_Tensor_out::table(
         {DispatchKey::Meta, &gt_Tensor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::gt_Tensor_out},
     });
+Tensor& _ops::gt_Tensor_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // le.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -1836,6 +2150,9 @@ constinit OperatorTable<_ops::le_Scalar::schema> _ops::le_Scalar::table(
     {
         {DispatchKey::Autograd, &le_Scalar_composite},
     });
+Tensor _ops::le_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // le.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -1860,6 +2177,9 @@ constinit OperatorTable<_ops::le_Tensor::schema> _ops::le_Tensor::table(
         {DispatchKey::Meta, &le_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::le_Tensor},
     });
+Tensor _ops::le_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // le_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -1873,6 +2193,9 @@ constinit OperatorTable<_ops::le__Scalar::schema> _ops::le__Scalar::table(
     {
         {DispatchKey::Autograd, &le__Scalar_composite},
     });
+Tensor& _ops::le__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -1899,6 +2222,9 @@ constinit OperatorTable<_ops::le__Tensor::schema> _ops::le__Tensor::table(
         {DispatchKey::Meta, &le__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::le__Tensor},
     });
+Tensor& _ops::le__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // le.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1913,6 +2239,9 @@ constinit OperatorTable<_ops::le_Scalar_out::schema> _ops::le_Scalar_out::table(
     {
         {DispatchKey::Autograd, &le_Scalar_out_composite},
     });
+Tensor& _ops::le_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // le.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1939,6 +2268,9 @@ constinit OperatorTable<_ops::le_Tensor_out::schema> _ops::le_Tensor_out::table(
         {DispatchKey::Meta, &le_Tensor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::le_Tensor_out},
     });
+Tensor& _ops::le_Tensor_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // less.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -1952,6 +2284,9 @@ constinit OperatorTable<_ops::less_Scalar::schema> _ops::less_Scalar::table(
     {
         {DispatchKey::Autograd, &less_Scalar_composite},
     });
+Tensor _ops::less_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // less.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -1965,6 +2300,9 @@ constinit OperatorTable<_ops::less_Tensor::schema> _ops::less_Tensor::table(
     {
         {DispatchKey::Autograd, &less_Tensor_composite},
     });
+Tensor _ops::less_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // less_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -1978,6 +2316,9 @@ constinit OperatorTable<_ops::less__Scalar::schema> _ops::less__Scalar::table(
     {
         {DispatchKey::Autograd, &less__Scalar_composite},
     });
+Tensor& _ops::less__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // less_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -1991,6 +2332,9 @@ constinit OperatorTable<_ops::less__Tensor::schema> _ops::less__Tensor::table(
     {
         {DispatchKey::Autograd, &less__Tensor_composite},
     });
+Tensor& _ops::less__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // less.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2005,6 +2349,9 @@ constinit OperatorTable<_ops::less_Scalar_out::schema> _ops::less_Scalar_out::ta
     {
         {DispatchKey::Autograd, &less_Scalar_out_composite},
     });
+Tensor& _ops::less_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // less.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2019,6 +2366,9 @@ constinit OperatorTable<_ops::less_Tensor_out::schema> _ops::less_Tensor_out::ta
     {
         {DispatchKey::Autograd, &less_Tensor_out_composite},
     });
+Tensor& _ops::less_Tensor_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // less_equal.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -2032,6 +2382,9 @@ constinit OperatorTable<_ops::less_equal_Scalar::schema> _ops::less_equal_Scalar
     {
         {DispatchKey::Autograd, &less_equal_Scalar_composite},
     });
+Tensor _ops::less_equal_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // less_equal.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -2045,6 +2398,9 @@ constinit OperatorTable<_ops::less_equal_Tensor::schema> _ops::less_equal_Tensor
     {
         {DispatchKey::Autograd, &less_equal_Tensor_composite},
     });
+Tensor _ops::less_equal_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // less_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -2058,6 +2414,9 @@ constinit OperatorTable<_ops::less_equal__Scalar::schema> _ops::less_equal__Scal
     {
         {DispatchKey::Autograd, &less_equal__Scalar_composite},
     });
+Tensor& _ops::less_equal__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // less_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -2071,6 +2430,9 @@ constinit OperatorTable<_ops::less_equal__Tensor::schema> _ops::less_equal__Tens
     {
         {DispatchKey::Autograd, &less_equal__Tensor_composite},
     });
+Tensor& _ops::less_equal__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // less_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2085,6 +2447,9 @@ constinit OperatorTable<_ops::less_equal_Scalar_out::schema> _ops::less_equal_Sc
     {
         {DispatchKey::Autograd, &less_equal_Scalar_out_composite},
     });
+Tensor& _ops::less_equal_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // less_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2099,6 +2464,9 @@ constinit OperatorTable<_ops::less_equal_Tensor_out::schema> _ops::less_equal_Te
     {
         {DispatchKey::Autograd, &less_equal_Tensor_out_composite},
     });
+Tensor& _ops::less_equal_Tensor_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // logical_and(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -2123,6 +2491,9 @@ constinit OperatorTable<_ops::logical_and::schema> _ops::logical_and::table(
         {DispatchKey::Meta, &logical_and_Meta},
         {DispatchKey::Autograd, &autograd::kernels::logical_and},
     });
+Tensor _ops::logical_and::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -2149,6 +2520,9 @@ constinit OperatorTable<_ops::logical_and_::schema> _ops::logical_and_::table(
         {DispatchKey::Meta, &logical_and__Meta},
         {DispatchKey::Autograd, &autograd::kernels::logical_and_},
     });
+Tensor& _ops::logical_and_::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // logical_and.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2175,6 +2549,9 @@ constinit OperatorTable<_ops::logical_and_out::schema> _ops::logical_and_out::ta
         {DispatchKey::Meta, &logical_and_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::logical_and_out},
     });
+Tensor& _ops::logical_and_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // logical_or(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -2199,6 +2576,9 @@ constinit OperatorTable<_ops::logical_or::schema> _ops::logical_or::table(
         {DispatchKey::Meta, &logical_or_Meta},
         {DispatchKey::Autograd, &autograd::kernels::logical_or},
     });
+Tensor _ops::logical_or::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -2225,6 +2605,9 @@ constinit OperatorTable<_ops::logical_or_::schema> _ops::logical_or_::table(
         {DispatchKey::Meta, &logical_or__Meta},
         {DispatchKey::Autograd, &autograd::kernels::logical_or_},
     });
+Tensor& _ops::logical_or_::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // logical_or.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2251,6 +2634,9 @@ constinit OperatorTable<_ops::logical_or_out::schema> _ops::logical_or_out::tabl
         {DispatchKey::Meta, &logical_or_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::logical_or_out},
     });
+Tensor& _ops::logical_or_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // logical_xor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -2275,6 +2661,9 @@ constinit OperatorTable<_ops::logical_xor::schema> _ops::logical_xor::table(
         {DispatchKey::Meta, &logical_xor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::logical_xor},
     });
+Tensor _ops::logical_xor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -2301,6 +2690,9 @@ constinit OperatorTable<_ops::logical_xor_::schema> _ops::logical_xor_::table(
         {DispatchKey::Meta, &logical_xor__Meta},
         {DispatchKey::Autograd, &autograd::kernels::logical_xor_},
     });
+Tensor& _ops::logical_xor_::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // logical_xor.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2327,6 +2719,9 @@ constinit OperatorTable<_ops::logical_xor_out::schema> _ops::logical_xor_out::ta
         {DispatchKey::Meta, &logical_xor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::logical_xor_out},
     });
+Tensor& _ops::logical_xor_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // lt.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -2340,6 +2735,9 @@ constinit OperatorTable<_ops::lt_Scalar::schema> _ops::lt_Scalar::table(
     {
         {DispatchKey::Autograd, &lt_Scalar_composite},
     });
+Tensor _ops::lt_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // lt.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -2364,6 +2762,9 @@ constinit OperatorTable<_ops::lt_Tensor::schema> _ops::lt_Tensor::table(
         {DispatchKey::Meta, &lt_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::lt_Tensor},
     });
+Tensor _ops::lt_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // lt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -2377,6 +2778,9 @@ constinit OperatorTable<_ops::lt__Scalar::schema> _ops::lt__Scalar::table(
     {
         {DispatchKey::Autograd, &lt__Scalar_composite},
     });
+Tensor& _ops::lt__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -2403,6 +2807,9 @@ constinit OperatorTable<_ops::lt__Tensor::schema> _ops::lt__Tensor::table(
         {DispatchKey::Meta, &lt__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::lt__Tensor},
     });
+Tensor& _ops::lt__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // lt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2417,6 +2824,9 @@ constinit OperatorTable<_ops::lt_Scalar_out::schema> _ops::lt_Scalar_out::table(
     {
         {DispatchKey::Autograd, &lt_Scalar_out_composite},
     });
+Tensor& _ops::lt_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2443,6 +2853,9 @@ constinit OperatorTable<_ops::lt_Tensor_out::schema> _ops::lt_Tensor_out::table(
         {DispatchKey::Meta, &lt_Tensor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::lt_Tensor_out},
     });
+Tensor& _ops::lt_Tensor_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // maximum(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -2467,6 +2880,9 @@ constinit OperatorTable<_ops::maximum::schema> _ops::maximum::table(
         {DispatchKey::Meta, &maximum_Meta},
         {DispatchKey::Autograd, &autograd::kernels::maximum},
     });
+Tensor _ops::maximum::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // maximum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2493,6 +2909,9 @@ constinit OperatorTable<_ops::maximum_out::schema> _ops::maximum_out::table(
         {DispatchKey::Meta, &maximum_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::maximum_out},
     });
+Tensor& _ops::maximum_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // minimum(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -2517,6 +2936,9 @@ constinit OperatorTable<_ops::minimum::schema> _ops::minimum::table(
         {DispatchKey::Meta, &minimum_Meta},
         {DispatchKey::Autograd, &autograd::kernels::minimum},
     });
+Tensor _ops::minimum::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // minimum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2543,6 +2965,9 @@ constinit OperatorTable<_ops::minimum_out::schema> _ops::minimum_out::table(
         {DispatchKey::Meta, &minimum_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::minimum_out},
     });
+Tensor& _ops::minimum_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // mul.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -2556,6 +2981,9 @@ constinit OperatorTable<_ops::mul_Scalar::schema> _ops::mul_Scalar::table(
     {
         {DispatchKey::Autograd, &mul_Scalar_composite},
     });
+Tensor _ops::mul_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // mul.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -2581,6 +3009,9 @@ constinit OperatorTable<_ops::mul_Tensor::schema> _ops::mul_Tensor::table(
         {DispatchKey::Meta, &mul_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::mul_Tensor},
     });
+Tensor _ops::mul_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -2594,6 +3025,9 @@ constinit OperatorTable<_ops::mul__Scalar::schema> _ops::mul__Scalar::table(
     {
         {DispatchKey::Autograd, &mul__Scalar_composite},
     });
+Tensor& _ops::mul__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -2621,6 +3055,9 @@ constinit OperatorTable<_ops::mul__Tensor::schema> _ops::mul__Tensor::table(
         {DispatchKey::Meta, &mul__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::mul__Tensor},
     });
+Tensor& _ops::mul__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2648,6 +3085,9 @@ constinit OperatorTable<_ops::mul_out::schema> _ops::mul_out::table(
         {DispatchKey::Meta, &mul_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::mul_out},
     });
+Tensor& _ops::mul_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // multiply.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -2661,6 +3101,9 @@ constinit OperatorTable<_ops::multiply_Scalar::schema> _ops::multiply_Scalar::ta
     {
         {DispatchKey::Autograd, &multiply_Scalar_composite},
     });
+Tensor _ops::multiply_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // multiply.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -2674,6 +3117,9 @@ constinit OperatorTable<_ops::multiply_Tensor::schema> _ops::multiply_Tensor::ta
     {
         {DispatchKey::Autograd, &multiply_Tensor_composite},
     });
+Tensor _ops::multiply_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // multiply_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -2687,6 +3133,9 @@ constinit OperatorTable<_ops::multiply__Scalar::schema> _ops::multiply__Scalar::
     {
         {DispatchKey::Autograd, &multiply__Scalar_composite},
     });
+Tensor& _ops::multiply__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // multiply_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -2700,6 +3149,9 @@ constinit OperatorTable<_ops::multiply__Tensor::schema> _ops::multiply__Tensor::
     {
         {DispatchKey::Autograd, &multiply__Tensor_composite},
     });
+Tensor& _ops::multiply__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // multiply.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2714,6 +3166,9 @@ constinit OperatorTable<_ops::multiply_out::schema> _ops::multiply_out::table(
     {
         {DispatchKey::Autograd, &multiply_out_composite},
     });
+Tensor& _ops::multiply_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // ne.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -2727,6 +3182,9 @@ constinit OperatorTable<_ops::ne_Scalar::schema> _ops::ne_Scalar::table(
     {
         {DispatchKey::Autograd, &ne_Scalar_composite},
     });
+Tensor _ops::ne_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // ne.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -2751,6 +3209,9 @@ constinit OperatorTable<_ops::ne_Tensor::schema> _ops::ne_Tensor::table(
         {DispatchKey::Meta, &ne_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ne_Tensor},
     });
+Tensor _ops::ne_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // ne_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -2764,6 +3225,9 @@ constinit OperatorTable<_ops::ne__Scalar::schema> _ops::ne__Scalar::table(
     {
         {DispatchKey::Autograd, &ne__Scalar_composite},
     });
+Tensor& _ops::ne__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -2790,6 +3254,9 @@ constinit OperatorTable<_ops::ne__Tensor::schema> _ops::ne__Tensor::table(
         {DispatchKey::Meta, &ne__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ne__Tensor},
     });
+Tensor& _ops::ne__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // ne.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2804,6 +3271,9 @@ constinit OperatorTable<_ops::ne_Scalar_out::schema> _ops::ne_Scalar_out::table(
     {
         {DispatchKey::Autograd, &ne_Scalar_out_composite},
     });
+Tensor& _ops::ne_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2830,6 +3300,9 @@ constinit OperatorTable<_ops::ne_Tensor_out::schema> _ops::ne_Tensor_out::table(
         {DispatchKey::Meta, &ne_Tensor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::ne_Tensor_out},
     });
+Tensor& _ops::ne_Tensor_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // not_equal.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -2843,6 +3316,9 @@ constinit OperatorTable<_ops::not_equal_Scalar::schema> _ops::not_equal_Scalar::
     {
         {DispatchKey::Autograd, &not_equal_Scalar_composite},
     });
+Tensor _ops::not_equal_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // not_equal.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -2856,6 +3332,9 @@ constinit OperatorTable<_ops::not_equal_Tensor::schema> _ops::not_equal_Tensor::
     {
         {DispatchKey::Autograd, &not_equal_Tensor_composite},
     });
+Tensor _ops::not_equal_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // not_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -2869,6 +3348,9 @@ constinit OperatorTable<_ops::not_equal__Scalar::schema> _ops::not_equal__Scalar
     {
         {DispatchKey::Autograd, &not_equal__Scalar_composite},
     });
+Tensor& _ops::not_equal__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // not_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -2882,6 +3364,9 @@ constinit OperatorTable<_ops::not_equal__Tensor::schema> _ops::not_equal__Tensor
     {
         {DispatchKey::Autograd, &not_equal__Tensor_composite},
     });
+Tensor& _ops::not_equal__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // not_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2896,6 +3381,9 @@ constinit OperatorTable<_ops::not_equal_Scalar_out::schema> _ops::not_equal_Scal
     {
         {DispatchKey::Autograd, &not_equal_Scalar_out_composite},
     });
+Tensor& _ops::not_equal_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // not_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -2910,6 +3398,9 @@ constinit OperatorTable<_ops::not_equal_Tensor_out::schema> _ops::not_equal_Tens
     {
         {DispatchKey::Autograd, &not_equal_Tensor_out_composite},
     });
+Tensor& _ops::not_equal_Tensor_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // pow.Scalar(Scalar self, Tensor exponent) -> Tensor
 namespace {
@@ -2923,6 +3414,9 @@ constinit OperatorTable<_ops::pow_Scalar::schema> _ops::pow_Scalar::table(
     {
         {DispatchKey::Autograd, &autograd::kernels::pow_Scalar},
     });
+Tensor _ops::pow_Scalar::call(const Scalar& self, const Tensor& exponent) {
+  return table(dispatch_keys(exponent), self, exponent);
+}
 
 // pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
 namespace {
@@ -2947,6 +3441,9 @@ constinit OperatorTable<_ops::pow_Tensor_Scalar::schema> _ops::pow_Tensor_Scalar
         {DispatchKey::Meta, &pow_Tensor_Scalar_Meta},
         {DispatchKey::Autograd, &autograd::kernels::pow_Tensor_Scalar},
     });
+Tensor _ops::pow_Tensor_Scalar::call(const Tensor& self, const Scalar& exponent) {
+  return table(dispatch_keys(self), self, exponent);
+}
 
 // pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
 namespace {
@@ -2971,6 +3468,9 @@ constinit OperatorTable<_ops::pow_Tensor_Tensor::schema> _ops::pow_Tensor_Tensor
         {DispatchKey::Meta, &pow_Tensor_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::pow_Tensor_Tensor},
     });
+Tensor _ops::pow_Tensor_Tensor::call(const Tensor& self, const Tensor& exponent) {
+  return table(dispatch_keys(self, exponent), self, exponent);
+}
 
 // pow_.Tensor_Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
 namespace {
@@ -2997,6 +3497,9 @@ constinit OperatorTable<_ops::pow__Tensor_Scalar::schema> _ops::pow__Tensor_Scal
         {DispatchKey::Meta, &pow__Tensor_Scalar_Meta},
         {DispatchKey::Autograd, &autograd::kernels::pow__Tensor_Scalar},
     });
+Tensor& _ops::pow__Tensor_Scalar::call(Tensor& self, const Scalar& exponent) {
+  return table(dispatch_keys(self), self, exponent);
+}
 
 // pow_.Tensor_Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
 namespace {
@@ -3023,6 +3526,9 @@ constinit OperatorTable<_ops::pow__Tensor_Tensor::schema> _ops::pow__Tensor_Tens
         {DispatchKey::Meta, &pow__Tensor_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::pow__Tensor_Tensor},
     });
+Tensor& _ops::pow__Tensor_Tensor::call(Tensor& self, const Tensor& exponent) {
+  return table(dispatch_keys(self, exponent), self, exponent);
+}
 
 // pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -3038,6 +3544,9 @@ constinit OperatorTable<_ops::pow_Scalar_out::schema> _ops::pow_Scalar_out::tabl
     {
         {DispatchKey::Autograd, &autograd::kernels::pow_Scalar_out},
     });
+Tensor& _ops::pow_Scalar_out::call(const Scalar& self, const Tensor& exponent, Tensor& out) {
+  return table(dispatch_keys(exponent, out), self, exponent, out);
+}
 
 // pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -3066,6 +3575,9 @@ constinit OperatorTable<_ops::pow_Tensor_Scalar_out::schema> _ops::pow_Tensor_Sc
         {DispatchKey::Meta, &pow_Tensor_Scalar_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::pow_Tensor_Scalar_out},
     });
+Tensor& _ops::pow_Tensor_Scalar_out::call(const Tensor& self, const Scalar& exponent, Tensor& out) {
+  return table(dispatch_keys(self, out), self, exponent, out);
+}
 
 // pow.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -3094,6 +3606,9 @@ constinit OperatorTable<_ops::pow_Tensor_Tensor_out::schema> _ops::pow_Tensor_Te
         {DispatchKey::Meta, &pow_Tensor_Tensor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::pow_Tensor_Tensor_out},
     });
+Tensor& _ops::pow_Tensor_Tensor_out::call(const Tensor& self, const Tensor& exponent, Tensor& out) {
+  return table(dispatch_keys(self, exponent, out), self, exponent, out);
+}
 
 // remainder.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -3107,6 +3622,9 @@ constinit OperatorTable<_ops::remainder_Scalar::schema> _ops::remainder_Scalar::
     {
         {DispatchKey::Autograd, &remainder_Scalar_composite},
     });
+Tensor _ops::remainder_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // remainder.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -3131,6 +3649,9 @@ constinit OperatorTable<_ops::remainder_Tensor::schema> _ops::remainder_Tensor::
         {DispatchKey::Meta, &remainder_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::remainder_Tensor},
     });
+Tensor _ops::remainder_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -3144,6 +3665,9 @@ constinit OperatorTable<_ops::remainder__Scalar::schema> _ops::remainder__Scalar
     {
         {DispatchKey::Autograd, &remainder__Scalar_composite},
     });
+Tensor& _ops::remainder__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -3170,6 +3694,9 @@ constinit OperatorTable<_ops::remainder__Tensor::schema> _ops::remainder__Tensor
         {DispatchKey::Meta, &remainder__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::remainder__Tensor},
     });
+Tensor& _ops::remainder__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -3184,6 +3711,9 @@ constinit OperatorTable<_ops::remainder_Scalar_out::schema> _ops::remainder_Scal
     {
         {DispatchKey::Autograd, &remainder_Scalar_out_composite},
     });
+Tensor& _ops::remainder_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
 
 // remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -3212,6 +3742,9 @@ constinit OperatorTable<_ops::remainder_Tensor_out::schema> _ops::remainder_Tens
         {DispatchKey::Meta, &remainder_Tensor_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::remainder_Tensor_out},
     });
+Tensor& _ops::remainder_Tensor_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // rsub.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
 namespace {
@@ -3226,6 +3759,9 @@ constinit OperatorTable<_ops::rsub_Scalar::schema> _ops::rsub_Scalar::table(
     {
         {DispatchKey::Autograd, &rsub_Scalar_composite},
     });
+Tensor _ops::rsub_Scalar::call(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return table(dispatch_keys(self), self, other, alpha);
+}
 
 // rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 namespace {
@@ -3240,6 +3776,9 @@ constinit OperatorTable<_ops::rsub_Tensor::schema> _ops::rsub_Tensor::table(
     {
         {DispatchKey::Autograd, &rsub_Tensor_composite},
     });
+Tensor _ops::rsub_Tensor::call(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return table(dispatch_keys(self, other), self, other, alpha);
+}
 
 // rsub.Tensor_out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -3255,6 +3794,10 @@ constinit OperatorTable<_ops::rsub_Tensor_out::schema> _ops::rsub_Tensor_out::ta
     {
         {DispatchKey::Autograd, &autograd::kernels::rsub_Tensor_out},
     });
+Tensor& _ops::rsub_Tensor_out::call(const Tensor& self, const Tensor& other, const Scalar& alpha,
+                                    Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, alpha, out);
+}
 
 // sub.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
 namespace {
@@ -3269,6 +3812,9 @@ constinit OperatorTable<_ops::sub_Scalar::schema> _ops::sub_Scalar::table(
     {
         {DispatchKey::Autograd, &sub_Scalar_composite},
     });
+Tensor _ops::sub_Scalar::call(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return table(dispatch_keys(self), self, other, alpha);
+}
 
 // sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 namespace {
@@ -3296,6 +3842,9 @@ constinit OperatorTable<_ops::sub_Tensor::schema> _ops::sub_Tensor::table(
         {DispatchKey::Meta, &sub_Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sub_Tensor},
     });
+Tensor _ops::sub_Tensor::call(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return table(dispatch_keys(self, other), self, other, alpha);
+}
 
 // sub_.Scalar(Tensor(a!) self, Scalar other, *, Scalar alpha=1) -> Tensor(a!)
 namespace {
@@ -3310,6 +3859,9 @@ constinit OperatorTable<_ops::sub__Scalar::schema> _ops::sub__Scalar::table(
     {
         {DispatchKey::Autograd, &sub__Scalar_composite},
     });
+Tensor& _ops::sub__Scalar::call(Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return table(dispatch_keys(self), self, other, alpha);
+}
 
 // sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 namespace {
@@ -3337,6 +3889,9 @@ constinit OperatorTable<_ops::sub__Tensor::schema> _ops::sub__Tensor::table(
         {DispatchKey::Meta, &sub__Tensor_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sub__Tensor},
     });
+Tensor& _ops::sub__Tensor::call(Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return table(dispatch_keys(self, other), self, other, alpha);
+}
 
 // sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -3366,6 +3921,10 @@ constinit OperatorTable<_ops::sub_out::schema> _ops::sub_out::table(
         {DispatchKey::Meta, &sub_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sub_out},
     });
+Tensor& _ops::sub_out::call(const Tensor& self, const Tensor& other, const Scalar& alpha,
+                            Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, alpha, out);
+}
 
 // subtract.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
 namespace {
@@ -3380,6 +3939,9 @@ constinit OperatorTable<_ops::subtract_Scalar::schema> _ops::subtract_Scalar::ta
     {
         {DispatchKey::Autograd, &subtract_Scalar_composite},
     });
+Tensor _ops::subtract_Scalar::call(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return table(dispatch_keys(self), self, other, alpha);
+}
 
 // subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 namespace {
@@ -3394,6 +3956,9 @@ constinit OperatorTable<_ops::subtract_Tensor::schema> _ops::subtract_Tensor::ta
     {
         {DispatchKey::Autograd, &subtract_Tensor_composite},
     });
+Tensor _ops::subtract_Tensor::call(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return table(dispatch_keys(self, other), self, other, alpha);
+}
 
 // subtract_.Scalar(Tensor(a!) self, Scalar other, *, Scalar alpha=1) -> Tensor(a!)
 namespace {
@@ -3408,6 +3973,9 @@ constinit OperatorTable<_ops::subtract__Scalar::schema> _ops::subtract__Scalar::
     {
         {DispatchKey::Autograd, &subtract__Scalar_composite},
     });
+Tensor& _ops::subtract__Scalar::call(Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return table(dispatch_keys(self), self, other, alpha);
+}
 
 // subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 namespace {
@@ -3422,6 +3990,9 @@ constinit OperatorTable<_ops::subtract__Tensor::schema> _ops::subtract__Tensor::
     {
         {DispatchKey::Autograd, &subtract__Tensor_composite},
     });
+Tensor& _ops::subtract__Tensor::call(Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return table(dispatch_keys(self, other), self, other, alpha);
+}
 
 // subtract.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -3436,6 +4007,10 @@ constinit OperatorTable<_ops::subtract_out::schema> _ops::subtract_out::table(
     {
         {DispatchKey::Autograd, &subtract_out_composite},
     });
+Tensor& _ops::subtract_out::call(const Tensor& self, const Tensor& other, const Scalar& alpha,
+                                 Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, alpha, out);
+}
 
 // true_divide.Scalar(Tensor self, Scalar other) -> Tensor
 namespace {
@@ -3449,6 +4024,9 @@ constinit OperatorTable<_ops::true_divide_Scalar::schema> _ops::true_divide_Scal
     {
         {DispatchKey::Autograd, &true_divide_Scalar_composite},
     });
+Tensor _ops::true_divide_Scalar::call(const Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // true_divide.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
@@ -3462,6 +4040,9 @@ constinit OperatorTable<_ops::true_divide_Tensor::schema> _ops::true_divide_Tens
     {
         {DispatchKey::Autograd, &true_divide_Tensor_composite},
     });
+Tensor _ops::true_divide_Tensor::call(const Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // true_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
@@ -3475,6 +4056,9 @@ constinit OperatorTable<_ops::true_divide__Scalar::schema> _ops::true_divide__Sc
     {
         {DispatchKey::Autograd, &true_divide__Scalar_composite},
     });
+Tensor& _ops::true_divide__Scalar::call(Tensor& self, const Scalar& other) {
+  return table(dispatch_keys(self), self, other);
+}
 
 // true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 namespace {
@@ -3488,6 +4072,9 @@ constinit OperatorTable<_ops::true_divide__Tensor::schema> _ops::true_divide__Te
     {
         {DispatchKey::Autograd, &true_divide__Tensor_composite},
     });
+Tensor& _ops::true_divide__Tensor::call(Tensor& self, const Tensor& other) {
+  return table(dispatch_keys(self, other), self, other);
+}
 
 // true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -3502,6 +4089,9 @@ constinit OperatorTable<_ops::true_divide_out::schema> _ops::true_divide_out::ta
     {
         {DispatchKey::Autograd, &true_divide_out_composite},
     });
+Tensor& _ops::true_divide_out::call(const Tensor& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, out);
+}
 
 // For the registry.
 ArrayRef<OperatorTableBase*> operators_of_BinaryOps();
@@ -3553,6 +4143,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::divide_Tensor::table,
       &_ops::divide_Tensor_mode::table,
       &_ops::divide__Scalar::table,
+      &_ops::divide__Scalar_mode::table,
       &_ops::divide__Tensor::table,
       &_ops::divide__Tensor_mode::table,
       &_ops::divide_out::table,

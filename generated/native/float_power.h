@@ -18,4 +18,10 @@ Tensor float_power(const Tensor& self, const Scalar& exponent);
 // float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
 Tensor float_power(const Tensor& self, const Tensor& exponent);
 
+// float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
+Tensor& float_power_(Tensor& self, const Scalar& exponent);
+
+// float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
+Tensor& float_power_(Tensor& self, const Tensor& exponent);
+
 }  // namespace at::inline oploom_v1::native

@@ -19,9 +19,12 @@
 
 namespace at::inline oploom_v1 {
 
+// The kernels of an operator: <aten/core/dispatch/OperatorTable.h>.
+template <class Signature>
+class OperatorTable;
 namespace autograd {
 class Node;
-}
+}  // namespace autograd
 namespace indexing {
 class TensorIndex;
 }  // namespace indexing
@@ -263,6 +266,7 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor divide(const Tensor& other) const;
   Tensor divide(const Tensor& other, std::optional<std::string_view> rounding_mode) const;
   Tensor& divide_(const Scalar& other) const;
+  Tensor& divide_(const Scalar& other, std::optional<std::string_view> rounding_mode) const;
   Tensor& divide_(const Tensor& other) const;
   Tensor& divide_(const Tensor& other, std::optional<std::string_view> rounding_mode) const;
   Tensor dot(const Tensor& tensor) const;
@@ -293,6 +297,8 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor flip(IntArrayRef dims) const;
   Tensor float_power(const Scalar& exponent) const;
   Tensor float_power(const Tensor& exponent) const;
+  Tensor& float_power_(const Scalar& exponent) const;
+  Tensor& float_power_(const Tensor& exponent) const;
   Tensor floor() const;
   Tensor& floor_() const;
   Tensor floor_divide(const Tensor& other) const;
@@ -628,20 +634,6 @@ class OPLOOM_API Tensor : public TensorBase {
 static_assert(sizeof(Tensor) == sizeof(TensorBase), "Tensor must add no fields to TensorBase");
 
 namespace detail {
-
-OPLOOM_ALWAYS_INLINE DispatchKeySet keys_of(const std::optional<Tensor>& tensor) {
-  return tensor.has_value() ? tensor->key_set() : DispatchKeySet();
-}
-inline DispatchKeySet keys_of(TensorList tensors) {
-  DispatchKeySet keys;
-  for (const Tensor& tensor : tensors) keys = keys | tensor.key_set();
-  return keys;
-}
-inline DispatchKeySet keys_of(OptionalTensorList tensors) {
-  DispatchKeySet keys;
-  for (const std::optional<Tensor>& tensor : tensors) keys = keys | keys_of(tensor);
-  return keys;
-}
 
 // What a factory's TensorOptions say beside dtype, layout, device and pinned memory.
 inline std::optional<MemoryFormat> memory_format_of(const TensorOptions& options,

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,8 @@ struct _binary_cross_entropy_backward {
   static constexpr const char* schema_str =
       "_binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& grad_output, const Tensor& self, const Tensor& target) {
-    return table(dispatch_keys(grad_output, self, target), grad_output, self, target);
-  }
+  OPLOOM_API static Tensor call(const Tensor& grad_output, const Tensor& self,
+                                const Tensor& target);
 };
 
 // _binary_cross_entropy_backward.out(Tensor grad_output, Tensor self, Tensor target, *, Tensor(a!)
@@ -34,11 +31,8 @@ struct _binary_cross_entropy_backward_out {
       "_binary_cross_entropy_backward.out(Tensor grad_output, Tensor self, Tensor target, *, "
       "Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& grad_output, const Tensor& self, const Tensor& target,
-                      Tensor& out) {
-    return table(dispatch_keys(grad_output, self, target, out), grad_output, self, target, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& grad_output, const Tensor& self,
+                                 const Tensor& target, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,14 +20,11 @@ struct _binary_cross_entropy_backward_backward {
       "_binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor "
       "self, Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::tuple<Tensor, Tensor, Tensor> call(const Tensor& grad_output_,
-                                                 const Tensor& grad_output, const Tensor& self,
-                                                 const Tensor& target,
-                                                 std::array<bool, 3> output_mask) {
-    return table(dispatch_keys(grad_output_, grad_output, self, target), grad_output_, grad_output,
-                 self, target, output_mask);
-  }
+  OPLOOM_API static std::tuple<Tensor, Tensor, Tensor> call(const Tensor& grad_output_,
+                                                            const Tensor& grad_output,
+                                                            const Tensor& self,
+                                                            const Tensor& target,
+                                                            std::array<bool, 3> output_mask);
 };
 
 }  // namespace _ops

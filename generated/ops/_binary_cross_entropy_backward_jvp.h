@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,14 +20,9 @@ struct _binary_cross_entropy_backward_jvp {
       "_binary_cross_entropy_backward_jvp(Tensor grad_output_tangent, Tensor self_tangent, "
       "Tensor target_tangent, Tensor grad_output, Tensor self, Tensor target) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& grad_output_tangent, const Tensor& self_tangent,
-                     const Tensor& target_tangent, const Tensor& grad_output, const Tensor& self,
-                     const Tensor& target) {
-    return table(
-        dispatch_keys(grad_output_tangent, self_tangent, target_tangent, grad_output, self, target),
-        grad_output_tangent, self_tangent, target_tangent, grad_output, self, target);
-  }
+  OPLOOM_API static Tensor call(const Tensor& grad_output_tangent, const Tensor& self_tangent,
+                                const Tensor& target_tangent, const Tensor& grad_output,
+                                const Tensor& self, const Tensor& target);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct _binary_cross_entropy_with_logits {
   static constexpr const char* schema_str =
       "_binary_cross_entropy_with_logits(Tensor self, Tensor target) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& target) {
-    return table(dispatch_keys(self, target), self, target);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& target);
 };
 
 // _binary_cross_entropy_with_logits.pos_weight(Tensor self, Tensor target, Tensor pos_weight) ->
@@ -34,10 +30,7 @@ struct _binary_cross_entropy_with_logits_pos_weight {
       "_binary_cross_entropy_with_logits.pos_weight(Tensor self, Tensor target, Tensor "
       "pos_weight) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& target, const Tensor& pos_weight) {
-    return table(dispatch_keys(self, target, pos_weight), self, target, pos_weight);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& target, const Tensor& pos_weight);
 };
 
 // _binary_cross_entropy_with_logits_(Tensor(a!) self, Tensor target) -> Tensor(a!)
@@ -48,10 +41,7 @@ struct _binary_cross_entropy_with_logits_ {
   static constexpr const char* schema_str =
       "_binary_cross_entropy_with_logits_(Tensor(a!) self, Tensor target) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& target) {
-    return table(dispatch_keys(self, target), self, target);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& target);
 };
 
 // _binary_cross_entropy_with_logits_.pos_weight(Tensor(a!) self, Tensor target, Tensor pos_weight)
@@ -64,10 +54,7 @@ struct _binary_cross_entropy_with_logits__pos_weight {
       "_binary_cross_entropy_with_logits_.pos_weight(Tensor(a!) self, Tensor target, Tensor "
       "pos_weight) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& target, const Tensor& pos_weight) {
-    return table(dispatch_keys(self, target, pos_weight), self, target, pos_weight);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& target, const Tensor& pos_weight);
 };
 
 // _binary_cross_entropy_with_logits.out(Tensor self, Tensor target, *, Tensor(a!) out) ->
@@ -80,10 +67,7 @@ struct _binary_cross_entropy_with_logits_out {
       "_binary_cross_entropy_with_logits.out(Tensor self, Tensor target, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& target, Tensor& out) {
-    return table(dispatch_keys(self, target, out), self, target, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& target, Tensor& out);
 };
 
 // _binary_cross_entropy_with_logits.pos_weight_out(Tensor self, Tensor target, Tensor pos_weight,
@@ -96,11 +80,8 @@ struct _binary_cross_entropy_with_logits_pos_weight_out {
       "_binary_cross_entropy_with_logits.pos_weight_out(Tensor self, Tensor target, Tensor "
       "pos_weight, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& target, const Tensor& pos_weight,
-                      Tensor& out) {
-    return table(dispatch_keys(self, target, pos_weight, out), self, target, pos_weight, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& target, const Tensor& pos_weight,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,11 +20,9 @@ struct _binary_cross_entropy_with_logits_backward {
       "_binary_cross_entropy_with_logits_backward(Tensor grad_output, Tensor self, Tensor "
       "target, bool[2] output_mask) -> (Tensor, Tensor)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::tuple<Tensor, Tensor> call(const Tensor& grad_output, const Tensor& self,
-                                         const Tensor& target, std::array<bool, 2> output_mask) {
-    return table(dispatch_keys(grad_output, self, target), grad_output, self, target, output_mask);
-  }
+  OPLOOM_API static std::tuple<Tensor, Tensor> call(const Tensor& grad_output, const Tensor& self,
+                                                    const Tensor& target,
+                                                    std::array<bool, 2> output_mask);
 };
 
 // _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
@@ -39,13 +36,11 @@ struct _binary_cross_entropy_with_logits_backward_pos_weight {
       "_binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, "
       "Tensor target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::tuple<Tensor, Tensor, Tensor> call(const Tensor& grad_output, const Tensor& self,
-                                                 const Tensor& target, const Tensor& pos_weight,
-                                                 std::array<bool, 3> output_mask) {
-    return table(dispatch_keys(grad_output, self, target, pos_weight), grad_output, self, target,
-                 pos_weight, output_mask);
-  }
+  OPLOOM_API static std::tuple<Tensor, Tensor, Tensor> call(const Tensor& grad_output,
+                                                            const Tensor& self,
+                                                            const Tensor& target,
+                                                            const Tensor& pos_weight,
+                                                            std::array<bool, 3> output_mask);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -20,12 +19,8 @@ struct _binary_cross_entropy_with_logits_jvp {
       "_binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor "
       "self, Tensor target) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self_tangent, const Tensor& target_tangent, const Tensor& self,
-                     const Tensor& target) {
-    return table(dispatch_keys(self_tangent, target_tangent, self, target), self_tangent,
-                 target_tangent, self, target);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self_tangent, const Tensor& target_tangent,
+                                const Tensor& self, const Tensor& target);
 };
 
 // _binary_cross_entropy_with_logits_jvp.pos_weight(Tensor self_tangent, Tensor target_tangent,
@@ -40,14 +35,9 @@ struct _binary_cross_entropy_with_logits_jvp_pos_weight {
       "target_tangent, Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) "
       "-> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self_tangent, const Tensor& target_tangent,
-                     const Tensor& pos_weight_tangent, const Tensor& self, const Tensor& target,
-                     const Tensor& pos_weight) {
-    return table(
-        dispatch_keys(self_tangent, target_tangent, pos_weight_tangent, self, target, pos_weight),
-        self_tangent, target_tangent, pos_weight_tangent, self, target, pos_weight);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self_tangent, const Tensor& target_tangent,
+                                const Tensor& pos_weight_tangent, const Tensor& self,
+                                const Tensor& target, const Tensor& pos_weight);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -20,12 +19,8 @@ struct _huber_loss_jvp {
       "_huber_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target, "
       "float delta) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self_tangent, const Tensor& target_tangent, const Tensor& self,
-                     const Tensor& target, double delta) {
-    return table(dispatch_keys(self_tangent, target_tangent, self, target), self_tangent,
-                 target_tangent, self, target, delta);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self_tangent, const Tensor& target_tangent,
+                                const Tensor& self, const Tensor& target, double delta);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -20,12 +19,8 @@ struct _kl_div_log_target_jvp {
       "_kl_div_log_target_jvp(Tensor self_tangent, Tensor target_tangent, Tensor target, Tensor "
       "output) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self_tangent, const Tensor& target_tangent, const Tensor& target,
-                     const Tensor& output) {
-    return table(dispatch_keys(self_tangent, target_tangent, target, output), self_tangent,
-                 target_tangent, target, output);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self_tangent, const Tensor& target_tangent,
+                                const Tensor& target, const Tensor& output);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct _l1_loss {
   static constexpr const char* schema_str =
       "_l1_loss(Tensor self, Tensor target) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& target) {
-    return table(dispatch_keys(self, target), self, target);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& target);
 };
 
 // _l1_loss_(Tensor(a!) self, Tensor target) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct _l1_loss_ {
   static constexpr const char* schema_str =
       "_l1_loss_(Tensor(a!) self, Tensor target) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& target) {
-    return table(dispatch_keys(self, target), self, target);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& target);
 };
 
 // _l1_loss.out(Tensor self, Tensor target, *, Tensor(a!) out) -> Tensor(a!)
@@ -46,10 +39,7 @@ struct _l1_loss_out {
   static constexpr const char* schema_str =
       "_l1_loss.out(Tensor self, Tensor target, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& target, Tensor& out) {
-    return table(dispatch_keys(self, target, out), self, target, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& target, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct _log_softmax {
   static constexpr const char* schema_str =
       "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim, bool half_to_float) {
-    return table(dispatch_keys(self), self, dim, half_to_float);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, bool half_to_float);
 };
 
 // _log_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)
@@ -33,10 +29,7 @@ struct _log_softmax_out {
       "_log_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, int64_t dim, bool half_to_float, Tensor& out) {
-    return table(dispatch_keys(self, out), self, dim, half_to_float, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t dim, bool half_to_float, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -20,11 +19,8 @@ struct _log_softmax_backward_data {
       "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType "
       "input_dtype) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& grad_output, const Tensor& output, int64_t dim,
-                     ScalarType input_dtype) {
-    return table(dispatch_keys(grad_output, output), grad_output, output, dim, input_dtype);
-  }
+  OPLOOM_API static Tensor call(const Tensor& grad_output, const Tensor& output, int64_t dim,
+                                ScalarType input_dtype);
 };
 
 // _log_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType
@@ -37,12 +33,8 @@ struct _log_softmax_backward_data_out {
       "_log_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType "
       "input_dtype, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& grad_output, const Tensor& output, int64_t dim,
-                      ScalarType input_dtype, Tensor& out) {
-    return table(dispatch_keys(grad_output, output, out), grad_output, output, dim, input_dtype,
-                 out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& grad_output, const Tensor& output, int64_t dim,
+                                 ScalarType input_dtype, Tensor& out);
 };
 
 }  // namespace _ops

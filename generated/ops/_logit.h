@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct _logit {
   static constexpr const char* schema_str =
       "_logit(Tensor self, float eps) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, double eps) {
-    return table(dispatch_keys(self), self, eps);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, double eps);
 };
 
 // _logit_(Tensor(a!) self, float eps) -> Tensor(a!)
@@ -32,8 +28,7 @@ struct _logit_ {
   static constexpr const char* schema_str =
       "_logit_(Tensor(a!) self, float eps) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, double eps) { return table(dispatch_keys(self), self, eps); }
+  OPLOOM_API static Tensor& call(Tensor& self, double eps);
 };
 
 // _logit.out(Tensor self, float eps, *, Tensor(a!) out) -> Tensor(a!)
@@ -44,10 +39,7 @@ struct _logit_out {
   static constexpr const char* schema_str =
       "_logit.out(Tensor self, float eps, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, double eps, Tensor& out) {
-    return table(dispatch_keys(self, out), self, eps, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, double eps, Tensor& out);
 };
 
 }  // namespace _ops

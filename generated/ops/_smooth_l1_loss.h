@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct _smooth_l1_loss {
   static constexpr const char* schema_str =
       "_smooth_l1_loss(Tensor self, Tensor target, float beta) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& target, double beta) {
-    return table(dispatch_keys(self, target), self, target, beta);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& target, double beta);
 };
 
 // _smooth_l1_loss_(Tensor(a!) self, Tensor target, float beta) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct _smooth_l1_loss_ {
   static constexpr const char* schema_str =
       "_smooth_l1_loss_(Tensor(a!) self, Tensor target, float beta) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& target, double beta) {
-    return table(dispatch_keys(self, target), self, target, beta);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& target, double beta);
 };
 
 // _smooth_l1_loss.out(Tensor self, Tensor target, float beta, *, Tensor(a!) out) -> Tensor(a!)
@@ -47,10 +40,8 @@ struct _smooth_l1_loss_out {
       "_smooth_l1_loss.out(Tensor self, Tensor target, float beta, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& target, double beta, Tensor& out) {
-    return table(dispatch_keys(self, target, out), self, target, beta, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& target, double beta,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct _softmax {
   static constexpr const char* schema_str =
       "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim, bool half_to_float) {
-    return table(dispatch_keys(self), self, dim, half_to_float);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, bool half_to_float);
 };
 
 // _softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct _softmax_out {
   static constexpr const char* schema_str =
       "_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, int64_t dim, bool half_to_float, Tensor& out) {
-    return table(dispatch_keys(self, out), self, dim, half_to_float, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t dim, bool half_to_float, Tensor& out);
 };
 
 }  // namespace _ops

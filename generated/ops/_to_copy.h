@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -23,14 +22,10 @@ struct _to_copy {
       "device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? "
       "memory_format=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, std::optional<ScalarType> dtype,
-                     std::optional<Layout> layout, std::optional<Device> device,
-                     std::optional<bool> pin_memory, bool non_blocking,
-                     std::optional<MemoryFormat> memory_format) {
-    return table(dispatch_keys(self), self, dtype, layout, device, pin_memory, non_blocking,
-                 memory_format);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, std::optional<ScalarType> dtype,
+                                std::optional<Layout> layout, std::optional<Device> device,
+                                std::optional<bool> pin_memory, bool non_blocking,
+                                std::optional<MemoryFormat> memory_format);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct _unsafe_view {
   static constexpr const char* schema_str =
       "_unsafe_view(Tensor self, SymInt[] size) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, IntArrayRef size) {
-    return table(dispatch_keys(self), self, size);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, IntArrayRef size);
 };
 
 }  // namespace _ops

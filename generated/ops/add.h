@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct add_Scalar {
   static constexpr const char* schema_str =
       "add.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& other, const Scalar& alpha) {
-    return table(dispatch_keys(self), self, other, alpha);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other, const Scalar& alpha);
 };
 
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
@@ -32,10 +28,7 @@ struct add_Tensor {
   static constexpr const char* schema_str =
       "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-    return table(dispatch_keys(self, other), self, other, alpha);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& other, const Scalar& alpha);
 };
 
 // add_.Scalar(Tensor(a!) self, Scalar other, *, Scalar alpha=1) -> Tensor(a!)
@@ -46,10 +39,7 @@ struct add__Scalar {
   static constexpr const char* schema_str =
       "add_.Scalar(Tensor(a!) self, Scalar other, *, Scalar alpha=1) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Scalar& other, const Scalar& alpha) {
-    return table(dispatch_keys(self), self, other, alpha);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& other, const Scalar& alpha);
 };
 
 // add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
@@ -60,10 +50,7 @@ struct add__Tensor {
   static constexpr const char* schema_str =
       "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& other, const Scalar& alpha) {
-    return table(dispatch_keys(self, other), self, other, alpha);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other, const Scalar& alpha);
 };
 
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
@@ -74,10 +61,8 @@ struct add_out {
   static constexpr const char* schema_str =
       "add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out) {
-    return table(dispatch_keys(self, other, out), self, other, alpha, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& other, const Scalar& alpha,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

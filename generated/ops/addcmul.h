@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,11 +17,8 @@ struct addcmul {
   static constexpr const char* schema_str =
       "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
-                     const Scalar& value) {
-    return table(dispatch_keys(self, tensor1, tensor2), self, tensor1, tensor2, value);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
+                                const Scalar& value);
 };
 
 // addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)
@@ -33,11 +29,8 @@ struct addcmul_ {
   static constexpr const char* schema_str =
       "addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
-                      const Scalar& value) {
-    return table(dispatch_keys(self, tensor1, tensor2), self, tensor1, tensor2, value);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
+                                 const Scalar& value);
 };
 
 // addcmul.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) ->
@@ -50,11 +43,8 @@ struct addcmul_out {
       "addcmul.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) "
       "out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
-                      const Scalar& value, Tensor& out) {
-    return table(dispatch_keys(self, tensor1, tensor2, out), self, tensor1, tensor2, value, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
+                                 const Scalar& value, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,11 +17,8 @@ struct addmm {
   static constexpr const char* schema_str =
       "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
-                     const Scalar& alpha) {
-    return table(dispatch_keys(self, mat1, mat2), self, mat1, mat2, beta, alpha);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
+                                const Scalar& beta, const Scalar& alpha);
 };
 
 // addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
@@ -34,11 +30,8 @@ struct addmm_ {
       "addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
-                      const Scalar& alpha) {
-    return table(dispatch_keys(self, mat1, mat2), self, mat1, mat2, beta, alpha);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& mat1, const Tensor& mat2,
+                                 const Scalar& beta, const Scalar& alpha);
 };
 
 // addmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!)
@@ -52,11 +45,8 @@ struct addmm_out {
       "addmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, "
       "Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
-                      const Scalar& beta, const Scalar& alpha, Tensor& out) {
-    return table(dispatch_keys(self, mat1, mat2, out), self, mat1, mat2, beta, alpha, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
+                                 const Scalar& beta, const Scalar& alpha, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,11 +17,8 @@ struct addmv {
   static constexpr const char* schema_str =
       "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
-                     const Scalar& alpha) {
-    return table(dispatch_keys(self, mat, vec), self, mat, vec, beta, alpha);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& mat, const Tensor& vec,
+                                const Scalar& beta, const Scalar& alpha);
 };
 
 // addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
@@ -34,11 +30,8 @@ struct addmv_ {
       "addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
-                      const Scalar& alpha) {
-    return table(dispatch_keys(self, mat, vec), self, mat, vec, beta, alpha);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& mat, const Tensor& vec,
+                                 const Scalar& beta, const Scalar& alpha);
 };
 
 // addmv.out(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out)
@@ -52,11 +45,8 @@ struct addmv_out {
       "addmv.out(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, "
       "Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
-                      const Scalar& alpha, Tensor& out) {
-    return table(dispatch_keys(self, mat, vec, out), self, mat, vec, beta, alpha, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& mat, const Tensor& vec,
+                                 const Scalar& beta, const Scalar& alpha, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,8 +17,7 @@ struct all {
   static constexpr const char* schema_str =
       "all(Tensor self) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self) { return table(dispatch_keys(self), self); }
+  OPLOOM_API static Tensor call(const Tensor& self);
 };
 
 // all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
@@ -30,10 +28,7 @@ struct all_dim {
   static constexpr const char* schema_str =
       "all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim, bool keepdim) {
-    return table(dispatch_keys(self), self, dim, keepdim);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, bool keepdim);
 };
 
 // all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -44,10 +39,7 @@ struct all_all_out {
   static constexpr const char* schema_str =
       "all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, Tensor& out) {
-    return table(dispatch_keys(self, out), self, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, Tensor& out);
 };
 
 // all.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -58,10 +50,7 @@ struct all_out {
   static constexpr const char* schema_str =
       "all.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, int64_t dim, bool keepdim, Tensor& out) {
-    return table(dispatch_keys(self, out), self, dim, keepdim, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t dim, bool keepdim, Tensor& out);
 };
 
 }  // namespace _ops

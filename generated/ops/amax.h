@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct amax {
   static constexpr const char* schema_str =
       "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, IntArrayRef dim, bool keepdim) {
-    return table(dispatch_keys(self), self, dim, keepdim);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, IntArrayRef dim, bool keepdim);
 };
 
 // amax.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct amax_out {
   static constexpr const char* schema_str =
       "amax.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out) {
-    return table(dispatch_keys(self, out), self, dim, keepdim, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out);
 };
 
 }  // namespace _ops

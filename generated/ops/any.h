@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,8 +17,7 @@ struct any {
   static constexpr const char* schema_str =
       "any(Tensor self) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self) { return table(dispatch_keys(self), self); }
+  OPLOOM_API static Tensor call(const Tensor& self);
 };
 
 // any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
@@ -30,10 +28,7 @@ struct any_dim {
   static constexpr const char* schema_str =
       "any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim, bool keepdim) {
-    return table(dispatch_keys(self), self, dim, keepdim);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, bool keepdim);
 };
 
 // any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -44,10 +39,7 @@ struct any_all_out {
   static constexpr const char* schema_str =
       "any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, Tensor& out) {
-    return table(dispatch_keys(self, out), self, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, Tensor& out);
 };
 
 // any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -58,10 +50,7 @@ struct any_out {
   static constexpr const char* schema_str =
       "any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, int64_t dim, bool keepdim, Tensor& out) {
-    return table(dispatch_keys(self, out), self, dim, keepdim, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t dim, bool keepdim, Tensor& out);
 };
 
 }  // namespace _ops

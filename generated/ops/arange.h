@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,12 +20,9 @@ struct arange {
       "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
       "bool? pin_memory=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Scalar& end, std::optional<ScalarType> dtype,
-                     std::optional<Layout> layout, std::optional<Device> device,
-                     std::optional<bool> pin_memory) {
-    return table(dispatch_keys_of_device(device), end, dtype, layout, device, pin_memory);
-  }
+  OPLOOM_API static Tensor call(const Scalar& end, std::optional<ScalarType> dtype,
+                                std::optional<Layout> layout, std::optional<Device> device,
+                                std::optional<bool> pin_memory);
 };
 
 // arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -40,12 +36,9 @@ struct arange_start {
       "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, "
       "Device? device=None, bool? pin_memory=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Scalar& start, const Scalar& end, std::optional<ScalarType> dtype,
-                     std::optional<Layout> layout, std::optional<Device> device,
-                     std::optional<bool> pin_memory) {
-    return table(dispatch_keys_of_device(device), start, end, dtype, layout, device, pin_memory);
-  }
+  OPLOOM_API static Tensor call(const Scalar& start, const Scalar& end,
+                                std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                                std::optional<Device> device, std::optional<bool> pin_memory);
 };
 
 // arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout?
@@ -59,13 +52,9 @@ struct arange_start_step {
       "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, "
       "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Scalar& start, const Scalar& end, const Scalar& step,
-                     std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                     std::optional<Device> device, std::optional<bool> pin_memory) {
-    return table(dispatch_keys_of_device(device), start, end, step, dtype, layout, device,
-                 pin_memory);
-  }
+  OPLOOM_API static Tensor call(const Scalar& start, const Scalar& end, const Scalar& step,
+                                std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                                std::optional<Device> device, std::optional<bool> pin_memory);
 };
 
 // arange.out(Scalar end, *, Tensor(a!) out) -> Tensor(a!)
@@ -76,10 +65,7 @@ struct arange_out {
   static constexpr const char* schema_str =
       "arange.out(Scalar end, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Scalar& end, Tensor& out) {
-    return table(dispatch_keys(out), end, out);
-  }
+  OPLOOM_API static Tensor& call(const Scalar& end, Tensor& out);
 };
 
 // arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)
@@ -90,10 +76,8 @@ struct arange_start_out {
   static constexpr const char* schema_str =
       "arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& out) {
-    return table(dispatch_keys(out), start, end, step, out);
-  }
+  OPLOOM_API static Tensor& call(const Scalar& start, const Scalar& end, const Scalar& step,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

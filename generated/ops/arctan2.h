@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct arctan2 {
   static constexpr const char* schema_str =
       "arctan2(Tensor self, Tensor other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(self, other), self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& other);
 };
 
 // arctan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct arctan2_ {
   static constexpr const char* schema_str =
       "arctan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(self, other), self, other);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
 };
 
 // arctan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -46,10 +39,7 @@ struct arctan2_out {
   static constexpr const char* schema_str =
       "arctan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
-    return table(dispatch_keys(self, other, out), self, other, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out);
 };
 
 }  // namespace _ops

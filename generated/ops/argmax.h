@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct argmax {
   static constexpr const char* schema_str =
       "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
-    return table(dispatch_keys(self), self, dim, keepdim);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, std::optional<int64_t> dim, bool keepdim);
 };
 
 // argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -33,10 +29,8 @@ struct argmax_out {
       "argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, std::optional<int64_t> dim, bool keepdim, Tensor& out) {
-    return table(dispatch_keys(self, out), self, dim, keepdim, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, std::optional<int64_t> dim, bool keepdim,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

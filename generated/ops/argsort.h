@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct argsort {
   static constexpr const char* schema_str =
       "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim, bool descending) {
-    return table(dispatch_keys(self), self, dim, descending);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, bool descending);
 };
 
 // argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor
@@ -32,10 +28,7 @@ struct argsort_stable {
   static constexpr const char* schema_str =
       "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, bool stable, int64_t dim, bool descending) {
-    return table(dispatch_keys(self), self, stable, dim, descending);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, bool stable, int64_t dim, bool descending);
 };
 
 // argsort.stable_out(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor(a!)
@@ -48,10 +41,8 @@ struct argsort_stable_out {
       "argsort.stable_out(Tensor self, *, bool stable, int dim=-1, bool descending=False, "
       "Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, bool stable, int64_t dim, bool descending, Tensor& out) {
-    return table(dispatch_keys(self, out), self, stable, dim, descending, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, bool stable, int64_t dim, bool descending,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

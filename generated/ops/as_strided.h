@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -20,11 +19,8 @@ struct as_strided {
       "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) "
       "-> Tensor(a)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, IntArrayRef size, IntArrayRef stride,
-                     std::optional<int64_t> storage_offset) {
-    return table(dispatch_keys(self), self, size, stride, storage_offset);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, IntArrayRef size, IntArrayRef stride,
+                                std::optional<int64_t> storage_offset);
 };
 
 // as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) ->
@@ -37,11 +33,8 @@ struct as_strided_ {
       "as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) "
       "-> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, IntArrayRef size, IntArrayRef stride,
-                      std::optional<int64_t> storage_offset) {
-    return table(dispatch_keys(self), self, size, stride, storage_offset);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, IntArrayRef size, IntArrayRef stride,
+                                 std::optional<int64_t> storage_offset);
 };
 
 }  // namespace _ops

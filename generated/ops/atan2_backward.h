@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,11 +20,9 @@ struct atan2_backward {
       "atan2_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) -> "
       "(Tensor, Tensor)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::tuple<Tensor, Tensor> call(const Tensor& grad_output, const Tensor& self,
-                                         const Tensor& other, std::array<bool, 2> output_mask) {
-    return table(dispatch_keys(grad_output, self, other), grad_output, self, other, output_mask);
-  }
+  OPLOOM_API static std::tuple<Tensor, Tensor> call(const Tensor& grad_output, const Tensor& self,
+                                                    const Tensor& other,
+                                                    std::array<bool, 2> output_mask);
 };
 
 }  // namespace _ops

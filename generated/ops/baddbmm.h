@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -19,11 +18,8 @@ struct baddbmm {
       "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
       "Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
-                     const Scalar& beta, const Scalar& alpha) {
-    return table(dispatch_keys(self, batch1, batch2), self, batch1, batch2, beta, alpha);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
+                                const Scalar& beta, const Scalar& alpha);
 };
 
 // baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) ->
@@ -36,11 +32,8 @@ struct baddbmm_ {
       "baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) "
       "-> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
-                      const Scalar& alpha) {
-    return table(dispatch_keys(self, batch1, batch2), self, batch1, batch2, beta, alpha);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& batch1, const Tensor& batch2,
+                                 const Scalar& beta, const Scalar& alpha);
 };
 
 // baddbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1,
@@ -54,11 +47,8 @@ struct baddbmm_out {
       "baddbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, "
       "Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
-                      const Scalar& beta, const Scalar& alpha, Tensor& out) {
-    return table(dispatch_keys(self, batch1, batch2, out), self, batch1, batch2, beta, alpha, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
+                                 const Scalar& beta, const Scalar& alpha, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct bernoulli {
   static constexpr const char* schema_str =
       "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, std::optional<Generator> generator) {
-    return table(dispatch_keys(self), self, generator);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, std::optional<Generator> generator);
 };
 
 // bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
@@ -32,10 +28,7 @@ struct bernoulli_p {
   static constexpr const char* schema_str =
       "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, double p, std::optional<Generator> generator) {
-    return table(dispatch_keys(self), self, p, generator);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, double p, std::optional<Generator> generator);
 };
 
 // bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
@@ -46,10 +39,7 @@ struct bernoulli__Tensor {
   static constexpr const char* schema_str =
       "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& p, std::optional<Generator> generator) {
-    return table(dispatch_keys(self, p), self, p, generator);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& p, std::optional<Generator> generator);
 };
 
 // bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
@@ -60,10 +50,7 @@ struct bernoulli__float {
   static constexpr const char* schema_str =
       "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, double p, std::optional<Generator> generator) {
-    return table(dispatch_keys(self), self, p, generator);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, double p, std::optional<Generator> generator);
 };
 
 // bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
@@ -74,10 +61,8 @@ struct bernoulli_out {
   static constexpr const char* schema_str =
       "bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, std::optional<Generator> generator, Tensor& out) {
-    return table(dispatch_keys(self, out), self, generator, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, std::optional<Generator> generator,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

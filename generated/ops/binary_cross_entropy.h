@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -20,11 +19,8 @@ struct binary_cross_entropy {
       "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) "
       "-> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
-                     int64_t reduction) {
-    return table(dispatch_keys(self, target, weight), self, target, weight, reduction);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& target,
+                                const std::optional<Tensor>& weight, int64_t reduction);
 };
 
 // binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *,
@@ -38,11 +34,9 @@ struct binary_cross_entropy_out {
       "binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int "
       "reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
-                      int64_t reduction, Tensor& out) {
-    return table(dispatch_keys(self, target, weight, out), self, target, weight, reduction, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& target,
+                                 const std::optional<Tensor>& weight, int64_t reduction,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,12 +20,9 @@ struct binary_cross_entropy_with_logits {
       "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? "
       "pos_weight=None, int reduction=Mean) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
-                     const std::optional<Tensor>& pos_weight, int64_t reduction) {
-    return table(dispatch_keys(self, target, weight, pos_weight), self, target, weight, pos_weight,
-                 reduction);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& target,
+                                const std::optional<Tensor>& weight,
+                                const std::optional<Tensor>& pos_weight, int64_t reduction);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct bmm {
   static constexpr const char* schema_str =
       "bmm(Tensor self, Tensor mat2) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& mat2) {
-    return table(dispatch_keys(self, mat2), self, mat2);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& mat2);
 };
 
 // bmm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct bmm_out {
   static constexpr const char* schema_str =
       "bmm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& mat2, Tensor& out) {
-    return table(dispatch_keys(self, mat2, out), self, mat2, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& mat2, Tensor& out);
 };
 
 }  // namespace _ops

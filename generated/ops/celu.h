@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct celu {
   static constexpr const char* schema_str =
       "celu(Tensor self, Scalar alpha=1.0) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& alpha) {
-    return table(dispatch_keys(self), self, alpha);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& alpha);
 };
 
 // celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct celu_ {
   static constexpr const char* schema_str =
       "celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Scalar& alpha) {
-    return table(dispatch_keys(self), self, alpha);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& alpha);
 };
 
 // celu.out(Tensor self, Scalar alpha=1.0, *, Tensor(a!) out) -> Tensor(a!)
@@ -46,10 +39,7 @@ struct celu_out {
   static constexpr const char* schema_str =
       "celu.out(Tensor self, Scalar alpha=1.0, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Scalar& alpha, Tensor& out) {
-    return table(dispatch_keys(self, out), self, alpha, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& alpha, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct chunk {
   static constexpr const char* schema_str =
       "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::vector<Tensor> call(const Tensor& self, int64_t chunks, int64_t dim) {
-    return table(dispatch_keys(self), self, chunks, dim);
-  }
+  OPLOOM_API static std::vector<Tensor> call(const Tensor& self, int64_t chunks, int64_t dim);
 };
 
 }  // namespace _ops

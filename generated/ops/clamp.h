@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,11 +17,8 @@ struct clamp {
   static constexpr const char* schema_str =
       "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const std::optional<Scalar>& min,
-                     const std::optional<Scalar>& max) {
-    return table(dispatch_keys(self), self, min, max);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const std::optional<Scalar>& min,
+                                const std::optional<Scalar>& max);
 };
 
 // clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
@@ -33,11 +29,8 @@ struct clamp_Tensor {
   static constexpr const char* schema_str =
       "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const std::optional<Tensor>& min,
-                     const std::optional<Tensor>& max) {
-    return table(dispatch_keys(self, min, max), self, min, max);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const std::optional<Tensor>& min,
+                                const std::optional<Tensor>& max);
 };
 
 // clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
@@ -48,11 +41,8 @@ struct clamp_ {
   static constexpr const char* schema_str =
       "clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const std::optional<Scalar>& min,
-                      const std::optional<Scalar>& max) {
-    return table(dispatch_keys(self), self, min, max);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const std::optional<Scalar>& min,
+                                 const std::optional<Scalar>& max);
 };
 
 // clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)
@@ -63,11 +53,8 @@ struct clamp__Tensor {
   static constexpr const char* schema_str =
       "clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const std::optional<Tensor>& min,
-                      const std::optional<Tensor>& max) {
-    return table(dispatch_keys(self, min, max), self, min, max);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const std::optional<Tensor>& min,
+                                 const std::optional<Tensor>& max);
 };
 
 // clamp.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) ->
@@ -81,11 +68,8 @@ struct clamp_Tensor_out {
       "clamp.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const std::optional<Tensor>& min,
-                      const std::optional<Tensor>& max, Tensor& out) {
-    return table(dispatch_keys(self, min, max, out), self, min, max, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const std::optional<Tensor>& min,
+                                 const std::optional<Tensor>& max, Tensor& out);
 };
 
 // clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)
@@ -98,11 +82,8 @@ struct clamp_out {
       "clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const std::optional<Scalar>& min,
-                      const std::optional<Scalar>& max, Tensor& out) {
-    return table(dispatch_keys(self, out), self, min, max, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const std::optional<Scalar>& min,
+                                 const std::optional<Scalar>& max, Tensor& out);
 };
 
 }  // namespace _ops

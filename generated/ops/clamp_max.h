@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct clamp_max {
   static constexpr const char* schema_str =
       "clamp_max(Tensor self, Scalar max) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& max) {
-    return table(dispatch_keys(self), self, max);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& max);
 };
 
 // clamp_max.Tensor(Tensor self, Tensor max) -> Tensor
@@ -32,10 +28,7 @@ struct clamp_max_Tensor {
   static constexpr const char* schema_str =
       "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& max) {
-    return table(dispatch_keys(self, max), self, max);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& max);
 };
 
 // clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)
@@ -46,10 +39,7 @@ struct clamp_max_ {
   static constexpr const char* schema_str =
       "clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Scalar& max) {
-    return table(dispatch_keys(self), self, max);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& max);
 };
 
 // clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)
@@ -60,10 +50,7 @@ struct clamp_max__Tensor {
   static constexpr const char* schema_str =
       "clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& max) {
-    return table(dispatch_keys(self, max), self, max);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& max);
 };
 
 // clamp_max.Tensor_out(Tensor self, Tensor max, *, Tensor(a!) out) -> Tensor(a!)
@@ -74,10 +61,7 @@ struct clamp_max_Tensor_out {
   static constexpr const char* schema_str =
       "clamp_max.Tensor_out(Tensor self, Tensor max, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& max, Tensor& out) {
-    return table(dispatch_keys(self, max, out), self, max, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& max, Tensor& out);
 };
 
 // clamp_max.out(Tensor self, Scalar max, *, Tensor(a!) out) -> Tensor(a!)
@@ -88,10 +72,7 @@ struct clamp_max_out {
   static constexpr const char* schema_str =
       "clamp_max.out(Tensor self, Scalar max, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Scalar& max, Tensor& out) {
-    return table(dispatch_keys(self, out), self, max, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& max, Tensor& out);
 };
 
 }  // namespace _ops

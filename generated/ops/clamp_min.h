@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct clamp_min {
   static constexpr const char* schema_str =
       "clamp_min(Tensor self, Scalar min) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& min) {
-    return table(dispatch_keys(self), self, min);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& min);
 };
 
 // clamp_min.Tensor(Tensor self, Tensor min) -> Tensor
@@ -32,10 +28,7 @@ struct clamp_min_Tensor {
   static constexpr const char* schema_str =
       "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& min) {
-    return table(dispatch_keys(self, min), self, min);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& min);
 };
 
 // clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)
@@ -46,10 +39,7 @@ struct clamp_min_ {
   static constexpr const char* schema_str =
       "clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Scalar& min) {
-    return table(dispatch_keys(self), self, min);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& min);
 };
 
 // clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)
@@ -60,10 +50,7 @@ struct clamp_min__Tensor {
   static constexpr const char* schema_str =
       "clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& min) {
-    return table(dispatch_keys(self, min), self, min);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& min);
 };
 
 // clamp_min.Tensor_out(Tensor self, Tensor min, *, Tensor(a!) out) -> Tensor(a!)
@@ -74,10 +61,7 @@ struct clamp_min_Tensor_out {
   static constexpr const char* schema_str =
       "clamp_min.Tensor_out(Tensor self, Tensor min, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& min, Tensor& out) {
-    return table(dispatch_keys(self, min, out), self, min, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& min, Tensor& out);
 };
 
 // clamp_min.out(Tensor self, Scalar min, *, Tensor(a!) out) -> Tensor(a!)
@@ -88,10 +72,7 @@ struct clamp_min_out {
   static constexpr const char* schema_str =
       "clamp_min.out(Tensor self, Scalar min, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Scalar& min, Tensor& out) {
-    return table(dispatch_keys(self, out), self, min, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& min, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,11 +17,8 @@ struct clip {
   static constexpr const char* schema_str =
       "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const std::optional<Scalar>& min,
-                     const std::optional<Scalar>& max) {
-    return table(dispatch_keys(self), self, min, max);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const std::optional<Scalar>& min,
+                                const std::optional<Scalar>& max);
 };
 
 // clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
@@ -33,11 +29,8 @@ struct clip_Tensor {
   static constexpr const char* schema_str =
       "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const std::optional<Tensor>& min,
-                     const std::optional<Tensor>& max) {
-    return table(dispatch_keys(self, min, max), self, min, max);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const std::optional<Tensor>& min,
+                                const std::optional<Tensor>& max);
 };
 
 // clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
@@ -48,11 +41,8 @@ struct clip_ {
   static constexpr const char* schema_str =
       "clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const std::optional<Scalar>& min,
-                      const std::optional<Scalar>& max) {
-    return table(dispatch_keys(self), self, min, max);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const std::optional<Scalar>& min,
+                                 const std::optional<Scalar>& max);
 };
 
 // clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)
@@ -63,11 +53,8 @@ struct clip__Tensor {
   static constexpr const char* schema_str =
       "clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const std::optional<Tensor>& min,
-                      const std::optional<Tensor>& max) {
-    return table(dispatch_keys(self, min, max), self, min, max);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const std::optional<Tensor>& min,
+                                 const std::optional<Tensor>& max);
 };
 
 // clip.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> Tensor(a!)
@@ -80,11 +67,8 @@ struct clip_Tensor_out {
       "clip.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const std::optional<Tensor>& min,
-                      const std::optional<Tensor>& max, Tensor& out) {
-    return table(dispatch_keys(self, min, max, out), self, min, max, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const std::optional<Tensor>& min,
+                                 const std::optional<Tensor>& max, Tensor& out);
 };
 
 // clip.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)
@@ -96,11 +80,8 @@ struct clip_out {
   static constexpr const char* schema_str =
       "clip.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const std::optional<Scalar>& min,
-                      const std::optional<Scalar>& max, Tensor& out) {
-    return table(dispatch_keys(self, out), self, min, max, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const std::optional<Scalar>& min,
+                                 const std::optional<Scalar>& max, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct clone {
   static constexpr const char* schema_str =
       "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, std::optional<MemoryFormat> memory_format) {
-    return table(dispatch_keys(self), self, memory_format);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, std::optional<MemoryFormat> memory_format);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct concat {
   static constexpr const char* schema_str =
       "concat(Tensor[] tensors, int dim=0) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(TensorList tensors, int64_t dim) {
-    return table(dispatch_keys(tensors), tensors, dim);
-  }
+  OPLOOM_API static Tensor call(TensorList tensors, int64_t dim);
 };
 
 // concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct concat_out {
   static constexpr const char* schema_str =
       "concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(TensorList tensors, int64_t dim, Tensor& out) {
-    return table(dispatch_keys(tensors, out), tensors, dim, out);
-  }
+  OPLOOM_API static Tensor& call(TensorList tensors, int64_t dim, Tensor& out);
 };
 
 }  // namespace _ops

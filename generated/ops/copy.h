@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct copy {
   static constexpr const char* schema_str =
       "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& src, bool non_blocking) {
-    return table(dispatch_keys(self, src), self, src, non_blocking);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& src, bool non_blocking);
 };
 
 // copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct copy_ {
   static constexpr const char* schema_str =
       "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& src, bool non_blocking) {
-    return table(dispatch_keys(self, src), self, src, non_blocking);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& src, bool non_blocking);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct copysign_Scalar {
   static constexpr const char* schema_str =
       "copysign.Scalar(Tensor self, Scalar other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& other) {
-    return table(dispatch_keys(self), self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other);
 };
 
 // copysign.Tensor(Tensor self, Tensor other) -> Tensor
@@ -32,10 +28,7 @@ struct copysign_Tensor {
   static constexpr const char* schema_str =
       "copysign.Tensor(Tensor self, Tensor other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(self, other), self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& other);
 };
 
 // copysign_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -46,10 +39,7 @@ struct copysign__Scalar {
   static constexpr const char* schema_str =
       "copysign_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Scalar& other) {
-    return table(dispatch_keys(self), self, other);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& other);
 };
 
 // copysign_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -60,10 +50,18 @@ struct copysign__Tensor {
   static constexpr const char* schema_str =
       "copysign_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
+};
 
-  static Tensor& call(Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(self, other), self, other);
-  }
+// copysign.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+struct copysign_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "copysign";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "copysign.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out);
 };
 
 // copysign.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -74,10 +72,7 @@ struct copysign_out {
   static constexpr const char* schema_str =
       "copysign.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
-    return table(dispatch_keys(self, other, out), self, other, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out);
 };
 
 }  // namespace _ops
@@ -106,6 +101,14 @@ inline Tensor& Tensor::copysign_(const Scalar& other) const {
 // copysign_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::copysign_(const Tensor& other) const {
   return _ops::copysign__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// copysign.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& copysign_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return _ops::copysign_Scalar_out::call(self, other, out);
+}
+inline Tensor& copysign_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  return _ops::copysign_Scalar_out::call(self, other, out);
 }
 
 // copysign.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)

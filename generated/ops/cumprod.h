@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct cumprod {
   static constexpr const char* schema_str =
       "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-    return table(dispatch_keys(self), self, dim, dtype);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype);
 };
 
 // cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct cumprod_ {
   static constexpr const char* schema_str =
       "cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-    return table(dispatch_keys(self), self, dim, dtype);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, int64_t dim, std::optional<ScalarType> dtype);
 };
 
 // cumprod.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)
@@ -46,11 +39,8 @@ struct cumprod_out {
   static constexpr const char* schema_str =
       "cumprod.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype,
-                      Tensor& out) {
-    return table(dispatch_keys(self, out), self, dim, dtype, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

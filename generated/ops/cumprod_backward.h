@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,8 @@ struct cumprod_backward {
   static constexpr const char* schema_str =
       "cumprod_backward(Tensor grad, Tensor input, int dim, Tensor output) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& grad, const Tensor& input, int64_t dim, const Tensor& output) {
-    return table(dispatch_keys(grad, input, output), grad, input, dim, output);
-  }
+  OPLOOM_API static Tensor call(const Tensor& grad, const Tensor& input, int64_t dim,
+                                const Tensor& output);
 };
 
 }  // namespace _ops

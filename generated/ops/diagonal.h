@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct diagonal {
   static constexpr const char* schema_str =
       "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
-    return table(dispatch_keys(self), self, offset, dim1, dim2);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -20,11 +19,8 @@ struct diagonal_backward {
       "diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int "
       "dim2) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& grad_output, IntArrayRef input_sizes, int64_t offset,
-                     int64_t dim1, int64_t dim2) {
-    return table(dispatch_keys(grad_output), grad_output, input_sizes, offset, dim1, dim2);
-  }
+  OPLOOM_API static Tensor call(const Tensor& grad_output, IntArrayRef input_sizes, int64_t offset,
+                                int64_t dim1, int64_t dim2);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct digamma_backward {
   static constexpr const char* schema_str =
       "digamma_backward(Tensor grad_output, Tensor self) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& grad_output, const Tensor& self) {
-    return table(dispatch_keys(grad_output, self), grad_output, self);
-  }
+  OPLOOM_API static Tensor call(const Tensor& grad_output, const Tensor& self);
 };
 
 }  // namespace _ops

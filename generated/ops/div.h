@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct div_Scalar {
   static constexpr const char* schema_str =
       "div.Scalar(Tensor self, Scalar other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& other) {
-    return table(dispatch_keys(self), self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other);
 };
 
 // div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
@@ -32,11 +28,8 @@ struct div_Scalar_mode {
   static constexpr const char* schema_str =
       "div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& other,
-                     std::optional<std::string_view> rounding_mode) {
-    return table(dispatch_keys(self), self, other, rounding_mode);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other,
+                                std::optional<std::string_view> rounding_mode);
 };
 
 // div.Tensor(Tensor self, Tensor other) -> Tensor
@@ -47,10 +40,7 @@ struct div_Tensor {
   static constexpr const char* schema_str =
       "div.Tensor(Tensor self, Tensor other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(self, other), self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& other);
 };
 
 // div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
@@ -61,11 +51,8 @@ struct div_Tensor_mode {
   static constexpr const char* schema_str =
       "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& other,
-                     std::optional<std::string_view> rounding_mode) {
-    return table(dispatch_keys(self, other), self, other, rounding_mode);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& other,
+                                std::optional<std::string_view> rounding_mode);
 };
 
 // div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -76,10 +63,7 @@ struct div__Scalar {
   static constexpr const char* schema_str =
       "div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Scalar& other) {
-    return table(dispatch_keys(self), self, other);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& other);
 };
 
 // div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)
@@ -90,11 +74,8 @@ struct div__Scalar_mode {
   static constexpr const char* schema_str =
       "div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Scalar& other,
-                      std::optional<std::string_view> rounding_mode) {
-    return table(dispatch_keys(self), self, other, rounding_mode);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& other,
+                                 std::optional<std::string_view> rounding_mode);
 };
 
 // div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -105,10 +86,7 @@ struct div__Tensor {
   static constexpr const char* schema_str =
       "div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(self, other), self, other);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
 };
 
 // div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)
@@ -119,11 +97,8 @@ struct div__Tensor_mode {
   static constexpr const char* schema_str =
       "div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& other,
-                      std::optional<std::string_view> rounding_mode) {
-    return table(dispatch_keys(self, other), self, other, rounding_mode);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other,
+                                 std::optional<std::string_view> rounding_mode);
 };
 
 // div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -134,10 +109,7 @@ struct div_out {
   static constexpr const char* schema_str =
       "div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
-    return table(dispatch_keys(self, other, out), self, other, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out);
 };
 
 // div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)
@@ -149,11 +121,8 @@ struct div_out_mode {
       "div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& other,
-                      std::optional<std::string_view> rounding_mode, Tensor& out) {
-    return table(dispatch_keys(self, other, out), self, other, rounding_mode, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& other,
+                                 std::optional<std::string_view> rounding_mode, Tensor& out);
 };
 
 }  // namespace _ops

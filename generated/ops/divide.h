@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct divide_Scalar {
   static constexpr const char* schema_str =
       "divide.Scalar(Tensor self, Scalar other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& other) {
-    return table(dispatch_keys(self), self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other);
 };
 
 // divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
@@ -32,11 +28,8 @@ struct divide_Scalar_mode {
   static constexpr const char* schema_str =
       "divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& other,
-                     std::optional<std::string_view> rounding_mode) {
-    return table(dispatch_keys(self), self, other, rounding_mode);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other,
+                                std::optional<std::string_view> rounding_mode);
 };
 
 // divide.Tensor(Tensor self, Tensor other) -> Tensor
@@ -47,10 +40,7 @@ struct divide_Tensor {
   static constexpr const char* schema_str =
       "divide.Tensor(Tensor self, Tensor other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(self, other), self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& other);
 };
 
 // divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
@@ -61,11 +51,8 @@ struct divide_Tensor_mode {
   static constexpr const char* schema_str =
       "divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& other,
-                     std::optional<std::string_view> rounding_mode) {
-    return table(dispatch_keys(self, other), self, other, rounding_mode);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& other,
+                                std::optional<std::string_view> rounding_mode);
 };
 
 // divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -76,10 +63,19 @@ struct divide__Scalar {
   static constexpr const char* schema_str =
       "divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& other);
+};
 
-  static Tensor& call(Tensor& self, const Scalar& other) {
-    return table(dispatch_keys(self), self, other);
-  }
+// divide_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)
+struct divide__Scalar_mode {
+  using schema = Tensor&(Tensor&, const Scalar&, std::optional<std::string_view>);
+  static constexpr const char* name = "divide_";
+  static constexpr const char* overload_name = "Scalar_mode";
+  static constexpr const char* schema_str =
+      "divide_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& other,
+                                 std::optional<std::string_view> rounding_mode);
 };
 
 // divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -90,10 +86,7 @@ struct divide__Tensor {
   static constexpr const char* schema_str =
       "divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(self, other), self, other);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
 };
 
 // divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)
@@ -104,11 +97,8 @@ struct divide__Tensor_mode {
   static constexpr const char* schema_str =
       "divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& other,
-                      std::optional<std::string_view> rounding_mode) {
-    return table(dispatch_keys(self, other), self, other, rounding_mode);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other,
+                                 std::optional<std::string_view> rounding_mode);
 };
 
 // divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -119,10 +109,7 @@ struct divide_out {
   static constexpr const char* schema_str =
       "divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
-    return table(dispatch_keys(self, other, out), self, other, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out);
 };
 
 // divide.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)
@@ -134,11 +121,8 @@ struct divide_out_mode {
       "divide.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& other,
-                      std::optional<std::string_view> rounding_mode, Tensor& out) {
-    return table(dispatch_keys(self, other, out), self, other, rounding_mode, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& other,
+                                 std::optional<std::string_view> rounding_mode, Tensor& out);
 };
 
 }  // namespace _ops
@@ -182,6 +166,12 @@ inline Tensor Tensor::divide(const Tensor& other,
 // divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 inline Tensor& Tensor::divide_(const Scalar& other) const {
   return _ops::divide__Scalar::call(const_cast<Tensor&>(*this), other);
+}
+
+// divide_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)
+inline Tensor& Tensor::divide_(const Scalar& other,
+                               std::optional<std::string_view> rounding_mode) const {
+  return _ops::divide__Scalar_mode::call(const_cast<Tensor&>(*this), other, rounding_mode);
 }
 
 // divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct dot {
   static constexpr const char* schema_str =
       "dot(Tensor self, Tensor tensor) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& tensor) {
-    return table(dispatch_keys(self, tensor), self, tensor);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& tensor);
 };
 
 // dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct dot_out {
   static constexpr const char* schema_str =
       "dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& tensor, Tensor& out) {
-    return table(dispatch_keys(self, tensor, out), self, tensor, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& tensor, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct dropout {
   static constexpr const char* schema_str =
       "dropout(Tensor input, float p, bool train) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& input, double p, bool train) {
-    return table(dispatch_keys(input), input, p, train);
-  }
+  OPLOOM_API static Tensor call(const Tensor& input, double p, bool train);
 };
 
 // dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct dropout_ {
   static constexpr const char* schema_str =
       "dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, double p, bool train) {
-    return table(dispatch_keys(self), self, p, train);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, double p, bool train);
 };
 
 }  // namespace _ops

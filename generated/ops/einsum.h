@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,8 @@ struct einsum {
   static constexpr const char* schema_str =
       "einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(std::string_view equation, TensorList tensors, OptionalIntArrayRef path) {
-    return table(dispatch_keys(tensors), equation, tensors, path);
-  }
+  OPLOOM_API static Tensor call(std::string_view equation, TensorList tensors,
+                                OptionalIntArrayRef path);
 };
 
 }  // namespace _ops

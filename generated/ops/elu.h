@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,11 +17,8 @@ struct elu {
   static constexpr const char* schema_str =
       "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& alpha, const Scalar& scale,
-                     const Scalar& input_scale) {
-    return table(dispatch_keys(self), self, alpha, scale, input_scale);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& alpha, const Scalar& scale,
+                                const Scalar& input_scale);
 };
 
 // elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)
@@ -33,11 +29,8 @@ struct elu_ {
   static constexpr const char* schema_str =
       "elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Scalar& alpha, const Scalar& scale,
-                      const Scalar& input_scale) {
-    return table(dispatch_keys(self), self, alpha, scale, input_scale);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& alpha, const Scalar& scale,
+                                 const Scalar& input_scale);
 };
 
 // elu.out(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1, *, Tensor(a!) out) ->
@@ -50,11 +43,8 @@ struct elu_out {
       "elu.out(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1, *, Tensor(a!) "
       "out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Scalar& alpha, const Scalar& scale,
-                      const Scalar& input_scale, Tensor& out) {
-    return table(dispatch_keys(self, out), self, alpha, scale, input_scale, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& alpha, const Scalar& scale,
+                                 const Scalar& input_scale, Tensor& out);
 };
 
 }  // namespace _ops

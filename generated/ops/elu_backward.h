@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -20,11 +19,8 @@ struct elu_backward {
       "elu_backward(Tensor grad_output, Tensor self, Scalar alpha, Scalar scale, Scalar "
       "input_scale) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& grad_output, const Tensor& self, const Scalar& alpha,
-                     const Scalar& scale, const Scalar& input_scale) {
-    return table(dispatch_keys(grad_output, self), grad_output, self, alpha, scale, input_scale);
-  }
+  OPLOOM_API static Tensor call(const Tensor& grad_output, const Tensor& self, const Scalar& alpha,
+                                const Scalar& scale, const Scalar& input_scale);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -20,12 +19,8 @@ struct embedding {
       "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool "
       "scale_grad_by_freq=False, bool sparse=False) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& weight, const Tensor& indices, int64_t padding_idx,
-                     bool scale_grad_by_freq, bool sparse) {
-    return table(dispatch_keys(weight, indices), weight, indices, padding_idx, scale_grad_by_freq,
-                 sparse);
-  }
+  OPLOOM_API static Tensor call(const Tensor& weight, const Tensor& indices, int64_t padding_idx,
+                                bool scale_grad_by_freq, bool sparse);
 };
 
 // embedding.out(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool
@@ -38,12 +33,8 @@ struct embedding_out {
       "embedding.out(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool "
       "scale_grad_by_freq=False, bool sparse=False, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& weight, const Tensor& indices, int64_t padding_idx,
-                      bool scale_grad_by_freq, bool sparse, Tensor& out) {
-    return table(dispatch_keys(weight, indices, out), weight, indices, padding_idx,
-                 scale_grad_by_freq, sparse, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& weight, const Tensor& indices, int64_t padding_idx,
+                                 bool scale_grad_by_freq, bool sparse, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -20,12 +19,8 @@ struct embedding_backward {
       "embedding_backward(Tensor grad, Tensor indices, SymInt num_weights, SymInt padding_idx, "
       "bool scale_grad_by_freq, bool sparse) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& grad, const Tensor& indices, int64_t num_weights,
-                     int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
-    return table(dispatch_keys(grad, indices), grad, indices, num_weights, padding_idx,
-                 scale_grad_by_freq, sparse);
-  }
+  OPLOOM_API static Tensor call(const Tensor& grad, const Tensor& indices, int64_t num_weights,
+                                int64_t padding_idx, bool scale_grad_by_freq, bool sparse);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -20,12 +19,8 @@ struct embedding_dense_backward {
       "embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt "
       "padding_idx, bool scale_grad_by_freq) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& grad_output, const Tensor& indices, int64_t num_weights,
-                     int64_t padding_idx, bool scale_grad_by_freq) {
-    return table(dispatch_keys(grad_output, indices), grad_output, indices, num_weights,
-                 padding_idx, scale_grad_by_freq);
-  }
+  OPLOOM_API static Tensor call(const Tensor& grad_output, const Tensor& indices,
+                                int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq);
 };
 
 // embedding_dense_backward.out(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt
@@ -38,12 +33,9 @@ struct embedding_dense_backward_out {
       "embedding_dense_backward.out(Tensor grad_output, Tensor indices, SymInt num_weights, "
       "SymInt padding_idx, bool scale_grad_by_freq, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& grad_output, const Tensor& indices, int64_t num_weights,
-                      int64_t padding_idx, bool scale_grad_by_freq, Tensor& out) {
-    return table(dispatch_keys(grad_output, indices, out), grad_output, indices, num_weights,
-                 padding_idx, scale_grad_by_freq, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& grad_output, const Tensor& indices,
+                                 int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,13 +20,10 @@ struct empty_memory_format {
       "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
       "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(IntArrayRef size, std::optional<ScalarType> dtype,
-                     std::optional<Layout> layout, std::optional<Device> device,
-                     std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
-    return table(dispatch_keys_of_device(device), size, dtype, layout, device, pin_memory,
-                 memory_format);
-  }
+  OPLOOM_API static Tensor call(IntArrayRef size, std::optional<ScalarType> dtype,
+                                std::optional<Layout> layout, std::optional<Device> device,
+                                std::optional<bool> pin_memory,
+                                std::optional<MemoryFormat> memory_format);
 };
 
 // empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
@@ -39,10 +35,8 @@ struct empty_out {
       "empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(IntArrayRef size, std::optional<MemoryFormat> memory_format, Tensor& out) {
-    return table(dispatch_keys(out), size, memory_format, out);
-  }
+  OPLOOM_API static Tensor& call(IntArrayRef size, std::optional<MemoryFormat> memory_format,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,12 +20,10 @@ struct empty_like {
       "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
       "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, std::optional<ScalarType> dtype,
-                     std::optional<Layout> layout, std::optional<Device> device,
-                     std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
-    return table(dispatch_keys(self), self, dtype, layout, device, pin_memory, memory_format);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, std::optional<ScalarType> dtype,
+                                std::optional<Layout> layout, std::optional<Device> device,
+                                std::optional<bool> pin_memory,
+                                std::optional<MemoryFormat> memory_format);
 };
 
 }  // namespace _ops

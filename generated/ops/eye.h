@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,11 +20,9 @@ struct eye {
       "eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
       "pin_memory=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(int64_t n, std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                     std::optional<Device> device, std::optional<bool> pin_memory) {
-    return table(dispatch_keys_of_device(device), n, dtype, layout, device, pin_memory);
-  }
+  OPLOOM_API static Tensor call(int64_t n, std::optional<ScalarType> dtype,
+                                std::optional<Layout> layout, std::optional<Device> device,
+                                std::optional<bool> pin_memory);
 };
 
 // eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
@@ -39,12 +36,9 @@ struct eye_m {
       "eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? "
       "device=None, bool? pin_memory=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(int64_t n, int64_t m, std::optional<ScalarType> dtype,
-                     std::optional<Layout> layout, std::optional<Device> device,
-                     std::optional<bool> pin_memory) {
-    return table(dispatch_keys_of_device(device), n, m, dtype, layout, device, pin_memory);
-  }
+  OPLOOM_API static Tensor call(int64_t n, int64_t m, std::optional<ScalarType> dtype,
+                                std::optional<Layout> layout, std::optional<Device> device,
+                                std::optional<bool> pin_memory);
 };
 
 // eye.m_out(SymInt n, SymInt m, *, Tensor(a!) out) -> Tensor(a!)
@@ -55,10 +49,7 @@ struct eye_m_out {
   static constexpr const char* schema_str =
       "eye.m_out(SymInt n, SymInt m, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(int64_t n, int64_t m, Tensor& out) {
-    return table(dispatch_keys(out), n, m, out);
-  }
+  OPLOOM_API static Tensor& call(int64_t n, int64_t m, Tensor& out);
 };
 
 // eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)
@@ -69,8 +60,7 @@ struct eye_out {
   static constexpr const char* schema_str =
       "eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(int64_t n, Tensor& out) { return table(dispatch_keys(out), n, out); }
+  OPLOOM_API static Tensor& call(int64_t n, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct fill_Scalar {
   static constexpr const char* schema_str =
       "fill.Scalar(Tensor self, Scalar value) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& value) {
-    return table(dispatch_keys(self), self, value);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& value);
 };
 
 // fill.Tensor(Tensor self, Tensor value) -> Tensor
@@ -32,10 +28,7 @@ struct fill_Tensor {
   static constexpr const char* schema_str =
       "fill.Tensor(Tensor self, Tensor value) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& value) {
-    return table(dispatch_keys(self, value), self, value);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& value);
 };
 
 // fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)
@@ -46,10 +39,7 @@ struct fill__Scalar {
   static constexpr const char* schema_str =
       "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Scalar& value) {
-    return table(dispatch_keys(self), self, value);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& value);
 };
 
 // fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)
@@ -60,10 +50,7 @@ struct fill__Tensor {
   static constexpr const char* schema_str =
       "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& value) {
-    return table(dispatch_keys(self, value), self, value);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& value);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct flatten_using_ints {
   static constexpr const char* schema_str =
       "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t start_dim, int64_t end_dim) {
-    return table(dispatch_keys(self), self, start_dim, end_dim);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t start_dim, int64_t end_dim);
 };
 
 }  // namespace _ops

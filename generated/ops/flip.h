@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct flip {
   static constexpr const char* schema_str =
       "flip(Tensor self, int[] dims) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, IntArrayRef dims) {
-    return table(dispatch_keys(self), self, dims);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, IntArrayRef dims);
 };
 
 // flip.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct flip_out {
   static constexpr const char* schema_str =
       "flip.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, IntArrayRef dims, Tensor& out) {
-    return table(dispatch_keys(self, out), self, dims, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, IntArrayRef dims, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct float_power_Scalar {
   static constexpr const char* schema_str =
       "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Scalar& self, const Tensor& exponent) {
-    return table(dispatch_keys(exponent), self, exponent);
-  }
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& exponent);
 };
 
 // float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
@@ -32,10 +28,7 @@ struct float_power_Tensor_Scalar {
   static constexpr const char* schema_str =
       "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& exponent) {
-    return table(dispatch_keys(self), self, exponent);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& exponent);
 };
 
 // float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
@@ -46,10 +39,29 @@ struct float_power_Tensor_Tensor {
   static constexpr const char* schema_str =
       "float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& exponent);
+};
 
-  static Tensor call(const Tensor& self, const Tensor& exponent) {
-    return table(dispatch_keys(self, exponent), self, exponent);
-  }
+// float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
+struct float_power__Scalar {
+  using schema = Tensor&(Tensor&, const Scalar&);
+  static constexpr const char* name = "float_power_";
+  static constexpr const char* overload_name = "Scalar";
+  static constexpr const char* schema_str =
+      "float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& exponent);
+};
+
+// float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
+struct float_power__Tensor {
+  using schema = Tensor&(Tensor&, const Tensor&);
+  static constexpr const char* name = "float_power_";
+  static constexpr const char* overload_name = "Tensor";
+  static constexpr const char* schema_str =
+      "float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& exponent);
 };
 
 // float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
@@ -60,10 +72,7 @@ struct float_power_Scalar_out {
   static constexpr const char* schema_str =
       "float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Scalar& self, const Tensor& exponent, Tensor& out) {
-    return table(dispatch_keys(exponent, out), self, exponent, out);
-  }
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& exponent, Tensor& out);
 };
 
 // float_power.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)
@@ -75,10 +84,7 @@ struct float_power_Tensor_Scalar_out {
       "float_power.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Scalar& exponent, Tensor& out) {
-    return table(dispatch_keys(self, out), self, exponent, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& exponent, Tensor& out);
 };
 
 // float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
@@ -90,10 +96,7 @@ struct float_power_Tensor_Tensor_out {
       "float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& exponent, Tensor& out) {
-    return table(dispatch_keys(self, exponent, out), self, exponent, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& exponent, Tensor& out);
 };
 
 }  // namespace _ops
@@ -117,6 +120,16 @@ inline Tensor float_power(const Tensor& self, const Tensor& exponent) {
 }
 inline Tensor Tensor::float_power(const Tensor& exponent) const {
   return _ops::float_power_Tensor_Tensor::call(*this, exponent);
+}
+
+// float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
+inline Tensor& Tensor::float_power_(const Scalar& exponent) const {
+  return _ops::float_power__Scalar::call(const_cast<Tensor&>(*this), exponent);
+}
+
+// float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
+inline Tensor& Tensor::float_power_(const Tensor& exponent) const {
+  return _ops::float_power__Tensor::call(const_cast<Tensor&>(*this), exponent);
 }
 
 // float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)

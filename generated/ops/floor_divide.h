@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct floor_divide {
   static constexpr const char* schema_str =
       "floor_divide(Tensor self, Tensor other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(self, other), self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& other);
 };
 
 // floor_divide.Scalar(Tensor self, Scalar other) -> Tensor
@@ -32,10 +28,7 @@ struct floor_divide_Scalar {
   static constexpr const char* schema_str =
       "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& other) {
-    return table(dispatch_keys(self), self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other);
 };
 
 // floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -46,10 +39,7 @@ struct floor_divide__Scalar {
   static constexpr const char* schema_str =
       "floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Scalar& other) {
-    return table(dispatch_keys(self), self, other);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& other);
 };
 
 // floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -60,10 +50,7 @@ struct floor_divide__Tensor {
   static constexpr const char* schema_str =
       "floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(self, other), self, other);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
 };
 
 // floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -74,10 +61,7 @@ struct floor_divide_out {
   static constexpr const char* schema_str =
       "floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
-    return table(dispatch_keys(self, other, out), self, other, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,12 +17,8 @@ struct fmax_jvp {
   static constexpr const char* schema_str =
       "fmax_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
-                     const Tensor& other) {
-    return table(dispatch_keys(self_tangent, other_tangent, self, other), self_tangent,
-                 other_tangent, self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self_tangent, const Tensor& other_tangent,
+                                const Tensor& self, const Tensor& other);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,13 +20,9 @@ struct full {
       "full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
       "Device? device=None, bool? pin_memory=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(IntArrayRef size, const Scalar& fill_value, std::optional<ScalarType> dtype,
-                     std::optional<Layout> layout, std::optional<Device> device,
-                     std::optional<bool> pin_memory) {
-    return table(dispatch_keys_of_device(device), size, fill_value, dtype, layout, device,
-                 pin_memory);
-  }
+  OPLOOM_API static Tensor call(IntArrayRef size, const Scalar& fill_value,
+                                std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                                std::optional<Device> device, std::optional<bool> pin_memory);
 };
 
 // full.out(SymInt[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!)
@@ -38,10 +33,7 @@ struct full_out {
   static constexpr const char* schema_str =
       "full.out(SymInt[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(IntArrayRef size, const Scalar& fill_value, Tensor& out) {
-    return table(dispatch_keys(out), size, fill_value, out);
-  }
+  OPLOOM_API static Tensor& call(IntArrayRef size, const Scalar& fill_value, Tensor& out);
 };
 
 }  // namespace _ops

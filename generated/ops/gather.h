@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,8 @@ struct gather {
   static constexpr const char* schema_str =
       "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad) {
-    return table(dispatch_keys(self, index), self, dim, index, sparse_grad);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, const Tensor& index,
+                                bool sparse_grad);
 };
 
 // gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) ->
@@ -34,11 +31,8 @@ struct gather_out {
       "gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) "
       "-> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad,
-                      Tensor& out) {
-    return table(dispatch_keys(self, index, out), self, dim, index, sparse_grad, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index,
+                                 bool sparse_grad, Tensor& out);
 };
 
 }  // namespace _ops

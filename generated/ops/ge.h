@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct ge_Scalar {
   static constexpr const char* schema_str =
       "ge.Scalar(Tensor self, Scalar other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& other) {
-    return table(dispatch_keys(self), self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other);
 };
 
 // ge.Tensor(Tensor self, Tensor other) -> Tensor
@@ -32,10 +28,7 @@ struct ge_Tensor {
   static constexpr const char* schema_str =
       "ge.Tensor(Tensor self, Tensor other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(self, other), self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& other);
 };
 
 // ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -46,10 +39,7 @@ struct ge__Scalar {
   static constexpr const char* schema_str =
       "ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Scalar& other) {
-    return table(dispatch_keys(self), self, other);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& other);
 };
 
 // ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -60,10 +50,7 @@ struct ge__Tensor {
   static constexpr const char* schema_str =
       "ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(self, other), self, other);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
 };
 
 // ge.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
@@ -74,10 +61,7 @@ struct ge_Scalar_out {
   static constexpr const char* schema_str =
       "ge.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out) {
-    return table(dispatch_keys(self, out), self, other, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out);
 };
 
 // ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -88,10 +72,7 @@ struct ge_Tensor_out {
   static constexpr const char* schema_str =
       "ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
-    return table(dispatch_keys(self, other, out), self, other, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct gelu {
   static constexpr const char* schema_str =
       "gelu(Tensor self, *, str approximate='none') -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, std::string_view approximate) {
-    return table(dispatch_keys(self), self, approximate);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, std::string_view approximate);
 };
 
 // gelu_(Tensor(a!) self, *, str approximate='none') -> Tensor(a!)
@@ -32,10 +28,7 @@ struct gelu_ {
   static constexpr const char* schema_str =
       "gelu_(Tensor(a!) self, *, str approximate='none') -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, std::string_view approximate) {
-    return table(dispatch_keys(self), self, approximate);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, std::string_view approximate);
 };
 
 // gelu.out(Tensor self, *, str approximate='none', Tensor(a!) out) -> Tensor(a!)
@@ -46,10 +39,7 @@ struct gelu_out {
   static constexpr const char* schema_str =
       "gelu.out(Tensor self, *, str approximate='none', Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, std::string_view approximate, Tensor& out) {
-    return table(dispatch_keys(self, out), self, approximate, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, std::string_view approximate, Tensor& out);
 };
 
 }  // namespace _ops

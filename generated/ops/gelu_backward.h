@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,8 @@ struct gelu_backward {
   static constexpr const char* schema_str =
       "gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& grad_output, const Tensor& self, std::string_view approximate) {
-    return table(dispatch_keys(grad_output, self), grad_output, self, approximate);
-  }
+  OPLOOM_API static Tensor call(const Tensor& grad_output, const Tensor& self,
+                                std::string_view approximate);
 };
 
 // gelu_backward.grad_input(Tensor grad_output, Tensor self, *, str approximate='none', Tensor(a!)
@@ -34,11 +31,8 @@ struct gelu_backward_grad_input {
       "gelu_backward.grad_input(Tensor grad_output, Tensor self, *, str approximate='none', "
       "Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& grad_output, const Tensor& self, std::string_view approximate,
-                      Tensor& out) {
-    return table(dispatch_keys(grad_output, self, out), grad_output, self, approximate, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& grad_output, const Tensor& self,
+                                 std::string_view approximate, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct hardshrink {
   static constexpr const char* schema_str =
       "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& lambd) {
-    return table(dispatch_keys(self), self, lambd);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& lambd);
 };
 
 // hardshrink_(Tensor(a!) self, Scalar lambd=0.5) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct hardshrink_ {
   static constexpr const char* schema_str =
       "hardshrink_(Tensor(a!) self, Scalar lambd=0.5) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Scalar& lambd) {
-    return table(dispatch_keys(self), self, lambd);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& lambd);
 };
 
 // hardshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)
@@ -46,10 +39,7 @@ struct hardshrink_out {
   static constexpr const char* schema_str =
       "hardshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Scalar& lambd, Tensor& out) {
-    return table(dispatch_keys(self, out), self, lambd, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& lambd, Tensor& out);
 };
 
 }  // namespace _ops

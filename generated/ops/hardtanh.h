@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct hardtanh {
   static constexpr const char* schema_str =
       "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
-    return table(dispatch_keys(self), self, min_val, max_val);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& min_val, const Scalar& max_val);
 };
 
 // hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct hardtanh_ {
   static constexpr const char* schema_str =
       "hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Scalar& min_val, const Scalar& max_val) {
-    return table(dispatch_keys(self), self, min_val, max_val);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& min_val, const Scalar& max_val);
 };
 
 // hardtanh.out(Tensor self, Scalar min_val=-1, Scalar max_val=1, *, Tensor(a!) out) -> Tensor(a!)
@@ -47,11 +40,8 @@ struct hardtanh_out {
       "hardtanh.out(Tensor self, Scalar min_val=-1, Scalar max_val=1, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Scalar& min_val, const Scalar& max_val,
-                      Tensor& out) {
-    return table(dispatch_keys(self, out), self, min_val, max_val, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& min_val, const Scalar& max_val,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -19,11 +18,8 @@ struct hardtanh_backward {
       "hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> "
       "Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& grad_output, const Tensor& self, const Scalar& min_val,
-                     const Scalar& max_val) {
-    return table(dispatch_keys(grad_output, self), grad_output, self, min_val, max_val);
-  }
+  OPLOOM_API static Tensor call(const Tensor& grad_output, const Tensor& self,
+                                const Scalar& min_val, const Scalar& max_val);
 };
 
 }  // namespace _ops

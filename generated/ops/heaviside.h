@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct heaviside {
   static constexpr const char* schema_str =
       "heaviside(Tensor self, Tensor values) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& values) {
-    return table(dispatch_keys(self, values), self, values);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& values);
 };
 
 // heaviside_(Tensor(a!) self, Tensor values) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct heaviside_ {
   static constexpr const char* schema_str =
       "heaviside_(Tensor(a!) self, Tensor values) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& values) {
-    return table(dispatch_keys(self, values), self, values);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& values);
 };
 
 // heaviside.out(Tensor self, Tensor values, *, Tensor(a!) out) -> Tensor(a!)
@@ -46,10 +39,7 @@ struct heaviside_out {
   static constexpr const char* schema_str =
       "heaviside.out(Tensor self, Tensor values, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& values, Tensor& out) {
-    return table(dispatch_keys(self, values, out), self, values, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& values, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,11 +17,8 @@ struct heaviside_jvp {
   static constexpr const char* schema_str =
       "heaviside_jvp(Tensor self_tangent, Tensor values_tangent, Tensor self) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self_tangent, const Tensor& values_tangent, const Tensor& self) {
-    return table(dispatch_keys(self_tangent, values_tangent, self), self_tangent, values_tangent,
-                 self);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self_tangent, const Tensor& values_tangent,
+                                const Tensor& self);
 };
 
 }  // namespace _ops

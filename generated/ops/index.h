@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct index_Tensor {
   static constexpr const char* schema_str =
       "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, OptionalTensorList indices) {
-    return table(dispatch_keys(self, indices), self, indices);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, OptionalTensorList indices);
 };
 
 // index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct index_Tensor_out {
   static constexpr const char* schema_str =
       "index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, OptionalTensorList indices, Tensor& out) {
-    return table(dispatch_keys(self, indices, out), self, indices, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, OptionalTensorList indices, Tensor& out);
 };
 
 }  // namespace _ops

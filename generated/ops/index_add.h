@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,11 +17,8 @@ struct index_add {
   static constexpr const char* schema_str =
       "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
-                     const Scalar& alpha) {
-    return table(dispatch_keys(self, index, source), self, dim, index, source, alpha);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, const Tensor& index,
+                                const Tensor& source, const Scalar& alpha);
 };
 
 // index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) ->
@@ -35,11 +31,8 @@ struct index_add_ {
       "index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
-                      const Scalar& alpha) {
-    return table(dispatch_keys(self, index, source), self, dim, index, source, alpha);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, int64_t dim, const Tensor& index,
+                                 const Tensor& source, const Scalar& alpha);
 };
 
 // index_add.out(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1, Tensor(a!)
@@ -53,11 +46,8 @@ struct index_add_out {
       "index_add.out(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1, "
       "Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
-                      const Scalar& alpha, Tensor& out) {
-    return table(dispatch_keys(self, index, source, out), self, dim, index, source, alpha, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index,
+                                 const Tensor& source, const Scalar& alpha, Tensor& out);
 };
 
 }  // namespace _ops

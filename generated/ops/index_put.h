@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,11 +17,8 @@ struct index_put {
   static constexpr const char* schema_str =
       "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, OptionalTensorList indices, const Tensor& values,
-                     bool accumulate) {
-    return table(dispatch_keys(self, indices, values), self, indices, values, accumulate);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, OptionalTensorList indices,
+                                const Tensor& values, bool accumulate);
 };
 
 // index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) ->
@@ -35,11 +31,8 @@ struct index_put_ {
       "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, OptionalTensorList indices, const Tensor& values,
-                      bool accumulate) {
-    return table(dispatch_keys(self, indices, values), self, indices, values, accumulate);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, OptionalTensorList indices, const Tensor& values,
+                                 bool accumulate);
 };
 
 }  // namespace _ops

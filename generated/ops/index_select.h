@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct index_select {
   static constexpr const char* schema_str =
       "index_select(Tensor self, int dim, Tensor index) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim, const Tensor& index) {
-    return table(dispatch_keys(self, index), self, dim, index);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, const Tensor& index);
 };
 
 // index_select.out(Tensor self, int dim, Tensor index, *, Tensor(a!) out) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct index_select_out {
   static constexpr const char* schema_str =
       "index_select.out(Tensor self, int dim, Tensor index, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index, Tensor& out) {
-    return table(dispatch_keys(self, index, out), self, dim, index, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -20,11 +19,8 @@ struct isclose {
       "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool "
       "equal_nan=False) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& other, double rtol, double atol,
-                     bool equal_nan) {
-    return table(dispatch_keys(self, other), self, other, rtol, atol, equal_nan);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& other, double rtol, double atol,
+                                bool equal_nan);
 };
 
 }  // namespace _ops

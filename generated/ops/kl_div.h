@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,8 @@ struct kl_div {
   static constexpr const char* schema_str =
       "kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {
-    return table(dispatch_keys(self, target), self, target, reduction, log_target);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& target, int64_t reduction,
+                                bool log_target);
 };
 
 }  // namespace _ops

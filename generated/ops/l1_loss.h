@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct l1_loss {
   static constexpr const char* schema_str =
       "l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& target, int64_t reduction) {
-    return table(dispatch_keys(self, target), self, target, reduction);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& target, int64_t reduction);
 };
 
 }  // namespace _ops

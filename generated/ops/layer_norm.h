@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,13 +20,9 @@ struct layer_norm {
       "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? "
       "bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& input, IntArrayRef normalized_shape,
-                     const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
-                     double eps, bool cudnn_enable) {
-    return table(dispatch_keys(input, weight, bias), input, normalized_shape, weight, bias, eps,
-                 cudnn_enable);
-  }
+  OPLOOM_API static Tensor call(const Tensor& input, IntArrayRef normalized_shape,
+                                const std::optional<Tensor>& weight,
+                                const std::optional<Tensor>& bias, double eps, bool cudnn_enable);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct leaky_relu {
   static constexpr const char* schema_str =
       "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& negative_slope) {
-    return table(dispatch_keys(self), self, negative_slope);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& negative_slope);
 };
 
 // leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct leaky_relu_ {
   static constexpr const char* schema_str =
       "leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Scalar& negative_slope) {
-    return table(dispatch_keys(self), self, negative_slope);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& negative_slope);
 };
 
 // leaky_relu.out(Tensor self, Scalar negative_slope=0.01, *, Tensor(a!) out) -> Tensor(a!)
@@ -46,10 +39,7 @@ struct leaky_relu_out {
   static constexpr const char* schema_str =
       "leaky_relu.out(Tensor self, Scalar negative_slope=0.01, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Scalar& negative_slope, Tensor& out) {
-    return table(dispatch_keys(self, out), self, negative_slope, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& negative_slope, Tensor& out);
 };
 
 }  // namespace _ops

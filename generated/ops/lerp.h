@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct lerp_Scalar {
   static constexpr const char* schema_str =
       "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& end, const Scalar& weight) {
-    return table(dispatch_keys(self, end), self, end, weight);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& end, const Scalar& weight);
 };
 
 // lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor
@@ -32,10 +28,7 @@ struct lerp_Tensor {
   static constexpr const char* schema_str =
       "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& end, const Tensor& weight) {
-    return table(dispatch_keys(self, end, weight), self, end, weight);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& end, const Tensor& weight);
 };
 
 // lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)
@@ -46,10 +39,7 @@ struct lerp__Scalar {
   static constexpr const char* schema_str =
       "lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& end, const Scalar& weight) {
-    return table(dispatch_keys(self, end), self, end, weight);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& end, const Scalar& weight);
 };
 
 // lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)
@@ -60,10 +50,7 @@ struct lerp__Tensor {
   static constexpr const char* schema_str =
       "lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& end, const Tensor& weight) {
-    return table(dispatch_keys(self, end, weight), self, end, weight);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& end, const Tensor& weight);
 };
 
 // lerp.Scalar_out(Tensor self, Tensor end, Scalar weight, *, Tensor(a!) out) -> Tensor(a!)
@@ -74,10 +61,8 @@ struct lerp_Scalar_out {
   static constexpr const char* schema_str =
       "lerp.Scalar_out(Tensor self, Tensor end, Scalar weight, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& end, const Scalar& weight, Tensor& out) {
-    return table(dispatch_keys(self, end, out), self, end, weight, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& end, const Scalar& weight,
+                                 Tensor& out);
 };
 
 // lerp.Tensor_out(Tensor self, Tensor end, Tensor weight, *, Tensor(a!) out) -> Tensor(a!)
@@ -88,10 +73,8 @@ struct lerp_Tensor_out {
   static constexpr const char* schema_str =
       "lerp.Tensor_out(Tensor self, Tensor end, Tensor weight, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& end, const Tensor& weight, Tensor& out) {
-    return table(dispatch_keys(self, end, weight, out), self, end, weight, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& end, const Tensor& weight,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,8 @@ struct linear {
   static constexpr const char* schema_str =
       "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
-    return table(dispatch_keys(input, weight, bias), input, weight, bias);
-  }
+  OPLOOM_API static Tensor call(const Tensor& input, const Tensor& weight,
+                                const std::optional<Tensor>& bias);
 };
 
 // linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)
@@ -33,11 +30,8 @@ struct linear_out {
       "linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
-                      Tensor& out) {
-    return table(dispatch_keys(input, weight, bias, out), input, weight, bias, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& input, const Tensor& weight,
+                                 const std::optional<Tensor>& bias, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,13 +20,9 @@ struct linspace {
       "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? "
       "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Scalar& start, const Scalar& end, int64_t steps,
-                     std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                     std::optional<Device> device, std::optional<bool> pin_memory) {
-    return table(dispatch_keys_of_device(device), start, end, steps, dtype, layout, device,
-                 pin_memory);
-  }
+  OPLOOM_API static Tensor call(const Scalar& start, const Scalar& end, int64_t steps,
+                                std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                                std::optional<Device> device, std::optional<bool> pin_memory);
 };
 
 // linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)
@@ -38,10 +33,8 @@ struct linspace_out {
   static constexpr const char* schema_str =
       "linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Scalar& start, const Scalar& end, int64_t steps, Tensor& out) {
-    return table(dispatch_keys(out), start, end, steps, out);
-  }
+  OPLOOM_API static Tensor& call(const Scalar& start, const Scalar& end, int64_t steps,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

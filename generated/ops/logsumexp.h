@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct logsumexp {
   static constexpr const char* schema_str =
       "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, IntArrayRef dim, bool keepdim) {
-    return table(dispatch_keys(self), self, dim, keepdim);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, IntArrayRef dim, bool keepdim);
 };
 
 // logsumexp.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -33,10 +29,7 @@ struct logsumexp_out {
       "logsumexp.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out) {
-    return table(dispatch_keys(self, out), self, dim, keepdim, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out);
 };
 
 }  // namespace _ops

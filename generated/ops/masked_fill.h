@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct masked_fill_Scalar {
   static constexpr const char* schema_str =
       "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& mask, const Scalar& value) {
-    return table(dispatch_keys(self, mask), self, mask, value);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& mask, const Scalar& value);
 };
 
 // masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor
@@ -32,10 +28,7 @@ struct masked_fill_Tensor {
   static constexpr const char* schema_str =
       "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& mask, const Tensor& value) {
-    return table(dispatch_keys(self, mask, value), self, mask, value);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& mask, const Tensor& value);
 };
 
 // masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)
@@ -46,10 +39,7 @@ struct masked_fill__Scalar {
   static constexpr const char* schema_str =
       "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& mask, const Scalar& value) {
-    return table(dispatch_keys(self, mask), self, mask, value);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& mask, const Scalar& value);
 };
 
 // masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)
@@ -60,10 +50,7 @@ struct masked_fill__Tensor {
   static constexpr const char* schema_str =
       "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& mask, const Tensor& value) {
-    return table(dispatch_keys(self, mask, value), self, mask, value);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& mask, const Tensor& value);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct masked_select {
   static constexpr const char* schema_str =
       "masked_select(Tensor self, Tensor mask) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& mask) {
-    return table(dispatch_keys(self, mask), self, mask);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& mask);
 };
 
 // masked_select.out(Tensor self, Tensor mask, *, Tensor(a!) out) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct masked_select_out {
   static constexpr const char* schema_str =
       "masked_select.out(Tensor self, Tensor mask, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& mask, Tensor& out) {
-    return table(dispatch_keys(self, mask, out), self, mask, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& mask, Tensor& out);
 };
 
 }  // namespace _ops

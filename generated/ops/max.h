@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,8 +17,7 @@ struct max {
   static constexpr const char* schema_str =
       "max(Tensor self) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self) { return table(dispatch_keys(self), self); }
+  OPLOOM_API static Tensor call(const Tensor& self);
 };
 
 // max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -30,10 +28,7 @@ struct max_dim {
   static constexpr const char* schema_str =
       "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::tuple<Tensor, Tensor> call(const Tensor& self, int64_t dim, bool keepdim) {
-    return table(dispatch_keys(self), self, dim, keepdim);
-  }
+  OPLOOM_API static std::tuple<Tensor, Tensor> call(const Tensor& self, int64_t dim, bool keepdim);
 };
 
 // max.other(Tensor self, Tensor other) -> Tensor
@@ -44,10 +39,7 @@ struct max_other {
   static constexpr const char* schema_str =
       "max.other(Tensor self, Tensor other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(self, other), self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& other);
 };
 
 // max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices)
@@ -60,11 +52,8 @@ struct max_dim_max {
       "max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) "
       "indices) -> (Tensor(a!) values, Tensor(b!) indices)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::tuple<Tensor&, Tensor&> call(const Tensor& self, int64_t dim, bool keepdim,
-                                           Tensor& values, Tensor& indices) {
-    return table(dispatch_keys(self, values, indices), self, dim, keepdim, values, indices);
-  }
+  OPLOOM_API static std::tuple<Tensor&, Tensor&> call(const Tensor& self, int64_t dim, bool keepdim,
+                                                      Tensor& values, Tensor& indices);
 };
 
 // max.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -75,10 +64,7 @@ struct max_out {
   static constexpr const char* schema_str =
       "max.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
-    return table(dispatch_keys(self, other, out), self, other, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out);
 };
 
 // max.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -89,10 +75,7 @@ struct max_unary_out {
   static constexpr const char* schema_str =
       "max.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, Tensor& out) {
-    return table(dispatch_keys(self, out), self, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct mean {
   static constexpr const char* schema_str =
       "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, std::optional<ScalarType> dtype) {
-    return table(dispatch_keys(self), self, dtype);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, std::optional<ScalarType> dtype);
 };
 
 // mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
@@ -33,11 +29,8 @@ struct mean_dim {
       "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> "
       "Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
-                     std::optional<ScalarType> dtype) {
-    return table(dispatch_keys(self), self, dim, keepdim, dtype);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                                std::optional<ScalarType> dtype);
 };
 
 // mean.dtype_out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)
@@ -48,10 +41,7 @@ struct mean_dtype_out {
   static constexpr const char* schema_str =
       "mean.dtype_out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, std::optional<ScalarType> dtype, Tensor& out) {
-    return table(dispatch_keys(self, out), self, dtype, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, std::optional<ScalarType> dtype, Tensor& out);
 };
 
 // mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out)
@@ -65,11 +55,8 @@ struct mean_out {
       "mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, "
       "Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
-                      std::optional<ScalarType> dtype, Tensor& out) {
-    return table(dispatch_keys(self, out), self, dim, keepdim, dtype, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                                 std::optional<ScalarType> dtype, Tensor& out);
 };
 
 }  // namespace _ops

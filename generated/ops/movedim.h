@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct movedim_int {
   static constexpr const char* schema_str =
       "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t source, int64_t destination) {
-    return table(dispatch_keys(self), self, source, destination);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t source, int64_t destination);
 };
 
 // movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)
@@ -32,10 +28,7 @@ struct movedim_intlist {
   static constexpr const char* schema_str =
       "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
-    return table(dispatch_keys(self), self, source, destination);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, IntArrayRef source, IntArrayRef destination);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,11 +17,8 @@ struct mse_loss_backward {
   static constexpr const char* schema_str =
       "mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& grad_output, const Tensor& self, const Tensor& target,
-                     int64_t reduction) {
-    return table(dispatch_keys(grad_output, self, target), grad_output, self, target, reduction);
-  }
+  OPLOOM_API static Tensor call(const Tensor& grad_output, const Tensor& self, const Tensor& target,
+                                int64_t reduction);
 };
 
 // mse_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, *,
@@ -35,12 +31,8 @@ struct mse_loss_backward_grad_input {
       "mse_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int "
       "reduction, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& grad_output, const Tensor& self, const Tensor& target,
-                      int64_t reduction, Tensor& out) {
-    return table(dispatch_keys(grad_output, self, target, out), grad_output, self, target,
-                 reduction, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& grad_output, const Tensor& self,
+                                 const Tensor& target, int64_t reduction, Tensor& out);
 };
 
 }  // namespace _ops

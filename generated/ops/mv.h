@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct mv {
   static constexpr const char* schema_str =
       "mv(Tensor self, Tensor vec) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& vec) {
-    return table(dispatch_keys(self, vec), self, vec);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& vec);
 };
 
 // mv.out(Tensor self, Tensor vec, *, Tensor(a!) out) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct mv_out {
   static constexpr const char* schema_str =
       "mv.out(Tensor self, Tensor vec, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& vec, Tensor& out) {
-    return table(dispatch_keys(self, vec, out), self, vec, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& vec, Tensor& out);
 };
 
 }  // namespace _ops

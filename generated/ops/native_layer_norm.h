@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -22,12 +21,11 @@ struct native_layer_norm {
       "native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
       "float eps) -> (Tensor, Tensor, Tensor)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::tuple<Tensor, Tensor, Tensor> call(const Tensor& input, IntArrayRef normalized_shape,
-                                                 const std::optional<Tensor>& weight,
-                                                 const std::optional<Tensor>& bias, double eps) {
-    return table(dispatch_keys(input, weight, bias), input, normalized_shape, weight, bias, eps);
-  }
+  OPLOOM_API static std::tuple<Tensor, Tensor, Tensor> call(const Tensor& input,
+                                                            IntArrayRef normalized_shape,
+                                                            const std::optional<Tensor>& weight,
+                                                            const std::optional<Tensor>& bias,
+                                                            double eps);
 };
 
 // native_layer_norm.out(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias,
@@ -45,15 +43,12 @@ struct native_layer_norm_out {
       "bias, float eps, *, Tensor(a!) out0, Tensor(b!) out1, Tensor(c!) out2) -> (Tensor(a!), "
       "Tensor(b!), Tensor(c!))";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::tuple<Tensor&, Tensor&, Tensor&> call(const Tensor& input,
-                                                    IntArrayRef normalized_shape,
-                                                    const std::optional<Tensor>& weight,
-                                                    const std::optional<Tensor>& bias, double eps,
-                                                    Tensor& out0, Tensor& out1, Tensor& out2) {
-    return table(dispatch_keys(input, weight, bias, out0, out1, out2), input, normalized_shape,
-                 weight, bias, eps, out0, out1, out2);
-  }
+  OPLOOM_API static std::tuple<Tensor&, Tensor&, Tensor&> call(const Tensor& input,
+                                                               IntArrayRef normalized_shape,
+                                                               const std::optional<Tensor>& weight,
+                                                               const std::optional<Tensor>& bias,
+                                                               double eps, Tensor& out0,
+                                                               Tensor& out1, Tensor& out2);
 };
 
 }  // namespace _ops

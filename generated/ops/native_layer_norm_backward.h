@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -25,16 +24,13 @@ struct native_layer_norm_backward {
       "Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, "
       "Tensor, Tensor)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::tuple<Tensor, Tensor, Tensor> call(const Tensor& grad_out, const Tensor& input,
-                                                 IntArrayRef normalized_shape, const Tensor& mean,
-                                                 const Tensor& rstd,
-                                                 const std::optional<Tensor>& weight,
-                                                 const std::optional<Tensor>& bias,
-                                                 std::array<bool, 3> output_mask) {
-    return table(dispatch_keys(grad_out, input, mean, rstd, weight, bias), grad_out, input,
-                 normalized_shape, mean, rstd, weight, bias, output_mask);
-  }
+  OPLOOM_API static std::tuple<Tensor, Tensor, Tensor> call(const Tensor& grad_out,
+                                                            const Tensor& input,
+                                                            IntArrayRef normalized_shape,
+                                                            const Tensor& mean, const Tensor& rstd,
+                                                            const std::optional<Tensor>& weight,
+                                                            const std::optional<Tensor>& bias,
+                                                            std::array<bool, 3> output_mask);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,12 +20,9 @@ struct new_empty_strided {
       "new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, "
       "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, IntArrayRef size, IntArrayRef stride,
-                     std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                     std::optional<Device> device, std::optional<bool> pin_memory) {
-    return table(dispatch_keys(self), self, size, stride, dtype, layout, device, pin_memory);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, IntArrayRef size, IntArrayRef stride,
+                                std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                                std::optional<Device> device, std::optional<bool> pin_memory);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,13 +20,9 @@ struct nll_loss2d_forward {
       "nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
       "ignore_index) -> (Tensor output, Tensor total_weight)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::tuple<Tensor, Tensor> call(const Tensor& self, const Tensor& target,
-                                         const std::optional<Tensor>& weight, int64_t reduction,
-                                         int64_t ignore_index) {
-    return table(dispatch_keys(self, target, weight), self, target, weight, reduction,
-                 ignore_index);
-  }
+  OPLOOM_API static std::tuple<Tensor, Tensor> call(const Tensor& self, const Tensor& target,
+                                                    const std::optional<Tensor>& weight,
+                                                    int64_t reduction, int64_t ignore_index);
 };
 
 // nll_loss2d_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt
@@ -44,14 +39,10 @@ struct nll_loss2d_forward_output {
       "SymInt ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) -> (Tensor(a!) "
       "output, Tensor(b!) total_weight)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::tuple<Tensor&, Tensor&> call(const Tensor& self, const Tensor& target,
-                                           const std::optional<Tensor>& weight, int64_t reduction,
-                                           int64_t ignore_index, Tensor& output,
-                                           Tensor& total_weight) {
-    return table(dispatch_keys(self, target, weight, output, total_weight), self, target, weight,
-                 reduction, ignore_index, output, total_weight);
-  }
+  OPLOOM_API static std::tuple<Tensor&, Tensor&> call(const Tensor& self, const Tensor& target,
+                                                      const std::optional<Tensor>& weight,
+                                                      int64_t reduction, int64_t ignore_index,
+                                                      Tensor& output, Tensor& total_weight);
 };
 
 }  // namespace _ops

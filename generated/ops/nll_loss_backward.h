@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,13 +20,9 @@ struct nll_loss_backward {
       "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int "
       "reduction, SymInt ignore_index, Tensor total_weight) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& grad_output, const Tensor& self, const Tensor& target,
-                     const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index,
-                     const Tensor& total_weight) {
-    return table(dispatch_keys(grad_output, self, target, weight, total_weight), grad_output, self,
-                 target, weight, reduction, ignore_index, total_weight);
-  }
+  OPLOOM_API static Tensor call(const Tensor& grad_output, const Tensor& self, const Tensor& target,
+                                const std::optional<Tensor>& weight, int64_t reduction,
+                                int64_t ignore_index, const Tensor& total_weight);
 };
 
 // nll_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int
@@ -42,13 +37,10 @@ struct nll_loss_backward_grad_input {
       "weight, int reduction, SymInt ignore_index, Tensor total_weight, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& grad_output, const Tensor& self, const Tensor& target,
-                      const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index,
-                      const Tensor& total_weight, Tensor& out) {
-    return table(dispatch_keys(grad_output, self, target, weight, total_weight, out), grad_output,
-                 self, target, weight, reduction, ignore_index, total_weight, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& grad_output, const Tensor& self,
+                                 const Tensor& target, const std::optional<Tensor>& weight,
+                                 int64_t reduction, int64_t ignore_index,
+                                 const Tensor& total_weight, Tensor& out);
 };
 
 }  // namespace _ops

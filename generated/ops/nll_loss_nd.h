@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,12 +20,9 @@ struct nll_loss_nd {
       "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt "
       "ignore_index=-100) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
-                     int64_t reduction, int64_t ignore_index) {
-    return table(dispatch_keys(self, target, weight), self, target, weight, reduction,
-                 ignore_index);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& target,
+                                const std::optional<Tensor>& weight, int64_t reduction,
+                                int64_t ignore_index);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct norm_Scalar {
   static constexpr const char* schema_str =
       "norm.Scalar(Tensor self, Scalar p=2) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& p) {
-    return table(dispatch_keys(self), self, p);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& p);
 };
 
 // norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor
@@ -32,11 +28,8 @@ struct norm_ScalarOpt_dim {
   static constexpr const char* schema_str =
       "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
-                     bool keepdim) {
-    return table(dispatch_keys(self), self, p, dim, keepdim);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
+                                bool keepdim);
 };
 
 // norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype)
@@ -49,11 +42,8 @@ struct norm_ScalarOpt_dim_dtype {
       "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType "
       "dtype) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
-                     bool keepdim, ScalarType dtype) {
-    return table(dispatch_keys(self), self, p, dim, keepdim, dtype);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
+                                bool keepdim, ScalarType dtype);
 };
 
 // norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor
@@ -64,10 +54,8 @@ struct norm_ScalarOpt_dtype {
   static constexpr const char* schema_str =
       "norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const std::optional<Scalar>& p, ScalarType dtype) {
-    return table(dispatch_keys(self), self, p, dtype);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const std::optional<Scalar>& p,
+                                ScalarType dtype);
 };
 
 // norm.ScalarOpt_dtype_out(Tensor self, Scalar? p, *, ScalarType dtype, Tensor(a!) out) ->
@@ -80,11 +68,8 @@ struct norm_ScalarOpt_dtype_out {
       "norm.ScalarOpt_dtype_out(Tensor self, Scalar? p, *, ScalarType dtype, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const std::optional<Scalar>& p, ScalarType dtype,
-                      Tensor& out) {
-    return table(dispatch_keys(self, out), self, p, dtype, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const std::optional<Scalar>& p,
+                                 ScalarType dtype, Tensor& out);
 };
 
 // norm.Scalar_out(Tensor self, Scalar p=2, *, Tensor(a!) out) -> Tensor(a!)
@@ -95,10 +80,7 @@ struct norm_Scalar_out {
   static constexpr const char* schema_str =
       "norm.Scalar_out(Tensor self, Scalar p=2, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Scalar& p, Tensor& out) {
-    return table(dispatch_keys(self, out), self, p, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& p, Tensor& out);
 };
 
 // norm.dtype_out(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype, Tensor(a!)
@@ -112,11 +94,8 @@ struct norm_dtype_out {
       "norm.dtype_out(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype, "
       "Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
-                      bool keepdim, ScalarType dtype, Tensor& out) {
-    return table(dispatch_keys(self, out), self, p, dim, keepdim, dtype, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const std::optional<Scalar>& p,
+                                 IntArrayRef dim, bool keepdim, ScalarType dtype, Tensor& out);
 };
 
 // norm.out(Tensor self, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -128,11 +107,8 @@ struct norm_out {
       "norm.out(Tensor self, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
-                      bool keepdim, Tensor& out) {
-    return table(dispatch_keys(self, out), self, p, dim, keepdim, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const std::optional<Scalar>& p,
+                                 IntArrayRef dim, bool keepdim, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -19,10 +18,8 @@ struct normal_ {
       "normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, double mean, double std, std::optional<Generator> generator) {
-    return table(dispatch_keys(self), self, mean, std, generator);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, double mean, double std,
+                                 std::optional<Generator> generator);
 };
 
 }  // namespace _ops

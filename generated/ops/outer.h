@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct outer {
   static constexpr const char* schema_str =
       "outer(Tensor self, Tensor vec2) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& vec2) {
-    return table(dispatch_keys(self, vec2), self, vec2);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& vec2);
 };
 
 // outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct outer_out {
   static constexpr const char* schema_str =
       "outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& vec2, Tensor& out) {
-    return table(dispatch_keys(self, vec2, out), self, vec2, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& vec2, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct permute {
   static constexpr const char* schema_str =
       "permute(Tensor(a) self, int[] dims) -> Tensor(a)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, IntArrayRef dims) {
-    return table(dispatch_keys(self), self, dims);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, IntArrayRef dims);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,8 +17,7 @@ struct polygamma {
   static constexpr const char* schema_str =
       "polygamma(int n, Tensor self) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(int64_t n, const Tensor& self) { return table(dispatch_keys(self), n, self); }
+  OPLOOM_API static Tensor call(int64_t n, const Tensor& self);
 };
 
 // polygamma_(Tensor(a!) self, int n) -> Tensor(a!)
@@ -30,8 +28,7 @@ struct polygamma_ {
   static constexpr const char* schema_str =
       "polygamma_(Tensor(a!) self, int n) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, int64_t n) { return table(dispatch_keys(self), self, n); }
+  OPLOOM_API static Tensor& call(Tensor& self, int64_t n);
 };
 
 // polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -42,10 +39,7 @@ struct polygamma_out {
   static constexpr const char* schema_str =
       "polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(int64_t n, const Tensor& self, Tensor& out) {
-    return table(dispatch_keys(self, out), n, self, out);
-  }
+  OPLOOM_API static Tensor& call(int64_t n, const Tensor& self, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct pow_Scalar {
   static constexpr const char* schema_str =
       "pow.Scalar(Scalar self, Tensor exponent) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Scalar& self, const Tensor& exponent) {
-    return table(dispatch_keys(exponent), self, exponent);
-  }
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& exponent);
 };
 
 // pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
@@ -32,10 +28,7 @@ struct pow_Tensor_Scalar {
   static constexpr const char* schema_str =
       "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& exponent) {
-    return table(dispatch_keys(self), self, exponent);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& exponent);
 };
 
 // pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
@@ -46,10 +39,7 @@ struct pow_Tensor_Tensor {
   static constexpr const char* schema_str =
       "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& exponent) {
-    return table(dispatch_keys(self, exponent), self, exponent);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& exponent);
 };
 
 // pow_.Tensor_Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
@@ -60,10 +50,7 @@ struct pow__Tensor_Scalar {
   static constexpr const char* schema_str =
       "pow_.Tensor_Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Scalar& exponent) {
-    return table(dispatch_keys(self), self, exponent);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& exponent);
 };
 
 // pow_.Tensor_Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
@@ -74,10 +61,7 @@ struct pow__Tensor_Tensor {
   static constexpr const char* schema_str =
       "pow_.Tensor_Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& exponent) {
-    return table(dispatch_keys(self, exponent), self, exponent);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& exponent);
 };
 
 // pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
@@ -88,10 +72,7 @@ struct pow_Scalar_out {
   static constexpr const char* schema_str =
       "pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Scalar& self, const Tensor& exponent, Tensor& out) {
-    return table(dispatch_keys(exponent, out), self, exponent, out);
-  }
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& exponent, Tensor& out);
 };
 
 // pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)
@@ -102,10 +83,7 @@ struct pow_Tensor_Scalar_out {
   static constexpr const char* schema_str =
       "pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Scalar& exponent, Tensor& out) {
-    return table(dispatch_keys(self, out), self, exponent, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& exponent, Tensor& out);
 };
 
 // pow.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
@@ -116,10 +94,7 @@ struct pow_Tensor_Tensor_out {
   static constexpr const char* schema_str =
       "pow.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& exponent, Tensor& out) {
-    return table(dispatch_keys(self, exponent, out), self, exponent, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& exponent, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct prod {
   static constexpr const char* schema_str =
       "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, std::optional<ScalarType> dtype) {
-    return table(dispatch_keys(self), self, dtype);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, std::optional<ScalarType> dtype);
 };
 
 // prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
@@ -33,11 +29,8 @@ struct prod_dim_int {
       "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> "
       "Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim, bool keepdim,
-                     std::optional<ScalarType> dtype) {
-    return table(dispatch_keys(self), self, dim, keepdim, dtype);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, bool keepdim,
+                                std::optional<ScalarType> dtype);
 };
 
 // prod.int_out(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out)
@@ -50,11 +43,8 @@ struct prod_int_out {
       "prod.int_out(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, "
       "Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, int64_t dim, bool keepdim,
-                      std::optional<ScalarType> dtype, Tensor& out) {
-    return table(dispatch_keys(self, out), self, dim, keepdim, dtype, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t dim, bool keepdim,
+                                 std::optional<ScalarType> dtype, Tensor& out);
 };
 
 // prod.out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)
@@ -65,10 +55,7 @@ struct prod_out {
   static constexpr const char* schema_str =
       "prod.out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, std::optional<ScalarType> dtype, Tensor& out) {
-    return table(dispatch_keys(self, out), self, dtype, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, std::optional<ScalarType> dtype, Tensor& out);
 };
 
 }  // namespace _ops

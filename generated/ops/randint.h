@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,12 +20,9 @@ struct randint {
       "randint(SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, "
       "Device? device=None, bool? pin_memory=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(int64_t high, IntArrayRef size, std::optional<ScalarType> dtype,
-                     std::optional<Layout> layout, std::optional<Device> device,
-                     std::optional<bool> pin_memory) {
-    return table(dispatch_keys_of_device(device), high, size, dtype, layout, device, pin_memory);
-  }
+  OPLOOM_API static Tensor call(int64_t high, IntArrayRef size, std::optional<ScalarType> dtype,
+                                std::optional<Layout> layout, std::optional<Device> device,
+                                std::optional<bool> pin_memory);
 };
 
 // randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=long,
@@ -40,13 +36,9 @@ struct randint_generator {
       "randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? "
       "dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(int64_t high, IntArrayRef size, std::optional<Generator> generator,
-                     std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                     std::optional<Device> device, std::optional<bool> pin_memory) {
-    return table(dispatch_keys_of_device(device), high, size, generator, dtype, layout, device,
-                 pin_memory);
-  }
+  OPLOOM_API static Tensor call(int64_t high, IntArrayRef size, std::optional<Generator> generator,
+                                std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                                std::optional<Device> device, std::optional<bool> pin_memory);
 };
 
 // randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout?
@@ -60,13 +52,9 @@ struct randint_low {
       "randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? "
       "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(int64_t low, int64_t high, IntArrayRef size, std::optional<ScalarType> dtype,
-                     std::optional<Layout> layout, std::optional<Device> device,
-                     std::optional<bool> pin_memory) {
-    return table(dispatch_keys_of_device(device), low, high, size, dtype, layout, device,
-                 pin_memory);
-  }
+  OPLOOM_API static Tensor call(int64_t low, int64_t high, IntArrayRef size,
+                                std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                                std::optional<Device> device, std::optional<bool> pin_memory);
 };
 
 // randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator,
@@ -83,14 +71,10 @@ struct randint_low_generator {
       "ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) "
       "-> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(int64_t low, int64_t high, IntArrayRef size,
-                     std::optional<Generator> generator, std::optional<ScalarType> dtype,
-                     std::optional<Layout> layout, std::optional<Device> device,
-                     std::optional<bool> pin_memory) {
-    return table(dispatch_keys_of_device(device), low, high, size, generator, dtype, layout, device,
-                 pin_memory);
-  }
+  OPLOOM_API static Tensor call(int64_t low, int64_t high, IntArrayRef size,
+                                std::optional<Generator> generator, std::optional<ScalarType> dtype,
+                                std::optional<Layout> layout, std::optional<Device> device,
+                                std::optional<bool> pin_memory);
 };
 
 // randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) ->
@@ -103,11 +87,8 @@ struct randint_generator_out {
       "randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) "
       "out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(int64_t high, IntArrayRef size, std::optional<Generator> generator,
-                      Tensor& out) {
-    return table(dispatch_keys(out), high, size, generator, out);
-  }
+  OPLOOM_API static Tensor& call(int64_t high, IntArrayRef size, std::optional<Generator> generator,
+                                 Tensor& out);
 };
 
 // randint.low_generator_out(SymInt low, SymInt high, SymInt[] size, *, Generator? generator,
@@ -120,11 +101,8 @@ struct randint_low_generator_out {
       "randint.low_generator_out(SymInt low, SymInt high, SymInt[] size, *, Generator? "
       "generator, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(int64_t low, int64_t high, IntArrayRef size,
-                      std::optional<Generator> generator, Tensor& out) {
-    return table(dispatch_keys(out), low, high, size, generator, out);
-  }
+  OPLOOM_API static Tensor& call(int64_t low, int64_t high, IntArrayRef size,
+                                 std::optional<Generator> generator, Tensor& out);
 };
 
 // randint.low_out(SymInt low, SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
@@ -135,10 +113,7 @@ struct randint_low_out {
   static constexpr const char* schema_str =
       "randint.low_out(SymInt low, SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(int64_t low, int64_t high, IntArrayRef size, Tensor& out) {
-    return table(dispatch_keys(out), low, high, size, out);
-  }
+  OPLOOM_API static Tensor& call(int64_t low, int64_t high, IntArrayRef size, Tensor& out);
 };
 
 // randint.out(SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
@@ -149,10 +124,7 @@ struct randint_out {
   static constexpr const char* schema_str =
       "randint.out(SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(int64_t high, IntArrayRef size, Tensor& out) {
-    return table(dispatch_keys(out), high, size, out);
-  }
+  OPLOOM_API static Tensor& call(int64_t high, IntArrayRef size, Tensor& out);
 };
 
 }  // namespace _ops

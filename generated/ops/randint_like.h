@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,12 +20,10 @@ struct randint_like {
       "randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, "
       "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t high, std::optional<ScalarType> dtype,
-                     std::optional<Layout> layout, std::optional<Device> device,
-                     std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
-    return table(dispatch_keys(self), self, high, dtype, layout, device, pin_memory, memory_format);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t high, std::optional<ScalarType> dtype,
+                                std::optional<Layout> layout, std::optional<Device> device,
+                                std::optional<bool> pin_memory,
+                                std::optional<MemoryFormat> memory_format);
 };
 
 // randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout?
@@ -43,13 +40,10 @@ struct randint_like_low_dtype {
       "Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? "
       "memory_format=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t low, int64_t high, std::optional<ScalarType> dtype,
-                     std::optional<Layout> layout, std::optional<Device> device,
-                     std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
-    return table(dispatch_keys(self), self, low, high, dtype, layout, device, pin_memory,
-                 memory_format);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t low, int64_t high,
+                                std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                                std::optional<Device> device, std::optional<bool> pin_memory,
+                                std::optional<MemoryFormat> memory_format);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,12 +20,9 @@ struct randn {
       "randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
       "bool? pin_memory=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(IntArrayRef size, std::optional<ScalarType> dtype,
-                     std::optional<Layout> layout, std::optional<Device> device,
-                     std::optional<bool> pin_memory) {
-    return table(dispatch_keys_of_device(device), size, dtype, layout, device, pin_memory);
-  }
+  OPLOOM_API static Tensor call(IntArrayRef size, std::optional<ScalarType> dtype,
+                                std::optional<Layout> layout, std::optional<Device> device,
+                                std::optional<bool> pin_memory);
 };
 
 // randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout?
@@ -40,13 +36,9 @@ struct randn_generator {
       "randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? "
       "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(IntArrayRef size, std::optional<Generator> generator,
-                     std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                     std::optional<Device> device, std::optional<bool> pin_memory) {
-    return table(dispatch_keys_of_device(device), size, generator, dtype, layout, device,
-                 pin_memory);
-  }
+  OPLOOM_API static Tensor call(IntArrayRef size, std::optional<Generator> generator,
+                                std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                                std::optional<Device> device, std::optional<bool> pin_memory);
 };
 
 // randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
@@ -57,10 +49,7 @@ struct randn_generator_out {
   static constexpr const char* schema_str =
       "randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
-    return table(dispatch_keys(out), size, generator, out);
-  }
+  OPLOOM_API static Tensor& call(IntArrayRef size, std::optional<Generator> generator, Tensor& out);
 };
 
 // randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
@@ -71,10 +60,7 @@ struct randn_out {
   static constexpr const char* schema_str =
       "randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(IntArrayRef size, Tensor& out) {
-    return table(dispatch_keys(out), size, out);
-  }
+  OPLOOM_API static Tensor& call(IntArrayRef size, Tensor& out);
 };
 
 }  // namespace _ops

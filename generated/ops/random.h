@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct random_ {
   static constexpr const char* schema_str =
       "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, std::optional<Generator> generator) {
-    return table(dispatch_keys(self), self, generator);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, std::optional<Generator> generator);
 };
 
 // random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)
@@ -33,11 +29,8 @@ struct random__from {
       "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, int64_t from, std::optional<int64_t> to,
-                      std::optional<Generator> generator) {
-    return table(dispatch_keys(self), self, from, to, generator);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, int64_t from, std::optional<int64_t> to,
+                                 std::optional<Generator> generator);
 };
 
 // random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)
@@ -48,10 +41,7 @@ struct random__to {
   static constexpr const char* schema_str =
       "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, int64_t to, std::optional<Generator> generator) {
-    return table(dispatch_keys(self), self, to, generator);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, int64_t to, std::optional<Generator> generator);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct repeat {
   static constexpr const char* schema_str =
       "repeat(Tensor self, SymInt[] repeats) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, IntArrayRef repeats) {
-    return table(dispatch_keys(self), self, repeats);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, IntArrayRef repeats);
 };
 
 // repeat.out(Tensor self, SymInt[] repeats, *, Tensor(a!) out) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct repeat_out {
   static constexpr const char* schema_str =
       "repeat.out(Tensor self, SymInt[] repeats, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, IntArrayRef repeats, Tensor& out) {
-    return table(dispatch_keys(self, out), self, repeats, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, IntArrayRef repeats, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct roll {
   static constexpr const char* schema_str =
       "roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
-    return table(dispatch_keys(self), self, shifts, dims);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, IntArrayRef shifts, IntArrayRef dims);
 };
 
 // roll.out(Tensor self, SymInt[1] shifts, int[1] dims=[], *, Tensor(a!) out) -> Tensor(a!)
@@ -32,10 +28,8 @@ struct roll_out {
   static constexpr const char* schema_str =
       "roll.out(Tensor self, SymInt[1] shifts, int[1] dims=[], *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, IntArrayRef shifts, IntArrayRef dims, Tensor& out) {
-    return table(dispatch_keys(self, out), self, shifts, dims, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, IntArrayRef shifts, IntArrayRef dims,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

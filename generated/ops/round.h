@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,8 +17,7 @@ struct round {
   static constexpr const char* schema_str =
       "round(Tensor self) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self) { return table(dispatch_keys(self), self); }
+  OPLOOM_API static Tensor call(const Tensor& self);
 };
 
 // round.decimals(Tensor self, *, int decimals) -> Tensor
@@ -30,10 +28,7 @@ struct round_decimals {
   static constexpr const char* schema_str =
       "round.decimals(Tensor self, *, int decimals) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t decimals) {
-    return table(dispatch_keys(self), self, decimals);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t decimals);
 };
 
 // round_(Tensor(a!) self) -> Tensor(a!)
@@ -44,8 +39,7 @@ struct round_ {
   static constexpr const char* schema_str =
       "round_(Tensor(a!) self) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self) { return table(dispatch_keys(self), self); }
+  OPLOOM_API static Tensor& call(Tensor& self);
 };
 
 // round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)
@@ -56,10 +50,7 @@ struct round__decimals {
   static constexpr const char* schema_str =
       "round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, int64_t decimals) {
-    return table(dispatch_keys(self), self, decimals);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, int64_t decimals);
 };
 
 // round.decimals_out(Tensor self, *, int decimals, Tensor(a!) out) -> Tensor(a!)
@@ -70,10 +61,7 @@ struct round_decimals_out {
   static constexpr const char* schema_str =
       "round.decimals_out(Tensor self, *, int decimals, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, int64_t decimals, Tensor& out) {
-    return table(dispatch_keys(self, out), self, decimals, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t decimals, Tensor& out);
 };
 
 // round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -84,10 +72,7 @@ struct round_out {
   static constexpr const char* schema_str =
       "round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, Tensor& out) {
-    return table(dispatch_keys(self, out), self, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, Tensor& out);
 };
 
 }  // namespace _ops

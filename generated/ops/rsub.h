@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct rsub_Scalar {
   static constexpr const char* schema_str =
       "rsub.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& other, const Scalar& alpha) {
-    return table(dispatch_keys(self), self, other, alpha);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other, const Scalar& alpha);
 };
 
 // rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
@@ -32,10 +28,7 @@ struct rsub_Tensor {
   static constexpr const char* schema_str =
       "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-    return table(dispatch_keys(self, other), self, other, alpha);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& other, const Scalar& alpha);
 };
 
 // rsub.Tensor_out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
@@ -47,10 +40,8 @@ struct rsub_Tensor_out {
       "rsub.Tensor_out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out) {
-    return table(dispatch_keys(self, other, out), self, other, alpha, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& other, const Scalar& alpha,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,8 @@ struct scatter_src {
   static constexpr const char* schema_str =
       "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-    return table(dispatch_keys(self, index, src), self, dim, index, src);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, const Tensor& index,
+                                const Tensor& src);
 };
 
 // scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
@@ -32,10 +29,8 @@ struct scatter_value {
   static constexpr const char* schema_str =
       "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
-    return table(dispatch_keys(self, index), self, dim, index, value);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, const Tensor& index,
+                                const Scalar& value);
 };
 
 // scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
@@ -46,10 +41,7 @@ struct scatter__src {
   static constexpr const char* schema_str =
       "scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-    return table(dispatch_keys(self, index, src), self, dim, index, src);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src);
 };
 
 // scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)
@@ -60,10 +52,8 @@ struct scatter__value {
   static constexpr const char* schema_str =
       "scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
-    return table(dispatch_keys(self, index), self, dim, index, value);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, int64_t dim, const Tensor& index,
+                                 const Scalar& value);
 };
 
 // scatter.src_out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)
@@ -75,11 +65,8 @@ struct scatter_src_out {
       "scatter.src_out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
-                      Tensor& out) {
-    return table(dispatch_keys(self, index, src, out), self, dim, index, src, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index,
+                                 const Tensor& src, Tensor& out);
 };
 
 // scatter.value_out(Tensor self, int dim, Tensor index, Scalar value, *, Tensor(a!) out) ->
@@ -92,11 +79,8 @@ struct scatter_value_out {
       "scatter.value_out(Tensor self, int dim, Tensor index, Scalar value, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value,
-                      Tensor& out) {
-    return table(dispatch_keys(self, index, out), self, dim, index, value, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index,
+                                 const Scalar& value, Tensor& out);
 };
 
 }  // namespace _ops

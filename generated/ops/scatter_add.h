@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,8 @@ struct scatter_add {
   static constexpr const char* schema_str =
       "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-    return table(dispatch_keys(self, index, src), self, dim, index, src);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, const Tensor& index,
+                                const Tensor& src);
 };
 
 // scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
@@ -32,10 +29,7 @@ struct scatter_add_ {
   static constexpr const char* schema_str =
       "scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-    return table(dispatch_keys(self, index, src), self, dim, index, src);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src);
 };
 
 // scatter_add.out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)
@@ -47,11 +41,8 @@ struct scatter_add_out {
       "scatter_add.out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
-                      Tensor& out) {
-    return table(dispatch_keys(self, index, src, out), self, dim, index, src, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index,
+                                 const Tensor& src, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct select_int {
   static constexpr const char* schema_str =
       "select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim, int64_t index) {
-    return table(dispatch_keys(self), self, dim, index);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, int64_t index);
 };
 
 }  // namespace _ops

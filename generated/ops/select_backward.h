@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,11 +17,8 @@ struct select_backward {
   static constexpr const char* schema_str =
       "select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& grad_output, IntArrayRef input_sizes, int64_t dim,
-                     int64_t index) {
-    return table(dispatch_keys(grad_output), grad_output, input_sizes, dim, index);
-  }
+  OPLOOM_API static Tensor call(const Tensor& grad_output, IntArrayRef input_sizes, int64_t dim,
+                                int64_t index);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -21,11 +20,8 @@ struct slice_Tensor {
       "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt "
       "step=1) -> Tensor(a)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim, std::optional<int64_t> start,
-                     std::optional<int64_t> end, int64_t step) {
-    return table(dispatch_keys(self), self, dim, start, end, step);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, std::optional<int64_t> start,
+                                std::optional<int64_t> end, int64_t step);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -20,11 +19,8 @@ struct slice_backward {
       "slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt "
       "end, SymInt step) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& grad_output, IntArrayRef input_sizes, int64_t dim, int64_t start,
-                     int64_t end, int64_t step) {
-    return table(dispatch_keys(grad_output), grad_output, input_sizes, dim, start, end, step);
-  }
+  OPLOOM_API static Tensor call(const Tensor& grad_output, IntArrayRef input_sizes, int64_t dim,
+                                int64_t start, int64_t end, int64_t step);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,8 @@ struct smooth_l1_loss {
   static constexpr const char* schema_str =
       "smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
-    return table(dispatch_keys(self, target), self, target, reduction, beta);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& target, int64_t reduction,
+                                double beta);
 };
 
 // smooth_l1_loss.out(Tensor self, Tensor target, int reduction=Mean, float beta=1.0, *, Tensor(a!)
@@ -34,11 +31,8 @@ struct smooth_l1_loss_out {
       "smooth_l1_loss.out(Tensor self, Tensor target, int reduction=Mean, float beta=1.0, *, "
       "Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& target, int64_t reduction, double beta,
-                      Tensor& out) {
-    return table(dispatch_keys(self, target, out), self, target, reduction, beta, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& target, int64_t reduction,
+                                 double beta, Tensor& out);
 };
 
 }  // namespace _ops

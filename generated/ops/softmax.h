@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct softmax_int {
   static constexpr const char* schema_str =
       "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-    return table(dispatch_keys(self), self, dim, dtype);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype);
 };
 
 // softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)
@@ -33,11 +29,8 @@ struct softmax_int_out {
       "softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype,
-                      Tensor& out) {
-    return table(dispatch_keys(self, out), self, dim, dtype, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

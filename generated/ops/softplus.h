@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct softplus {
   static constexpr const char* schema_str =
       "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& beta, const Scalar& threshold) {
-    return table(dispatch_keys(self), self, beta, threshold);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& beta, const Scalar& threshold);
 };
 
 // softplus_(Tensor(a!) self, Scalar beta=1, Scalar threshold=20) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct softplus_ {
   static constexpr const char* schema_str =
       "softplus_(Tensor(a!) self, Scalar beta=1, Scalar threshold=20) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Scalar& beta, const Scalar& threshold) {
-    return table(dispatch_keys(self), self, beta, threshold);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& beta, const Scalar& threshold);
 };
 
 // softplus.out(Tensor self, Scalar beta=1, Scalar threshold=20, *, Tensor(a!) out) -> Tensor(a!)
@@ -47,11 +40,8 @@ struct softplus_out {
       "softplus.out(Tensor self, Scalar beta=1, Scalar threshold=20, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Scalar& beta, const Scalar& threshold,
-                      Tensor& out) {
-    return table(dispatch_keys(self, out), self, beta, threshold, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& beta, const Scalar& threshold,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

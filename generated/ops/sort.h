@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,8 @@ struct sort {
   static constexpr const char* schema_str =
       "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::tuple<Tensor, Tensor> call(const Tensor& self, int64_t dim, bool descending) {
-    return table(dispatch_keys(self), self, dim, descending);
-  }
+  OPLOOM_API static std::tuple<Tensor, Tensor> call(const Tensor& self, int64_t dim,
+                                                    bool descending);
 };
 
 // sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values,
@@ -34,11 +31,8 @@ struct sort_stable {
       "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor "
       "values, Tensor indices)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::tuple<Tensor, Tensor> call(const Tensor& self, std::optional<bool> stable,
-                                         int64_t dim, bool descending) {
-    return table(dispatch_keys(self), self, stable, dim, descending);
-  }
+  OPLOOM_API static std::tuple<Tensor, Tensor> call(const Tensor& self, std::optional<bool> stable,
+                                                    int64_t dim, bool descending);
 };
 
 // sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!)
@@ -51,11 +45,9 @@ struct sort_values {
       "sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, "
       "Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::tuple<Tensor&, Tensor&> call(const Tensor& self, int64_t dim, bool descending,
-                                           Tensor& values, Tensor& indices) {
-    return table(dispatch_keys(self, values, indices), self, dim, descending, values, indices);
-  }
+  OPLOOM_API static std::tuple<Tensor&, Tensor&> call(const Tensor& self, int64_t dim,
+                                                      bool descending, Tensor& values,
+                                                      Tensor& indices);
 };
 
 // sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor(a!)
@@ -69,13 +61,10 @@ struct sort_values_stable {
       "sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, "
       "Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::tuple<Tensor&, Tensor&> call(const Tensor& self, std::optional<bool> stable,
-                                           int64_t dim, bool descending, Tensor& values,
-                                           Tensor& indices) {
-    return table(dispatch_keys(self, values, indices), self, stable, dim, descending, values,
-                 indices);
-  }
+  OPLOOM_API static std::tuple<Tensor&, Tensor&> call(const Tensor& self,
+                                                      std::optional<bool> stable, int64_t dim,
+                                                      bool descending, Tensor& values,
+                                                      Tensor& indices);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,8 +17,7 @@ struct special_gammaln {
   static constexpr const char* schema_str =
       "special_gammaln(Tensor self) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self) { return table(dispatch_keys(self), self); }
+  OPLOOM_API static Tensor call(const Tensor& self);
 };
 
 // special_gammaln.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -30,10 +28,7 @@ struct special_gammaln_out {
   static constexpr const char* schema_str =
       "special_gammaln.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, Tensor& out) {
-    return table(dispatch_keys(self, out), self, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,8 @@ struct special_i0e_backward {
   static constexpr const char* schema_str =
       "special_i0e_backward(Tensor grad_output, Tensor self, Tensor output) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& grad_output, const Tensor& self, const Tensor& output) {
-    return table(dispatch_keys(grad_output, self, output), grad_output, self, output);
-  }
+  OPLOOM_API static Tensor call(const Tensor& grad_output, const Tensor& self,
+                                const Tensor& output);
 };
 
 }  // namespace _ops

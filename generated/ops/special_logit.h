@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct special_logit {
   static constexpr const char* schema_str =
       "special_logit(Tensor self, float? eps=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, std::optional<double> eps) {
-    return table(dispatch_keys(self), self, eps);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, std::optional<double> eps);
 };
 
 // special_logit.out(Tensor self, float? eps=None, *, Tensor(a!) out) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct special_logit_out {
   static constexpr const char* schema_str =
       "special_logit.out(Tensor self, float? eps=None, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, std::optional<double> eps, Tensor& out) {
-    return table(dispatch_keys(self, out), self, eps, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, std::optional<double> eps, Tensor& out);
 };
 
 }  // namespace _ops

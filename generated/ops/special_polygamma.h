@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,8 +17,7 @@ struct special_polygamma {
   static constexpr const char* schema_str =
       "special_polygamma(int n, Tensor self) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(int64_t n, const Tensor& self) { return table(dispatch_keys(self), n, self); }
+  OPLOOM_API static Tensor call(int64_t n, const Tensor& self);
 };
 
 // special_polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -30,10 +28,7 @@ struct special_polygamma_out {
   static constexpr const char* schema_str =
       "special_polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(int64_t n, const Tensor& self, Tensor& out) {
-    return table(dispatch_keys(self, out), n, self, out);
-  }
+  OPLOOM_API static Tensor& call(int64_t n, const Tensor& self, Tensor& out);
 };
 
 }  // namespace _ops

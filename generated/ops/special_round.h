@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct special_round {
   static constexpr const char* schema_str =
       "special_round(Tensor self, *, int decimals=0) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t decimals) {
-    return table(dispatch_keys(self), self, decimals);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t decimals);
 };
 
 // special_round.out(Tensor self, *, int decimals=0, Tensor(a!) out) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct special_round_out {
   static constexpr const char* schema_str =
       "special_round.out(Tensor self, *, int decimals=0, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, int64_t decimals, Tensor& out) {
-    return table(dispatch_keys(self, out), self, decimals, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t decimals, Tensor& out);
 };
 
 }  // namespace _ops

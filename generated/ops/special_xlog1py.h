@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct special_xlog1py {
   static constexpr const char* schema_str =
       "special_xlog1py(Tensor self, Tensor other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(self, other), self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& other);
 };
 
 // special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor
@@ -32,10 +28,7 @@ struct special_xlog1py_other_scalar {
   static constexpr const char* schema_str =
       "special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& other) {
-    return table(dispatch_keys(self), self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other);
 };
 
 // special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor
@@ -46,10 +39,7 @@ struct special_xlog1py_self_scalar {
   static constexpr const char* schema_str =
       "special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Scalar& self, const Tensor& other) {
-    return table(dispatch_keys(other), self, other);
-  }
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& other);
 };
 
 // special_xlog1py_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -60,10 +50,7 @@ struct special_xlog1py_ {
   static constexpr const char* schema_str =
       "special_xlog1py_(Tensor(a!) self, Tensor other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(self, other), self, other);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
 };
 
 // special_xlog1py.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
@@ -75,10 +62,7 @@ struct special_xlog1py_other_scalar_out {
       "special_xlog1py.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out) {
-    return table(dispatch_keys(self, out), self, other, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out);
 };
 
 // special_xlog1py.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -89,10 +73,7 @@ struct special_xlog1py_out {
   static constexpr const char* schema_str =
       "special_xlog1py.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
-    return table(dispatch_keys(self, other, out), self, other, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out);
 };
 
 // special_xlog1py.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -104,10 +85,7 @@ struct special_xlog1py_self_scalar_out {
       "special_xlog1py.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out) {
-    return table(dispatch_keys(other, out), self, other, out);
-  }
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out);
 };
 
 }  // namespace _ops

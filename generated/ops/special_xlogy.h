@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct special_xlogy {
   static constexpr const char* schema_str =
       "special_xlogy(Tensor self, Tensor other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(self, other), self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& other);
 };
 
 // special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor
@@ -32,10 +28,7 @@ struct special_xlogy_other_scalar {
   static constexpr const char* schema_str =
       "special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& other) {
-    return table(dispatch_keys(self), self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other);
 };
 
 // special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor
@@ -46,10 +39,7 @@ struct special_xlogy_self_scalar {
   static constexpr const char* schema_str =
       "special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Scalar& self, const Tensor& other) {
-    return table(dispatch_keys(other), self, other);
-  }
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& other);
 };
 
 // special_xlogy.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
@@ -60,10 +50,7 @@ struct special_xlogy_other_scalar_out {
   static constexpr const char* schema_str =
       "special_xlogy.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out) {
-    return table(dispatch_keys(self, out), self, other, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out);
 };
 
 // special_xlogy.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -74,10 +61,7 @@ struct special_xlogy_out {
   static constexpr const char* schema_str =
       "special_xlogy.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
-    return table(dispatch_keys(self, other, out), self, other, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out);
 };
 
 // special_xlogy.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -88,10 +72,7 @@ struct special_xlogy_self_scalar_out {
   static constexpr const char* schema_str =
       "special_xlogy.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out) {
-    return table(dispatch_keys(other, out), self, other, out);
-  }
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out);
 };
 
 }  // namespace _ops

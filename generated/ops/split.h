@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct split_Tensor {
   static constexpr const char* schema_str =
       "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::vector<Tensor> call(const Tensor& self, int64_t split_size, int64_t dim) {
-    return table(dispatch_keys(self), self, split_size, dim);
-  }
+  OPLOOM_API static std::vector<Tensor> call(const Tensor& self, int64_t split_size, int64_t dim);
 };
 
 // split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]
@@ -32,10 +28,8 @@ struct split_sizes {
   static constexpr const char* schema_str =
       "split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::vector<Tensor> call(const Tensor& self, IntArrayRef split_size, int64_t dim) {
-    return table(dispatch_keys(self), self, split_size, dim);
-  }
+  OPLOOM_API static std::vector<Tensor> call(const Tensor& self, IntArrayRef split_size,
+                                             int64_t dim);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,8 +17,7 @@ struct sqrt {
   static constexpr const char* schema_str =
       "sqrt(Tensor self) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self) { return table(dispatch_keys(self), self); }
+  OPLOOM_API static Tensor call(const Tensor& self);
 };
 
 // sqrt_(Tensor(a!) self) -> Tensor(a!)
@@ -30,8 +28,7 @@ struct sqrt_ {
   static constexpr const char* schema_str =
       "sqrt_(Tensor(a!) self) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self) { return table(dispatch_keys(self), self); }
+  OPLOOM_API static Tensor& call(Tensor& self);
 };
 
 // sqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -42,10 +39,7 @@ struct sqrt_out {
   static constexpr const char* schema_str =
       "sqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, Tensor& out) {
-    return table(dispatch_keys(self, out), self, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, Tensor& out);
 };
 
 }  // namespace _ops

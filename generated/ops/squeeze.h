@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,8 +17,7 @@ struct squeeze {
   static constexpr const char* schema_str =
       "squeeze(Tensor(a) self) -> Tensor(a)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self) { return table(dispatch_keys(self), self); }
+  OPLOOM_API static Tensor call(const Tensor& self);
 };
 
 // squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)
@@ -30,10 +28,7 @@ struct squeeze_dim {
   static constexpr const char* schema_str =
       "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim) {
-    return table(dispatch_keys(self), self, dim);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim);
 };
 
 // squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)
@@ -44,10 +39,7 @@ struct squeeze_dims {
   static constexpr const char* schema_str =
       "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, IntArrayRef dim) {
-    return table(dispatch_keys(self), self, dim);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, IntArrayRef dim);
 };
 
 // squeeze_(Tensor(a!) self) -> Tensor(a!)
@@ -58,8 +50,7 @@ struct squeeze_ {
   static constexpr const char* schema_str =
       "squeeze_(Tensor(a!) self) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self) { return table(dispatch_keys(self), self); }
+  OPLOOM_API static Tensor& call(Tensor& self);
 };
 
 // squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)
@@ -70,8 +61,7 @@ struct squeeze__dim {
   static constexpr const char* schema_str =
       "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, int64_t dim) { return table(dispatch_keys(self), self, dim); }
+  OPLOOM_API static Tensor& call(Tensor& self, int64_t dim);
 };
 
 // squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)
@@ -82,10 +72,7 @@ struct squeeze__dims {
   static constexpr const char* schema_str =
       "squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, IntArrayRef dim) {
-    return table(dispatch_keys(self), self, dim);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, IntArrayRef dim);
 };
 
 }  // namespace _ops

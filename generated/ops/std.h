@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct std_ {
   static constexpr const char* schema_str =
       "std(Tensor self, bool unbiased=True) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, bool unbiased) {
-    return table(dispatch_keys(self), self, unbiased);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, bool unbiased);
 };
 
 // std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
@@ -34,11 +30,8 @@ struct std_correction {
       "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
       "keepdim=False) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, OptionalIntArrayRef dim,
-                     const std::optional<Scalar>& correction, bool keepdim) {
-    return table(dispatch_keys(self), self, dim, correction, keepdim);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, OptionalIntArrayRef dim,
+                                const std::optional<Scalar>& correction, bool keepdim);
 };
 
 // std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor
@@ -49,10 +42,8 @@ struct std_dim {
   static constexpr const char* schema_str =
       "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {
-    return table(dispatch_keys(self), self, dim, unbiased, keepdim);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, OptionalIntArrayRef dim, bool unbiased,
+                                bool keepdim);
 };
 
 // std.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False,
@@ -66,11 +57,9 @@ struct std_correction_out {
       "std.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
       "keepdim=False, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, OptionalIntArrayRef dim,
-                      const std::optional<Scalar>& correction, bool keepdim, Tensor& out) {
-    return table(dispatch_keys(self, out), self, dim, correction, keepdim, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, OptionalIntArrayRef dim,
+                                 const std::optional<Scalar>& correction, bool keepdim,
+                                 Tensor& out);
 };
 
 // std.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) ->
@@ -83,11 +72,8 @@ struct std_out {
       "std.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) "
       "out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim,
-                      Tensor& out) {
-    return table(dispatch_keys(self, out), self, dim, unbiased, keepdim, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, OptionalIntArrayRef dim, bool unbiased,
+                                 bool keepdim, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct sum {
   static constexpr const char* schema_str =
       "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, std::optional<ScalarType> dtype) {
-    return table(dispatch_keys(self), self, dtype);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, std::optional<ScalarType> dtype);
 };
 
 // sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) ->
@@ -34,11 +30,8 @@ struct sum_dim_IntList {
       "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) "
       "-> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
-                     std::optional<ScalarType> dtype) {
-    return table(dispatch_keys(self), self, dim, keepdim, dtype);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                                std::optional<ScalarType> dtype);
 };
 
 // sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None,
@@ -52,11 +45,8 @@ struct sum_IntList_out {
       "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, "
       "Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
-                      std::optional<ScalarType> dtype, Tensor& out) {
-    return table(dispatch_keys(self, out), self, dim, keepdim, dtype, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                                 std::optional<ScalarType> dtype, Tensor& out);
 };
 
 // sum.out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)
@@ -67,10 +57,7 @@ struct sum_out {
   static constexpr const char* schema_str =
       "sum.out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, std::optional<ScalarType> dtype, Tensor& out) {
-    return table(dispatch_keys(self, out), self, dtype, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, std::optional<ScalarType> dtype, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,8 @@ struct take_along_dim {
   static constexpr const char* schema_str =
       "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
-    return table(dispatch_keys(self, indices), self, indices, dim);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& indices,
+                                std::optional<int64_t> dim);
 };
 
 // take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)
@@ -33,11 +30,8 @@ struct take_along_dim_out {
       "take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim,
-                      Tensor& out) {
-    return table(dispatch_keys(self, indices, out), self, indices, dim, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& indices,
+                                 std::optional<int64_t> dim, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct threshold {
   static constexpr const char* schema_str =
       "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& threshold, const Scalar& value) {
-    return table(dispatch_keys(self), self, threshold, value);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& threshold, const Scalar& value);
 };
 
 // threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct threshold_ {
   static constexpr const char* schema_str =
       "threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Scalar& threshold, const Scalar& value) {
-    return table(dispatch_keys(self), self, threshold, value);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& threshold, const Scalar& value);
 };
 
 // threshold.out(Tensor self, Scalar threshold, Scalar value, *, Tensor(a!) out) -> Tensor(a!)
@@ -47,11 +40,8 @@ struct threshold_out {
       "threshold.out(Tensor self, Scalar threshold, Scalar value, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Scalar& threshold, const Scalar& value,
-                      Tensor& out) {
-    return table(dispatch_keys(self, out), self, threshold, value, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& threshold, const Scalar& value,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

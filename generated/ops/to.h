@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -20,11 +19,9 @@ struct to_device {
       "to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool "
       "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, Device device, ScalarType dtype, bool non_blocking,
-                     bool copy, std::optional<MemoryFormat> memory_format) {
-    return table(dispatch_keys(self), self, device, dtype, non_blocking, copy, memory_format);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, Device device, ScalarType dtype,
+                                bool non_blocking, bool copy,
+                                std::optional<MemoryFormat> memory_format);
 };
 
 // to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False,
@@ -37,11 +34,8 @@ struct to_dtype {
       "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, "
       "MemoryFormat? memory_format=None) -> Tensor(a)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, ScalarType dtype, bool non_blocking, bool copy,
-                     std::optional<MemoryFormat> memory_format) {
-    return table(dispatch_keys(self), self, dtype, non_blocking, copy, memory_format);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, ScalarType dtype, bool non_blocking, bool copy,
+                                std::optional<MemoryFormat> memory_format);
 };
 
 // to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -58,14 +52,10 @@ struct to_dtype_layout {
       "device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, "
       "MemoryFormat? memory_format=None) -> Tensor(a)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, std::optional<ScalarType> dtype,
-                     std::optional<Layout> layout, std::optional<Device> device,
-                     std::optional<bool> pin_memory, bool non_blocking, bool copy,
-                     std::optional<MemoryFormat> memory_format) {
-    return table(dispatch_keys(self), self, dtype, layout, device, pin_memory, non_blocking, copy,
-                 memory_format);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, std::optional<ScalarType> dtype,
+                                std::optional<Layout> layout, std::optional<Device> device,
+                                std::optional<bool> pin_memory, bool non_blocking, bool copy,
+                                std::optional<MemoryFormat> memory_format);
 };
 
 // to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat?
@@ -78,11 +68,8 @@ struct to_other {
       "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, "
       "MemoryFormat? memory_format=None) -> Tensor(a)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& other, bool non_blocking, bool copy,
-                     std::optional<MemoryFormat> memory_format) {
-    return table(dispatch_keys(self, other), self, other, non_blocking, copy, memory_format);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& other, bool non_blocking,
+                                bool copy, std::optional<MemoryFormat> memory_format);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -20,11 +19,8 @@ struct topk {
       "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor "
       "values, Tensor indices)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::tuple<Tensor, Tensor> call(const Tensor& self, int64_t k, int64_t dim, bool largest,
-                                         bool sorted) {
-    return table(dispatch_keys(self), self, k, dim, largest, sorted);
-  }
+  OPLOOM_API static std::tuple<Tensor, Tensor> call(const Tensor& self, int64_t k, int64_t dim,
+                                                    bool largest, bool sorted);
 };
 
 // topk.values(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!)
@@ -38,12 +34,9 @@ struct topk_values {
       "topk.values(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *, "
       "Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static std::tuple<Tensor&, Tensor&> call(const Tensor& self, int64_t k, int64_t dim, bool largest,
-                                           bool sorted, Tensor& values, Tensor& indices) {
-    return table(dispatch_keys(self, values, indices), self, k, dim, largest, sorted, values,
-                 indices);
-  }
+  OPLOOM_API static std::tuple<Tensor&, Tensor&> call(const Tensor& self, int64_t k, int64_t dim,
+                                                      bool largest, bool sorted, Tensor& values,
+                                                      Tensor& indices);
 };
 
 }  // namespace _ops

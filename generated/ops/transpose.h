@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct transpose_int {
   static constexpr const char* schema_str =
       "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim0, int64_t dim1) {
-    return table(dispatch_keys(self), self, dim0, dim1);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim0, int64_t dim1);
 };
 
 // transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct transpose_ {
   static constexpr const char* schema_str =
       "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, int64_t dim0, int64_t dim1) {
-    return table(dispatch_keys(self), self, dim0, dim1);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, int64_t dim0, int64_t dim1);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct triu {
   static constexpr const char* schema_str =
       "triu(Tensor self, SymInt diagonal=0) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t diagonal) {
-    return table(dispatch_keys(self), self, diagonal);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t diagonal);
 };
 
 // triu_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)
@@ -32,10 +28,7 @@ struct triu_ {
   static constexpr const char* schema_str =
       "triu_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, int64_t diagonal) {
-    return table(dispatch_keys(self), self, diagonal);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, int64_t diagonal);
 };
 
 // triu.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)
@@ -46,10 +39,7 @@ struct triu_out {
   static constexpr const char* schema_str =
       "triu.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, int64_t diagonal, Tensor& out) {
-    return table(dispatch_keys(self, out), self, diagonal, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t diagonal, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -19,10 +18,8 @@ struct uniform_ {
       "uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, double from, double to, std::optional<Generator> generator) {
-    return table(dispatch_keys(self), self, from, to, generator);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, double from, double to,
+                                 std::optional<Generator> generator);
 };
 
 }  // namespace _ops

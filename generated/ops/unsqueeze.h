@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct unsqueeze {
   static constexpr const char* schema_str =
       "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, int64_t dim) {
-    return table(dispatch_keys(self), self, dim);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim);
 };
 
 // unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)
@@ -32,8 +28,7 @@ struct unsqueeze_ {
   static constexpr const char* schema_str =
       "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, int64_t dim) { return table(dispatch_keys(self), self, dim); }
+  OPLOOM_API static Tensor& call(Tensor& self, int64_t dim);
 };
 
 }  // namespace _ops

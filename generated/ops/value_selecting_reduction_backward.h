@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -20,11 +19,8 @@ struct value_selecting_reduction_backward {
       "value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, SymInt[] sizes, "
       "bool keepdim) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& grad, int64_t dim, const Tensor& indices, IntArrayRef sizes,
-                     bool keepdim) {
-    return table(dispatch_keys(grad, indices), grad, dim, indices, sizes, keepdim);
-  }
+  OPLOOM_API static Tensor call(const Tensor& grad, int64_t dim, const Tensor& indices,
+                                IntArrayRef sizes, bool keepdim);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct var {
   static constexpr const char* schema_str =
       "var(Tensor self, bool unbiased=True) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, bool unbiased) {
-    return table(dispatch_keys(self), self, unbiased);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, bool unbiased);
 };
 
 // var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
@@ -34,11 +30,8 @@ struct var_correction {
       "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
       "keepdim=False) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, OptionalIntArrayRef dim,
-                     const std::optional<Scalar>& correction, bool keepdim) {
-    return table(dispatch_keys(self), self, dim, correction, keepdim);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, OptionalIntArrayRef dim,
+                                const std::optional<Scalar>& correction, bool keepdim);
 };
 
 // var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor
@@ -49,10 +42,8 @@ struct var_dim {
   static constexpr const char* schema_str =
       "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {
-    return table(dispatch_keys(self), self, dim, unbiased, keepdim);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, OptionalIntArrayRef dim, bool unbiased,
+                                bool keepdim);
 };
 
 // var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False,
@@ -66,11 +57,9 @@ struct var_correction_out {
       "var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
       "keepdim=False, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, OptionalIntArrayRef dim,
-                      const std::optional<Scalar>& correction, bool keepdim, Tensor& out) {
-    return table(dispatch_keys(self, out), self, dim, correction, keepdim, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, OptionalIntArrayRef dim,
+                                 const std::optional<Scalar>& correction, bool keepdim,
+                                 Tensor& out);
 };
 
 // var.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) ->
@@ -83,11 +72,8 @@ struct var_out {
       "var.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) "
       "out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim,
-                      Tensor& out) {
-    return table(dispatch_keys(self, out), self, dim, unbiased, keepdim, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, OptionalIntArrayRef dim, bool unbiased,
+                                 bool keepdim, Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct where_Scalar {
   static constexpr const char* schema_str =
       "where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& condition, const Scalar& self, const Scalar& other) {
-    return table(dispatch_keys(condition), condition, self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& condition, const Scalar& self, const Scalar& other);
 };
 
 // where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor
@@ -32,10 +28,7 @@ struct where_ScalarOther {
   static constexpr const char* schema_str =
       "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& condition, const Tensor& self, const Scalar& other) {
-    return table(dispatch_keys(condition, self), condition, self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& condition, const Tensor& self, const Scalar& other);
 };
 
 // where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor
@@ -46,10 +39,7 @@ struct where_ScalarSelf {
   static constexpr const char* schema_str =
       "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& condition, const Scalar& self, const Tensor& other) {
-    return table(dispatch_keys(condition, other), condition, self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& condition, const Scalar& self, const Tensor& other);
 };
 
 // where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
@@ -60,10 +50,7 @@ struct where_self {
   static constexpr const char* schema_str =
       "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& condition, const Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(condition, self, other), condition, self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& condition, const Tensor& self, const Tensor& other);
 };
 
 // where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -75,11 +62,8 @@ struct where_self_out {
       "where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> "
       "Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& condition, const Tensor& self, const Tensor& other,
-                      Tensor& out) {
-    return table(dispatch_keys(condition, self, other, out), condition, self, other, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& condition, const Tensor& self, const Tensor& other,
+                                 Tensor& out);
 };
 
 }  // namespace _ops

@@ -3,7 +3,6 @@
 // Change the entries in native_functions.yaml or the template, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/dispatch/OperatorTable.h>
 #include <generated/ops/Tensor.h>
 
 namespace at::inline oploom_v1 {
@@ -18,10 +17,7 @@ struct xlogy_Scalar_Other {
   static constexpr const char* schema_str =
       "xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Scalar& other) {
-    return table(dispatch_keys(self), self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other);
 };
 
 // xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor
@@ -32,10 +28,7 @@ struct xlogy_Scalar_Self {
   static constexpr const char* schema_str =
       "xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Scalar& self, const Tensor& other) {
-    return table(dispatch_keys(other), self, other);
-  }
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& other);
 };
 
 // xlogy.Tensor(Tensor self, Tensor other) -> Tensor
@@ -46,10 +39,7 @@ struct xlogy_Tensor {
   static constexpr const char* schema_str =
       "xlogy.Tensor(Tensor self, Tensor other) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor call(const Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(self, other), self, other);
-  }
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& other);
 };
 
 // xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -60,10 +50,7 @@ struct xlogy__Scalar_Other {
   static constexpr const char* schema_str =
       "xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Scalar& other) {
-    return table(dispatch_keys(self), self, other);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Scalar& other);
 };
 
 // xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -74,10 +61,7 @@ struct xlogy__Tensor {
   static constexpr const char* schema_str =
       "xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(Tensor& self, const Tensor& other) {
-    return table(dispatch_keys(self, other), self, other);
-  }
+  OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
 };
 
 // xlogy.OutScalar_Other(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
@@ -88,10 +72,7 @@ struct xlogy_OutScalar_Other {
   static constexpr const char* schema_str =
       "xlogy.OutScalar_Other(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out) {
-    return table(dispatch_keys(self, out), self, other, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out);
 };
 
 // xlogy.OutScalar_Self(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -102,10 +83,7 @@ struct xlogy_OutScalar_Self {
   static constexpr const char* schema_str =
       "xlogy.OutScalar_Self(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out) {
-    return table(dispatch_keys(other, out), self, other, out);
-  }
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out);
 };
 
 // xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -116,10 +94,7 @@ struct xlogy_OutTensor {
   static constexpr const char* schema_str =
       "xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
-
-  static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
-    return table(dispatch_keys(self, other, out), self, other, out);
-  }
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out);
 };
 
 }  // namespace _ops

@@ -138,9 +138,10 @@ PyObject* py_bitwise_right_shift_(PyObject* self, PyObject* const* args, Py_ssiz
 // copysign.Tensor(Tensor self, Tensor other) -> Tensor
 // copysign.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // copysign.Scalar(Tensor self, Scalar other) -> Tensor
+// copysign.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_copysign_signatures[] = {
     {kBoth, "copysign(Tensor self, Tensor other, *, Tensor out=None)"},
-    {kBoth, "copysign(Tensor self, Scalar other)"},
+    {kBoth, "copysign(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_copysign(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("copysign", py_copysign_signatures);
@@ -153,6 +154,10 @@ PyObject* py_copysign(PyObject* self, PyObject* const* args, Py_ssize_t nargs, P
       return to_python(call<_ops::copysign_Tensor>(a.tensor(0), a.tensor(1)));
     }
     default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::copysign_Scalar_out>(a.tensor(0), a.scalar(1),
+                                                         a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::copysign_Scalar>(a.tensor(0), a.scalar(1)));
     }
   }
@@ -213,6 +218,26 @@ PyObject* py_float_power(PyObject* self, PyObject* const* args, Py_ssize_t nargs
                                                                    a.mutable_tensor(2)));
       }
       return to_python(call<_ops::float_power_Tensor_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+  }
+}
+
+// float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
+// float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
+constexpr SignatureText py_float_power__signatures[] = {
+    {kMethod, "float_power_(Tensor self, Tensor exponent)"},
+    {kMethod, "float_power_(Tensor self, Scalar exponent)"},
+};
+PyObject* py_float_power_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                          PyObject* kwnames) {
+  static constinit Parser parser("float_power_", py_float_power__signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::float_power__Tensor>(a.mutable_tensor(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call<_ops::float_power__Scalar>(a.mutable_tensor(0), a.scalar(1)));
     }
   }
 }
@@ -671,7 +696,7 @@ void add_BinaryMath(Generated& out) {
       "Writes the result of ``bitwise_right_shift`` into ``self``.");
   out.both("copysign", as_function<py_copysign>, as_method<py_copysign>,
       "copysign(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
-      "copysign(Tensor self, Scalar other) -> Tensor\n"
+      "copysign(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns the magnitude of ``self`` with the sign of ``other``.");
   out.method("copysign_", as_method<py_copysign_>,
@@ -689,6 +714,14 @@ void add_BinaryMath(Generated& out) {
       "Raises ``self`` to the power ``exponent`` in float64, or complex128.\n"
       "\n"
       "Raises each element to the power ``exponent`` in float64, or complex128.");
+  out.method("float_power_", as_method<py_float_power_>,
+      "float_power_(Tensor self, Tensor exponent) -> Tensor\n"
+      "float_power_(Tensor self, Scalar exponent) -> Tensor\n"
+      "\n"
+      "Raises ``self``, of dtype float64 or complex128, to the power ``exponent`` in place.\n"
+      "\n"
+      "Raises each element of ``self``, of dtype float64 or complex128, to the power "
+      "``exponent`` in place.");
   out.both("fmax", as_function<py_fmax>, as_method<py_fmax>,
       "fmax(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "\n"

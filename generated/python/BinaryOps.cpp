@@ -398,10 +398,12 @@ PyObject* py_divide(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyO
 // divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 // divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)
 // divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+// divide_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)
 constexpr SignatureText py_divide__signatures[] = {
     {kMethod, "divide_(Tensor self, Tensor other)"},
     {kMethod, "divide_(Tensor self, Tensor other, *, str? rounding_mode)"},
     {kMethod, "divide_(Tensor self, Scalar other)"},
+    {kMethod, "divide_(Tensor self, Scalar other, *, str? rounding_mode)"},
 };
 PyObject* py_divide_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("divide_", py_divide__signatures);
@@ -414,8 +416,12 @@ PyObject* py_divide_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
       return to_python(call<_ops::divide__Tensor_mode>(a.mutable_tensor(0), a.tensor(1),
                                                        a.optional_string(2)));
     }
-    default: {
+    case 2: {
       return to_python(call<_ops::divide__Scalar>(a.mutable_tensor(0), a.scalar(1)));
+    }
+    default: {
+      return to_python(call<_ops::divide__Scalar_mode>(a.mutable_tensor(0), a.scalar(1),
+                                                       a.optional_string(2)));
     }
   }
 }
@@ -1615,6 +1621,7 @@ void add_BinaryOps(Generated& out) {
       "divide_(Tensor self, Tensor other) -> Tensor\n"
       "divide_(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor\n"
       "divide_(Tensor self, Scalar other) -> Tensor\n"
+      "divide_(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor\n"
       "\n"
       "Another name of ``div_``.");
   out.both("eq", as_function<py_eq>, as_method<py_eq>,

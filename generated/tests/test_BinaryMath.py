@@ -212,11 +212,10 @@ class TestFloatPowerTensorScalar(OperatorTests):
          'dtypes': ['float32', 'float64'],
          'domain': {'self': [0.5, 2.0]},
          'samples': [{'self': [3, 4], 'exponent': 2.5}]},
+        inplace=True,
         differentiable=('self',),
     )
     defaults = {}
-    test_forward_inplace = None
-    test_inplace = None
     test_shape = None
     test_errors = None
 
@@ -233,11 +232,10 @@ class TestFloatPowerTensorTensor(OperatorTests):
          'dtypes': ['float32', 'float64', 'complex128'],
          'domain': {'self': [0.5, 2.0], 'exponent': [-2.0, 2.0]},
          'samples': [{'self': [3, 4], 'exponent': [3, 4]}, {'self': [3, 4], 'exponent': [4]}]},
+        inplace=True,
         differentiable=('self', 'exponent'),
     )
     defaults = {}
-    test_forward_inplace = None
-    test_inplace = None
     test_shape = None
     test_errors = None
 
@@ -716,3 +714,59 @@ class TestXlogyTensor(OperatorTests):
     )
     defaults = {}
     test_shape = None
+
+# float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
+class TestFloatPowerScalar(OperatorTests):
+    op = Operator(
+        name='float_power_.Scalar',
+        base='float_power_',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('exponent', 'Scalar'),
+        ),
+        record={'none': 'tests/python/test_pointwise.py, as only tensors of one dtype can hold the '
+                 'result'},
+        method_only=True,
+        differentiable=('self',),
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_layouts = None
+    test_out = None
+    test_inplace = None
+    test_meta = None
+    test_shape = None
+    test_capability = None
+    test_errors = None
+
+# float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
+class TestFloatPowerTensor(OperatorTests):
+    op = Operator(
+        name='float_power_.Tensor',
+        base='float_power_',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('exponent', 'Tensor'),
+        ),
+        record={'none': 'tests/python/test_pointwise.py, as only tensors of one dtype can hold the '
+                 'result'},
+        method_only=True,
+        differentiable=('self', 'exponent'),
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_layouts = None
+    test_out = None
+    test_inplace = None
+    test_meta = None
+    test_shape = None
+    test_capability = None
+    test_errors = None

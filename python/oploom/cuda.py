@@ -10,7 +10,7 @@ import glob
 import os
 from typing import Optional
 
-__all__ = ["device_count", "empty_cache", "is_available", "memory_stats", "synchronize"]
+__all__ = ["add_kernels", "device_count", "empty_cache", "is_available", "memory_stats", "synchronize"]
 
 
 def _folders() -> list[str]:
@@ -24,8 +24,25 @@ def _folders() -> list[str]:
 def _library() -> Optional[ctypes.CDLL]:
     for folder in _folders():
         for path in sorted(glob.glob(os.path.join(folder, "liboploom_cuda.so*"))):
-            return ctypes.CDLL(path)
+            library = ctypes.CDLL(path)
+            for kernels in _kernels:
+                ctypes.CDLL(kernels)
+            return library
     return None
+
+
+# Libraries with the kernels of packages.
+_kernels: list[str] = []
+
+
+def add_kernels(path: str) -> None:
+    """Has the library at ``path``, if there is one, loaded when oploom's own is: it holds kernels of
+    a package of operators."""
+    if not os.path.exists(path):
+        return
+    _kernels.append(path)
+    if _library.cache_info().currsize > 0 and _library() is not None:
+        ctypes.CDLL(path)
 
 
 def _loaded() -> ctypes.CDLL:

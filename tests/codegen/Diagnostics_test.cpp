@@ -3,7 +3,8 @@
 // A case is
 //   === name
 //   --- native_functions.yaml
-//   --- derivatives.yaml   (may be left away, as may tags.yaml and helpers.h)
+//   --- derivatives.yaml   (may be left away, as may tags.yaml and helpers.h; of a package, its
+//                           namespace and oploom/native_functions.yaml)
 //   --- expected
 // and what is expected is all that the front end prints. After a change of wording, run with
 // OPLOOM_UPDATE_EXPECTED=1 and read the difference.
@@ -78,7 +79,8 @@ std::string rendered(Case test) {
     return found ? *found : std::string();
   };
   Frontend frontend(text("native_functions.yaml"), text("derivatives.yaml"), text("tags.yaml"),
-                    text("helpers.h"), /*syntax_only=*/false, one_line(text("namespace")));
+                    text("helpers.h"), /*syntax_only=*/false, one_line(text("namespace")),
+                    text("oploom/native_functions.yaml"));
   return frontend.diagnostics.render();
 }
 

@@ -60,6 +60,26 @@ TEST(Graph, PrintsWhatReadsBackAsTheSame) {
   }
 }
 
+TEST(Graph, KernelsDivideInsteadOfMultiplyingWithASigmoid) {
+  const auto kernel = [](const char* text) {
+    Parsed parsed(text);
+    return to_text(parsed.graph.for_kernels({parsed.root})[0]);
+  };
+  EXPECT_EQ(kernel("x * sigmoid(y)"), "x / (1 + exp(-y))");
+  EXPECT_EQ(kernel("sigmoid(-y) * x + y"), "x / (1 + exp(y)) + y");
+  EXPECT_EQ(kernel("a * (sigmoid(x) * y) * sigmoid(y)"), "a * (y / (1 + exp(-x))) / (1 + exp(-y))");
+  EXPECT_EQ(kernel("exp(x * sigmoid(x * sigmoid(y)))"), "exp(x / (1 + exp(-(x / (1 + exp(-y))))))");
+  // Where the sigmoid is needed anyway, a product costs less.
+  EXPECT_EQ(kernel("x * sigmoid(y) + sigmoid(y)"), "x * sigmoid(y) + sigmoid(y)");
+  EXPECT_EQ(kernel("sigmoid(x) / y"), "sigmoid(x) / y");
+}
+
+TEST(Graph, KernelsMultiplyForSmallPowers) {
+  Parsed parsed("pow(x, 2) + pow(x + 1, 3) * pow(pow(y, 4), 5) + pow(2, y)");
+  EXPECT_EQ(to_text(parsed.graph.for_kernels({parsed.root})[0]),
+            "x * x + (x + 1) * (x + 1) * (x + 1) * pow(y * y * (y * y), 5) + pow(2, y)");
+}
+
 // Where each function is smooth; x and y are taken from the open interval.
 struct Interval {
   double low = 0.2, high = 0.9;
@@ -217,10 +237,11 @@ TEST(Expressions, ConditionsHaveNoDerivative) {
 
 // ---- Proof ----
 
-// The diagnostics after the gradient of f has been changed behind the front end's back.
+// The diagnostics after the gradient of f, or another operator made for it, has been changed behind
+// the front end's back.
 std::string after_breaking(Frontend& frontend, const std::string& operation,
-                           const std::string& instead) {
-  for (auto& step : frontend.model.find("f_backward")->expression->program.instructions) {
+                           const std::string& instead, const std::string& made = "f_backward") {
+  for (auto& step : frontend.model.find(made)->expression->program.instructions) {
     if (step.operation == operation) step.operation = instead;
   }
   prove_derivatives(frontend.model, {}, frontend.diagnostics);
@@ -233,6 +254,14 @@ TEST(Proof, FindsAWrongDerivativeAndSaysWhere) {
   EXPECT_THAT(after_breaking(frontend, "add", "sub"),
               HasSubstr("'f': the derivative with respect to 'self' is"));
   EXPECT_THAT(frontend.diagnostics.render(), HasSubstr("by differences, at self = "));
+}
+
+TEST(Proof, FindsAWrongTangent) {
+  Frontend frontend(entry("f(Tensor self, Tensor other) -> Tensor", "exp(self) * other"));
+  EXPECT_EQ(frontend.diagnostics.render(), "");
+  EXPECT_THAT(after_breaking(frontend, "add", "sub", "f_jvp"),
+              HasSubstr("'f': the tangent of the result is"));
+  EXPECT_THAT(frontend.diagnostics.render(), HasSubstr("other_t = -0.6, self_t = 0.75"));
 }
 
 TEST(Proof, LooksAtEachSideOfABranch) {

@@ -50,11 +50,11 @@ TEST(Formula, Mistakes) {
   EXPECT_EQ(parsed("f(a b)"), "error at 4: expected ',' or ')', found 'b'");
   EXPECT_EQ(parsed("a b"), "error at 2: expected an operator or the end of the formula, found 'b'");
   EXPECT_EQ(parsed("a = b"),
-            "error at 2: expected an operator or the end of the formula, found '='");
+            "error at 2: expected an operator or the end of the formula, found '=': write '=='");
   EXPECT_EQ(parsed("a += b"), "error at 2: a formula cannot assign");
   EXPECT_EQ(parsed("a ? b"),
             "error at 5: expected ':' of the conditional expression, found the end of the formula");
-  EXPECT_EQ(parsed("2x"), "error at 0: not a number: '2x'");
+  EXPECT_EQ(parsed("2x"), "error at 0: not a number: '2x'; a product is '2 * x'");
   EXPECT_EQ(parsed("\"abc"), "error at 0: the string is not closed");
   EXPECT_EQ(parsed("a /* b"), "error at 2: the comment is not closed");
   EXPECT_EQ(parsed("grads[0"),

@@ -12,8 +12,12 @@ namespace oploom::frontend {
 struct Frontend {
   explicit Frontend(const std::string& operators, const std::string& derivatives = "",
                     const std::string& tags = "", const std::string& helpers = "",
-                    bool syntax_only = false, const std::string& name_space = "") {
+                    bool syntax_only = false, const std::string& name_space = "",
+                    const std::string& core = "") {
     if (!name_space.empty()) model.name_space = name_space;
+    if (!core.empty()) {
+      load_core_operators(*sources.add("oploom/native_functions.yaml", core), model, diagnostics);
+    }
     if (!tags.empty()) load_tags(*sources.add("tags.yaml", tags), model, diagnostics);
     if (!helpers.empty()) load_helpers(*sources.add("helpers.h", helpers), model);
     load_native_functions(*sources.add("native_functions.yaml", operators), model, diagnostics);

@@ -24,6 +24,9 @@ class Compiler:
         del words[words.index("-c") :]
         if words[0].endswith("ccache"):
             del words[0]
+        if "-include" in words:  # the precompiled header has the tree's own files, not those of `include`
+            at = words.index("-include")
+            del words[at : at + 2]
         first = next(i for i, word in enumerate(words) if word.startswith("-I"))
         words[first:first] = [f"-I{path}" for path in include]
         self.words = [*words, "-fsyntax-only"]

@@ -140,6 +140,31 @@ def test_expression_of_a_package(tmp_path, oploom):
     assert not (tmp_path / "generated").exists()
 
 
+def test_first_expression_of_a_package(tmp_path, oploom):
+    words = ("--expr", "self > 0 ? self : 2 * self", "--namespace", "mathx", "--oploom", TREE)
+    unnamed = oploom("new", "bend", *words, cwd=tmp_path)
+    assert unnamed.returncode == 2
+    assert "oploom new bend operators.yaml --namespace mathx" in unnamed.stderr
+    wrong = oploom("new", "bend", "operators.yaml", *words[:1], "sel", *words[2:], cwd=tmp_path)
+    assert wrong.returncode == 1 and "'self'" in wrong.stderr
+    assert not list(tmp_path.iterdir())
+    result = oploom("new", "bend", "operators.yaml", *words, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "operators.yaml:3 " in result.stdout
+    assert (tmp_path / "operators.yaml").read_text() == (
+        "# ---- mathx ----\n\n"
+        "- func: bend(Tensor self) -> Tensor\n"
+        "  expr: 'self > 0 ? self : 2 * self'\n"
+        "  doc: |\n"
+        "    Returns ``self > 0 ? self : 2 * self``.\n"
+    )
+    checked = oploom("list", "operators.yaml", *words[2:], cwd=tmp_path)
+    assert "of the expression" in checked.stdout and "1 operator:" in checked.stdout
+    told = oploom("explain", "bend", "operators.yaml", *words[2:], cwd=tmp_path).stdout
+    assert "mathx::native::structured_bend_out" in told
+    assert "--out names the folder of a build" in told and "tools/regenerate" not in told
+
+
 def test_an_expression_has_no_other_kernel(new):
     result = new("f", "--family", "F", "--kernel", "--expr", "self + 1")
     assert result.returncode == 2

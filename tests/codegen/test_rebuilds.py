@@ -49,9 +49,13 @@ def sources_of():
     for entry in log.stdout.strip().split("\n\n"):
         head, *files = entry.splitlines()
         objects[head.split(":")[0]] = {resolved(file.strip()) for file in files}
+    # Objects are made from their target's precompiled header, too.
+    for name, files in objects.items():
+        folder = re.match(r".*/CMakeFiles/[^/]+\.dir/|", name)[0]
+        files |= objects.get(f"{folder}cmake_pch.hxx.gch", set())
     command = [ninja, "-C", BUILD, "-t", "inputs", "all"]
     inputs = subprocess.run(command, capture_output=True, text=True, check=True)
-    compiled = [name for name in inputs.stdout.split() if name.endswith(".o")]
+    compiled = [name for name in inputs.stdout.split() if name.endswith((".o", ".gch"))]
     missing = sorted(set(compiled) - objects.keys())
     assert not missing, f"the build is not complete: {missing[:3]} and {len(missing)} in all"
     return {name: objects[name] for name in compiled}

@@ -2,8 +2,9 @@
 //
 // libFuzzer calls this function with inputs that it makes up (tests/fuzz/README.md); the CTest
 // `fuzz` calls it with the files of corpus/. The first line of an input says what the rest is:
-// `schema`, `formula`, `operators`, or `syntax` (operators of another tree); operators and
-// derivatives are parted by a line `=== derivatives`.
+// `schema`, `formula`, `operators`, `package` (the operators are oploom's and a package's as well),
+// or `syntax` (operators of another tree); operators and derivatives are parted by a line
+// `=== derivatives`.
 #include <c10/core/SchemaParser.h>
 #include <codegen/frontend/Load.h>
 #include <codegen/frontend/ModelJson.h>
@@ -51,13 +52,19 @@ void formula(std::string_view text) {
           "a formula of which nothing is replaced stays as it was");
 }
 
-void operators(std::string_view text, bool syntax_only) {
+void operators(std::string_view text, bool syntax_only, bool package) {
   constexpr std::string_view kSeparator = "\n=== derivatives\n";
   const std::size_t middle = std::min(text.find(kSeparator), text.size());
   const std::string_view rest = text.substr(middle);
   SourceFiles sources;
   Diagnostics diagnostics;
   Model model;
+  load_helpers(*sources.add("helpers.h", "Tensor helper(Tensor);"), model);
+  if (package) {
+    model.name_space = "mathx";
+    const std::string core(text.substr(0, middle));
+    load_core_operators(*sources.add("oploom/native_functions.yaml", core), model, diagnostics);
+  }
   load_native_functions(*sources.add("native_functions.yaml", std::string(text.substr(0, middle))),
                         model, diagnostics);
   load_derivatives(*sources.add("derivatives.yaml",
@@ -83,7 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } else if (kind == "formula") {
     formula(text);
   } else {
-    operators(text, /*syntax_only=*/kind == "syntax");
+    operators(text, /*syntax_only=*/kind == "syntax", /*package=*/kind == "package");
   }
   return 0;
 }

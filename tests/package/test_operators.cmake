@@ -6,6 +6,23 @@ include(${CMAKE_CURRENT_LIST_DIR}/step.cmake)
 file(REMOVE_RECURSE ${WORK})
 file(COPY ${EXAMPLE} DESTINATION ${WORK})
 
+# As somebody adds a formula of their own: two tensors, a number and a branch.
+file(APPEND ${WORK}/custom_ops/operators.yaml [[
+- func: tukey(Tensor self, Tensor target, *, float c=4.685) -> Tensor
+  expr: "abs(self - target) < c ? c * c / 6 * (1 - pow(1 - pow((self - target) / c, 2), 3)) : c * c / 6"
+]])
+file(WRITE ${WORK}/tukey.py [[
+import mathx
+import oploom
+
+x = oploom.tensor([1.0, 5.0], requires_grad=True)
+y = mathx.tukey(x, oploom.tensor([0.0]), c=2.0)
+(slope,) = oploom.autograd.grad([y.sum()], [x], create_graph=True)
+assert abs(slope[0].item() - 0.5625) < 1e-6 and slope[1].item() == 0
+(bend,) = oploom.autograd.grad([slope.sum()], [x])
+assert abs(bend[0].item() - -0.1875) < 1e-6 and bend[1].item() == 0
+]])
+
 # What the generator lacks is said when CMake runs, with the cure.
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK}/custom_ops -B ${WORK}/refused -G Ninja
     -DCMAKE_PREFIX_PATH=${PREFIX} -DOPLOOM_PYTHON=/bin/false
@@ -25,6 +42,7 @@ step(${WORK}/build/custom_ops)
 file(GLOB site_packages ${PREFIX}/lib/python3*/site-packages)
 step(${CMAKE_COMMAND} -E env PYTHONPATH=${WORK}/build/python:${site_packages}
   ${PYTHON} ${WORK}/custom_ops/example.py)
+step(${CMAKE_COMMAND} -E env PYTHONPATH=${WORK}/build/python:${site_packages} ${PYTHON} ${WORK}/tukey.py)
 
 # The reference of the operators, with their formulas.
 step(${CMAKE_COMMAND} --build ${WORK}/build --target mathx_docs)

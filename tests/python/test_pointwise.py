@@ -241,3 +241,26 @@ def test_integers_with_a_fractional_number():
 def test_heaviside_takes_the_value_at_zero():
     values = oploom.tensor([0.25, 0.5, 0.75, -2.0])
     assert oploom.heaviside(oploom.tensor([-1.0, 0.0, 1.0, -0.0]), values).tolist() == [0, 0.5, 1, -2]
+
+
+def test_float_power_in_place_wants_the_dtype_of_its_result():
+    x = oploom.tensor([1.5, 2.0, 4.0], dtype=oploom.float64)
+    exponent = oploom.tensor([2.0, 3.0, 0.5])
+    expected = np.float_power(x.numpy(), exponent.numpy())
+    assert x.float_power_(exponent) is x
+    np.testing.assert_array_equal(x.numpy(), expected)
+    x.float_power_(2)
+    np.testing.assert_array_equal(x.numpy(), expected**2)
+
+    y = oploom.tensor([1.5, 2.0])
+    with pytest.raises(RuntimeError, match=r"float_power_\(\): .* float64, .*float32"):
+        y.float_power_(2)
+    with pytest.raises(RuntimeError, match="complex128"):
+        x.float_power_(oploom.tensor([1j, 2j, 3j]))
+    np.testing.assert_array_equal(y.numpy(), [1.5, 2.0])
+
+
+def test_float_power_in_place_has_gradients():
+    base = oploom.tensor([1.5, 2.0], dtype=oploom.float64, requires_grad=True)
+    (base * 1).float_power_(3).sum().backward()
+    np.testing.assert_allclose(base.grad.numpy(), 3 * base.detach().numpy() ** 2)

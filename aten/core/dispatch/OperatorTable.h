@@ -3,7 +3,6 @@
 
 #include <aten/core/TensorBase.h>
 #include <c10/core/DispatchKeySet.h>
-#include <c10/core/LocalDispatchKeySet.h>
 
 #include <typeinfo>
 #include <utility>
@@ -177,32 +176,5 @@ class OperatorTable<R(Args...)> final : public OperatorTableBase {
   // Not std::array, whose members programs would wait for: there are hundreds of signatures.
   Kernel kernels_[kNumDispatchKeys] = {};
 };
-
-// ---- The key set of a call ----
-
-namespace detail {
-
-OPLOOM_ALWAYS_INLINE DispatchKeySet keys_of(const TensorBase& tensor) { return tensor.key_set(); }
-OPLOOM_ALWAYS_INLINE DispatchKeySet keys_of(const std::optional<Tensor>& tensor);
-inline DispatchKeySet keys_of(TensorList tensors);
-inline DispatchKeySet keys_of(OptionalTensorList tensors);
-
-}  // namespace detail
-
-// The keys of the tensor arguments (tensors, optional tensors, lists), with the thread's included
-// keys and without its excluded ones.
-template <class... Args>
-OPLOOM_ALWAYS_INLINE DispatchKeySet dispatch_keys(const Args&... args) {
-  DispatchKeySet keys;
-  ((keys = keys | detail::keys_of(args)), ...);
-  return c10::computeDispatchKeySet(keys);
-}
-
-// For operators without tensor arguments: the keys of the device that the result shall be on.
-OPLOOM_ALWAYS_INLINE DispatchKeySet dispatch_keys_of_device(std::optional<Device> device) {
-  const DeviceType type = device.value_or(Device(DeviceType::CPU)).type();
-  return c10::computeDispatchKeySet(
-      {c10::backend_key(type, Layout::Strided), DispatchKey::Autograd});
-}
 
 }  // namespace at::inline oploom_v1

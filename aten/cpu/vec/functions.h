@@ -6,7 +6,6 @@
 #include <c10/util/special_functions.h>
 
 #include <cmath>
-#include <complex>
 
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 

@@ -5,6 +5,7 @@
 #include <aten/core/Namespace.h>
 #include <c10/core/ScalarType.h>
 #include <c10/util/Macros.h>
+#include <c10/util/complex_math.h>
 
 #include <array>
 #include <cmath>

@@ -138,7 +138,12 @@ class Explanation {
  public:
   Explanation(const Session& session, const Generated& generated, const std::string& folder,
               std::ostream& out)
-      : session_(session), generated_(generated), folder_(folder), out_(out) {}
+      : session_(session), generated_(generated), folder_(folder), out_(out) {
+    const std::string& name_space = session.model().name_space;
+    const std::string cpp = name_space == kTreeNamespace ? "at" : name_space;
+    meta_ = cpp + "::meta::structured_";
+    native_ = cpp + "::native::";
+  }
 
   void explain(const Operator& op) {
     out_ << to_string(op.schema) << "\n";
@@ -168,11 +173,17 @@ class Explanation {
   static std::string place(const Location& where) {
     return (where.file ? where.file->path : "") + ":" + std::to_string(where.line());
   }
+  void nothing() {
+    out_ << "  nothing in " << folder_
+         << (session_.model().core ? "; --out names the folder of a build, "
+                                     "<build>/<target>.oploom/include/<namespace>\n"
+                                   : "; run tools/regenerate\n");
+  }
   void title(const char* text) { out_ << "\n" << text << "\n"; }
   void list(const char* name, const std::vector<std::string>& lines) {
     title(name);
     for (const auto& line : lines) out_ << "  " << line << "\n";
-    if (lines.empty()) out_ << "  nothing in " << folder_ << "; run tools/regenerate\n";
+    if (lines.empty()) nothing();
   }
   void row(const std::string& head, const std::string& text) {
     std::string padded = head;
@@ -195,10 +206,9 @@ class Explanation {
     title("Dispatch");
     if (op.role != StructuredRole::none) {
       for (const auto& [key, kernel] : op.structured_impl) {
-        row(key, "at::meta::structured_" + op.structured_meta + ", then at::native::structured_" +
-                     kernel);
+        row(key, meta_ + op.structured_meta + ", then " + native_ + "structured_" + kernel);
       }
-      row("Meta", "at::meta::structured_" + op.structured_meta);
+      row("Meta", meta_ + op.structured_meta);
       if (!op.structured_inherits.empty()) row("inherits", op.structured_inherits.text);
       for (const auto& precomputed : op.structured_base->precomputed) {
         std::string values;
@@ -209,13 +219,13 @@ class Explanation {
             (precomputed.replaces.empty() ? "" : precomputed.replaces.text + " -> ") + values);
       }
     } else {
-      for (const auto& entry : op.dispatch) row(entry.key, "at::native::" + entry.kernel.text);
+      for (const auto& entry : op.dispatch) row(entry.key, native_ + entry.kernel.text);
     }
     std::string composite;
     if (!op.scalar_overload_of.empty()) {
       composite = "wraps the number in a tensor and calls " + op.scalar_overload_of;
     } else if (!op.composite_kernel.empty()) {
-      composite = "at::native::" + op.composite_kernel;
+      composite = native_ + op.composite_kernel;
     } else if (!op.composite.empty() && op.autogen_from) {
       composite = "calls " + op.autogen_from->name() + " and copies";
     }
@@ -282,7 +292,8 @@ class Explanation {
     const Operator& base = op.functional ? *op.functional : op;
     title("Tests");
     if (!base.test) {
-      out_ << "  no record: nothing tests it by itself\n";
+      out_ << (base.expr ? "  no record: NumPy's value of the expression is the reference\n"
+                         : "  no record: nothing tests it by itself\n");
       return;
     }
     for (const auto& [key, value] : base.test->entries) {
@@ -313,13 +324,14 @@ class Explanation {
         out_ << "  " << folder_ << "/" << file.path << ":" << line << "\n";
       any = any || !lines.empty();
     }
-    if (!any) out_ << "  nothing in " << folder_ << "; run tools/regenerate\n";
+    if (!any) nothing();
   }
 
   const Session& session_;
   const Generated& generated_;
   const std::string folder_;
   std::ostream& out_;
+  std::string meta_, native_;  // what the C++ names of its kernels begin with
 };
 
 int run(const Arguments& arguments, std::ostream& out, std::ostream& err) {

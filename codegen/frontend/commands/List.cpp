@@ -50,8 +50,10 @@ std::string word_or_list(const YamlNode* node) {
   return join(list);
 }
 
+bool is_tested(const Operator& op) { return op.test || op.expr; }
+
 std::string tests(const Operator& op) {
-  if (!op.test) return "none";
+  if (!op.test) return op.expr ? "of the expression" : "none";
   if (op.test->find("none")) return "by others";
   auto count = [&](const char* key) {
     const YamlNode* list = op.test->find(key);
@@ -91,9 +93,9 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err) {
   std::vector<const Operator*> listed;
   for (const auto& op : session.model().operators) {
     const bool functional = op->kind == SchemaKind::functional || op->functional == nullptr;
-    if (!functional || op->autogen_from) continue;
+    if (!functional || op->autogen_from || op->internal) continue;
     if (!family.empty() && op->family.text != family) continue;
-    if (arguments.has("--untested") && op->test) continue;
+    if (arguments.has("--untested") && is_tested(*op)) continue;
     listed.push_back(op.get());
   }
   std::sort(listed.begin(), listed.end(),
@@ -103,17 +105,17 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err) {
     formula += derivative == "formula";
     composite += derivative == "composite";
     no += derivative == "no";
-    untested += !op->test;
+    untested += !is_tested(*op);
     std::string dtypes = op->test ? word_or_list(op->test->find("dtypes")) : "";
     rows.push_back({op->name(), op->family.text, forms(session.model(), *op), devices(*op),
                     dtypes.empty() ? "-" : dtypes, derivative, tests(*op)});
   }
   print(rows, out);
   out << "\n"
-      << listed.size() << " operators: " << formula << " with derivatives, " << composite
-      << " differentiable through what they call, " << no << " not differentiable by nature, "
-      << listed.size() - formula - composite - no << " without a derivative; " << untested
-      << " without a test record\n";
+      << listed.size() << (listed.size() == 1 ? " operator: " : " operators: ") << formula
+      << " with derivatives, " << composite << " differentiable through what they call, " << no
+      << " not differentiable by nature, " << listed.size() - formula - composite - no
+      << " without a derivative; " << untested << " without a test record\n";
   return kOk;
 }
 
@@ -127,9 +129,11 @@ const Command kListCommand = {
         "One line for each operator: its forms, the devices with a kernel ('all' for composite "
         "ones), the dtypes that its tests use, how it is differentiated ('formula' in "
         "derivatives.yaml, 'composite' through the operators it calls, 'no' by nature, '-' when "
-        "nobody has said), and its test record ('by others' when the record says so).",
+        "nobody has said), and its test record ('by others' when the record says so, 'of the "
+        "expression' when there is none, and NumPy's value of the expression is the reference).",
     .options = {{"--family", "NAME", "only the operators of one family"},
-                {"--untested", "", "only operators without a test record"}},
+                {"--untested", "",
+                 "only operators that have neither a test record nor an expression"}},
     .own_operands = 0,
     .run = run,
 };

@@ -26,10 +26,38 @@ const std::map<std::string, std::string, std::less<>> kBinary = {
     {">", "gt"},  {">=", "ge"}, {"==", "eq"}, {"!=", "ne"}, {"&&", "and"}, {"||", "or"},
 };
 
+// What other libraries have as functions.
+const std::map<std::string_view, std::string_view, std::less<>> kElsewhere = {
+    {"arccos", "acos(x)"},
+    {"arcsin", "asin(x)"},
+    {"arctan", "atan(x)"},
+    {"cbrt", "copysign(pow(abs(x), 1 / 3), x)"},
+    {"clamp", "minimum(maximum(x, low), high)"},
+    {"clip", "minimum(maximum(x, low), high)"},
+    {"exp10", "pow(10, x)"},
+    {"fabs", "abs(x)"},
+    {"gelu", "0.5 * x * (1 + erf(0.7071067811865476 * x))"},
+    {"isfinite", "!isnan(x) && !isinf(x)"},
+    {"ln", "log(x)"},
+    {"logit", "log(x / (1 - x))"},
+    {"max", "maximum(x, y)"},
+    {"min", "minimum(x, y)"},
+    {"mod", "remainder(x, y)"},
+    {"power", "pow(x, y)"},
+    {"reciprocal", "1 / x"},
+    {"sgn", "sign(x)"},
+    {"silu", "x * sigmoid(x)"},
+    {"softplus", "logaddexp(x, 0)"},
+    {"square", "pow(x, 2)"},
+    {"where", "condition ? x : y"},
+};
+
 class Builder {
  public:
-  Builder(Graph& graph, const Scope& scope, FormulaError& error, bool methods = false)
-      : graph_(graph), scope_(scope), error_(error), methods_(methods) {}
+  // `operators`: of a formula, which calls more than functions, and them as methods.
+  Builder(Graph& graph, const Scope& scope, FormulaError& error,
+          const OperatorCalls* operators = nullptr)
+      : graph_(graph), scope_(scope), error_(error), operators_(operators) {}
 
   const Node* build(const Expr& expr) {
     switch (expr.kind) {
@@ -69,6 +97,12 @@ class Builder {
 
   static std::string did_you_mean(const std::string& closest) {
     return closest.empty() ? "" : " (did you mean '" + closest + "'?)";
+  }
+
+  static std::string all_functions() {
+    std::string text;
+    for (const auto& name : function_names()) text += (text.empty() ? "" : ", ") + name;
+    return text;
   }
 
   const Node* number(const Expr& expr) {
@@ -114,7 +148,14 @@ class Builder {
     if (expr.text == "!") return graph_.call("not", {truth(expr.children[0])});
     if (expr.text == "-") return graph_.call("neg", {numeric(expr.children[0])});
     if (expr.text == "+") return numeric(expr.children[0]);
-    fail(expr, "the operator '" + expr.text + "' has no meaning in an expression of numbers");
+    // `a ** b` is a product with `*b`.
+    fail(expr, "the operator '" + expr.text + "' has no meaning in an expression of numbers" +
+                   (expr.text == "*" ? ": write 'pow(a, b)' for a power" : ""));
+  }
+
+  static bool is_comparison(const Expr& expr) {
+    return expr.kind == Expr::Kind::binary &&
+           (expr.text[0] == '<' || expr.text[0] == '>' || expr.text == "==" || expr.text == "!=");
   }
 
   const Node* binary(const Expr& expr) {
@@ -127,6 +168,9 @@ class Builder {
            "the operator '" + expr.text + "' has no meaning in an expression of numbers" + hint);
     }
     const bool logic = found->second == "and" || found->second == "or";
+    if (!logic && is_comparison(expr) && is_comparison(expr.children[0])) {
+      fail(expr, "comparisons do not chain: join two of them with '&&'");
+    }
     const Node* a = logic ? truth(expr.children[0]) : numeric(expr.children[0]);
     const Node* b = logic ? truth(expr.children[1]) : numeric(expr.children[1]);
     return graph_.call(found->second, {a, b});
@@ -135,16 +179,31 @@ class Builder {
   const Node* call(const Expr& expr) {
     const Expr& callee = expr.children[0];
     const bool method = callee.kind == Expr::Kind::member;
-    if (method && !methods_) {
+    if (method && !operators_) {
       fail(callee, "expressions have functions, no methods: write '" + callee.text + "(...)'");
     }
     if (callee.kind != Expr::Kind::name && !method) {
-      fail(callee, "expressions call functions by their names");
+      const bool product =
+          callee.kind == Expr::Kind::number ||
+          (callee.kind == Expr::Kind::paren && callee.children[0].kind == Expr::Kind::binary);
+      fail(callee,
+           product ? "a product is written with '*'" : "expressions call functions by their names");
+    }
+    if (operators_) {
+      if (const Node* node = operator_call(expr)) return node;
     }
     const Function* function = find_function(callee.text);
     if (!function) {
-      fail(callee, "there is no function '" + callee.text + "'" +
-                       did_you_mean(c10::closest_name(callee.text, function_names())));
+      const std::string plain = callee.text.substr(callee.text.rfind(':') + 1);  // of at::exp
+      if (const auto known = kElsewhere.find(plain); known != kElsewhere.end()) {
+        fail(callee, "there is no function '" + callee.text + "': write '" +
+                         std::string(known->second) + "'");
+      }
+      const std::string closest =
+          find_function(plain) ? plain : c10::closest_name(plain, function_names());
+      fail(callee,
+           "there is no function '" + callee.text + "'" +
+               (closest.empty() ? ": there are " + all_functions() : did_you_mean(closest)));
     }
     const std::size_t wanted = function->parameters.size();
     const std::size_t found = expr.children.size() - 1 + (method ? 1 : 0);
@@ -154,17 +213,39 @@ class Builder {
                      std::to_string(found));
     }
     std::vector<const Node*> arguments;
-    if (method) arguments.push_back(numeric(callee.children[0]));
-    for (std::size_t i = 1; i < expr.children.size(); ++i) {
-      arguments.push_back(numeric(expr.children[i]));
-    }
+    for (const Expr* argument : arguments_of(expr)) arguments.push_back(numeric(*argument));
     return graph_.call(callee.text, std::move(arguments));
+  }
+
+  // With the object of a method first.
+  static std::vector<const Expr*> arguments_of(const Expr& call) {
+    std::vector<const Expr*> arguments;
+    const Expr& callee = call.children[0];
+    if (callee.kind == Expr::Kind::member) arguments.push_back(&callee.children[0]);
+    for (std::size_t i = 1; i < call.children.size(); ++i) arguments.push_back(&call.children[i]);
+    return arguments;
+  }
+
+  // What formulas call and the language has no function of that name for; null for all else.
+  const Node* operator_call(const Expr& expr) {
+    const std::string& name = expr.children[0].text;
+    const auto arguments = arguments_of(expr);
+    if (name == "where" && arguments.size() == 3) {
+      const Node* condition = truth(*arguments[0]);
+      const Node* then = numeric(*arguments[1]);
+      return graph_.call("select", {condition, then, numeric(*arguments[2])});
+    }
+    if (name == "zeros_like" || name == "ones_like") return graph_.constant(name == "ones_like");
+    if (find_function(name)) return nullptr;
+    std::vector<const Node*> values;
+    for (const Expr* argument : arguments) values.push_back(build(*argument));
+    return (*operators_)(name, values);
   }
 
   Graph& graph_;
   const Scope& scope_;
   FormulaError& error_;
-  bool methods_;
+  const OperatorCalls* operators_;
 };
 
 class Differentiator {
@@ -292,10 +373,11 @@ const Node* build_expression(Graph& graph, const Expr& tree, const Scope& scope,
   }
 }
 
-const Node* build_formula(Graph& graph, const Expr& tree, const Scope& scope) {
+const Node* build_formula(Graph& graph, const Expr& tree, const Scope& scope,
+                          const OperatorCalls& operators) {
   FormulaError error;
   try {
-    return Builder(graph, scope, error, /*methods=*/true).build(tree);
+    return Builder(graph, scope, error, &operators).build(tree);
   } catch (const Failure&) {
     return nullptr;
   }

@@ -19,9 +19,13 @@ using Scope = std::map<std::string, const Node*, std::less<>>;
 // number where a condition is needed.
 const Node* build_expression(Graph& graph, const Expr& tree, const Scope& scope,
                              FormulaError& error);
-// The same of a formula of derivatives.yaml, which may call functions as methods, `self.cos()`.
-// Null for formulas that are more than an expression of elements.
-const Node* build_formula(Graph& graph, const Expr& tree, const Scope& scope);
+// What a call of an operator gives, whose name and arguments these are; null where that is unknown.
+using OperatorCalls =
+    std::function<const Node*(std::string_view name, const std::vector<const Node*>& arguments)>;
+// The same of a formula of derivatives.yaml, which may call functions as methods, `self.cos()`, and
+// operators. Null for formulas that are more than an expression of elements.
+const Node* build_formula(Graph& graph, const Expr& tree, const Scope& scope,
+                          const OperatorCalls& operators);
 
 // The derivative of `root` with respect to a leaf. Null if a function on the way has none; its name
 // is put into `obstacle`.

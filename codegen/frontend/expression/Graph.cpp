@@ -217,6 +217,42 @@ const Node* Graph::replace(const Node* root, const Node* what, const Node* with)
   return done.at(root);
 }
 
+std::vector<const Node*> Graph::for_kernels(const std::vector<const Node*>& roots) {
+  const auto order = in_order(roots);
+  std::map<const Node*, int> uses;
+  for (const Node* root : roots) ++uses[root];
+  for (const Node* node : order) {
+    for (const Node* argument : node->arguments) ++uses[argument];
+  }
+  std::map<const Node*, const Node*> done;
+  for (const Node* node : order) {
+    std::vector<const Node*> arguments;
+    for (const Node* argument : node->arguments) arguments.push_back(done.at(argument));
+    done[node] = node;
+    if (node->kind != Node::Kind::call) continue;
+    done[node] = call(node->name, arguments);
+    if (node->name == "pow") {
+      const Node* x = arguments[0];
+      const Node* square = call("mul", {x, x});
+      if (arguments[1]->is_constant(2)) done[node] = square;
+      if (arguments[1]->is_constant(3)) done[node] = call("mul", {square, x});
+      if (arguments[1]->is_constant(4)) done[node] = call("mul", {square, square});
+    }
+    if (node->name != "mul") continue;
+    for (const std::size_t i : {1, 0}) {
+      const Node* sigmoid = node->arguments[i];
+      if (!sigmoid->is_call("sigmoid") || uses[sigmoid] > 1) continue;
+      const Node* inner = done.at(sigmoid->arguments[0]);
+      const Node* below = call("add", {constant(1), call("exp", {neg(inner)})});
+      done[node] = call("div", {arguments[1 - i], below});
+      break;
+    }
+  }
+  std::vector<const Node*> made;
+  for (const Node* root : roots) made.push_back(done.at(root));
+  return made;
+}
+
 const Node* Graph::with_operator_names(const Node* root) {
   std::map<const Node*, const Node*> done;
   for (const Node* node : in_order({root})) {

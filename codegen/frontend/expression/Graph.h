@@ -54,6 +54,10 @@ class Graph {
   const Node* select(const Node* condition, const Node* then, const Node* otherwise);
   const Node* simplified(const std::string& operation, const std::vector<const Node*>& arguments);
 
+  // The graphs of `roots` as kernels compute them: pow(x, 2) to pow(x, 4) as products, and products
+  // with a sigmoid that nothing else uses as quotients, a / (1 + exp(-b)): less work, and one
+  // rounding less. Not for derivatives, as those of the quotient overflow.
+  std::vector<const Node*> for_kernels(const std::vector<const Node*>& roots);
   // The graph of `root` with calls of functions named as the operators on tensors are.
   const Node* with_operator_names(const Node* root);
   // The graph of `root` with every occurrence of `what` replaced by `with`.

@@ -122,6 +122,13 @@ void resolve(Model& model, const PassOptions& options, Diagnostics& diagnostics)
 }
 
 void run_passes(Model& model, const PassOptions& options, Diagnostics& diagnostics) {
+  if (model.core) {
+    // For the names and schemas of all forms. Whether that file has mistakes is not asked here.
+    Diagnostics ignored;
+    resolve(*model.core, options, ignored);
+    expand_expressions(*model.core, options, ignored);
+    complete(*model.core, options, ignored);
+  }
   resolve(model, options, diagnostics);
   expand_expressions(model, options, diagnostics);
   complete(model, options, diagnostics);

@@ -97,7 +97,7 @@ class Expander {
     expression.promotion = root->truth      ? Expression::Promotion::truth
                            : needs.integers ? Expression::Promotion::same
                                             : Expression::Promotion::to_float;
-    expression.program = linearize({root});
+    expression.program = linearize(graph.for_kernels({root}));
     make_structured(op, root->truth);
     op.expression = std::move(expression);
     differentiate(graph, scope, op, root);
@@ -280,7 +280,7 @@ class Expander {
     for (const Node* factor : factors) gradients.push_back(graph.mul(grad, conj(factor)));
     const std::size_t count = names.size();
 
-    const Internal backward = add_internal(op, "_backward", "gradient", {grad_name}, names,
+    const Internal backward = add_internal(graph, op, "_backward", "gradient", {grad_name}, names,
                                            output_name, gradients, complex);
     if (!backward.op) return;
     auto& entry = new_entry(op.schema, node);
@@ -319,7 +319,7 @@ class Expander {
         sum = graph.add(sum, graph.mul(graph.input(tangents.back()), factors[i]));
       }
       const Internal jvp =
-          add_internal(op, "_jvp", "tangent", tangents, names, output_name, {sum}, complex);
+          add_internal(graph, op, "_jvp", "tangent", tangents, names, output_name, {sum}, complex);
       if (!jvp.op) return;
       forward.text = forward.together = jvp.call + "(" + given + jvp.rest + ")";
       add_derivative_of_jvp(graph, node, *jvp.op, sum, conj);
@@ -334,8 +334,8 @@ class Expander {
     std::string call;  // what calls it, and the arguments after the leading ones
     std::string rest;
   };
-  Internal add_internal(const Operator& op, const std::string& suffix, const std::string& what,
-                        const std::vector<std::string>& leading,
+  Internal add_internal(Graph& graph, const Operator& op, const std::string& suffix,
+                        const std::string& what, const std::vector<std::string>& leading,
                         const std::vector<std::string>& names, const std::string& output_name,
                         const std::vector<const Node*>& roots, bool complex) {
     const YamlNode& node = *op.expr;
@@ -416,7 +416,7 @@ class Expander {
     for (std::size_t i = 1; i < roots.size(); ++i) expression.text += ", " + to_text(roots[i]);
     expression.promotion = Expression::Promotion::same;
     expression.complex = complex;
-    expression.program = linearize(roots);
+    expression.program = linearize(graph.for_kernels(roots));
     internal->expression = std::move(expression);
     model_.by_name.emplace(schema.full_name(), internal.get());
     made.op = internal.get();

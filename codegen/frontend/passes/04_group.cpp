@@ -138,10 +138,12 @@ void group_variants(Model& model, const PassOptions& options, Diagnostics& diagn
       }
       continue;
     }
+    if (op->internal) continue;  // as the operator that it was made for
     if (op->family.empty()) {
       diagnostics.error(op->schema_where, "'" + op->name() +
                                               "' has no family: 'family: Name' tells which file in "
-                                              "aten/native holds it");
+                                              "aten/native holds it; of operators outside oploom's "
+                                              "tree, '--namespace NAME' says whose they are");
     } else if (op->functional && op->functional != op.get() &&
                op->family.text != op->functional->family.text && !op->functional->family.empty()) {
       diagnostics

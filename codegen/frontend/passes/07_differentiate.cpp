@@ -82,6 +82,8 @@ class Differentiator {
       for (const auto& [where, message] : entry.refused) diagnostics_.error(where, message);
     }
     Operator* op = model_.find(entry.schema.full_name());
+    const auto& unread = model_.unread;
+    if (!op && (unread.contains("*") || unread.contains(entry.schema.full_name()))) return;
     if (!op) {
       diagnostics_
           .error(entry.where,

@@ -79,8 +79,9 @@ class Verifier {
 
   // The samples of a test record name the operator's arguments.
   void samples(const Operator& op) {
-    if (const YamlNode* domain = op.test->find("domain"); domain && domain->is_map()) {
-      argument_names(op, *domain);
+    for (const char* key : {"domain", "singular"}) {
+      const YamlNode* map = op.test->find(key);
+      if (map && map->is_map()) argument_names(op, *map);
     }
     if (const YamlNode* samples = op.test->find("samples")) {
       if (samples->is_sequence()) {

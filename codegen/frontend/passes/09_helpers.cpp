@@ -22,21 +22,19 @@ class HelperCheck {
     }
     functions_.insert(model.helpers.begin(), model.helpers.end());
     methods_.insert(model.helpers.begin(), model.helpers.end());
-    functions_.insert(model.core_functions.begin(), model.core_functions.end());
-    methods_.insert(model.core_methods.begin(), model.core_methods.end());
-    for (const auto& op : model.operators) {
-      const auto& variants = op->variants;
-      if (std::find(variants.begin(), variants.end(), "function") != variants.end()) {
-        functions_.insert(op->schema.name);
-      }
-      if (std::find(variants.begin(), variants.end(), "method") != variants.end()) {
-        methods_.insert(op->schema.name);
+    for (const Model* each : {&model, static_cast<const Model*>(model.core.get())}) {
+      if (!each) continue;
+      for (const auto& op : each->operators) {
+        if (op->has_variant(/*method=*/false)) functions_.insert(op->schema.name);
+        if (op->has_variant(/*method=*/true)) methods_.insert(op->schema.name);
       }
     }
   }
 
   void run() {
     for (const auto& entry : model_.derivatives) {
+      // Pass 02 has found the formulas of an expression, which say nothing to who wrote that.
+      found_ = entry->node == entry->name_node;
       for (const auto& formula : entry->gradients) {
         if (!formula.tree) continue;
         check(formula);
@@ -53,12 +51,11 @@ class HelperCheck {
     walk(*formula.tree, [&](const Expr& node) {
       if (node.kind != Expr::Kind::call) return true;
       const Expr& callee = node.children[0];
-      if (callee.kind == Expr::Kind::name && callee.text.find("::") == std::string::npos) {
-        if (!functions_.contains(callee.text)) {
-          report(formula, callee.text, callee.offset, "function", functions_, methods_);
-        } else {
-          check_arity(formula, node, callee.text, /*method=*/false);
-        }
+      const bool qualified = callee.text.find("::") != std::string::npos;
+      if (callee.kind == Expr::Kind::name && !qualified && !functions_.contains(callee.text)) {
+        report(formula, callee.text, callee.offset, "function", functions_, methods_);
+      } else if (callee.kind == Expr::Kind::name) {
+        check_arity(formula, node, callee.text, /*method=*/false);
       } else if (callee.kind == Expr::Kind::member && !methods_.contains(callee.text)) {
         const std::size_t end = callee.offset + callee.length - callee.template_arguments.size();
         report(formula, callee.text, end - callee.text.size(), "method", methods_, functions_);
@@ -174,6 +171,14 @@ class HelperCheck {
   void report(const GradientFormula& formula, const std::string& name, std::size_t offset,
               const std::string& what, const std::set<std::string>& known,
               const std::set<std::string>& others) {
+    if (found_) {
+      if (!missing_.emplace(formula.node, name).second) return;
+      diagnostics_.error(formula.node->locate(0, formula.node->value.size()),
+                         "the derivative of this expression calls '" + name +
+                             "', which is no operator here: write a derivative of your own in the "
+                             "file of derivatives");
+      return;
+    }
     const Location where = formula.node->locate(offset, name.size());
     if (others.contains(name)) {
       const bool method = what == "function";
@@ -191,6 +196,8 @@ class HelperCheck {
   const Model& model_;
   Diagnostics& diagnostics_;
   std::set<std::string> functions_, methods_;
+  bool found_ = false;
+  std::set<std::pair<const YamlNode*, std::string>> missing_;  // reported of expressions
 };
 
 }  // namespace

@@ -7,7 +7,9 @@
 //
 //   (8 (f(x + h) - f(x - h)) - (f(x + 2h) - f(x - 2h))) / 12h  =  f'(x) + O(h^4)
 //
-// in double precision. A point is left out where f is not smooth between x - 2h and x + 2h: where a
+// in double precision. So is the tangent, along each input and along all of them together: what
+// f_jvp computes, or the formula `result` in derivatives.yaml, against the differences in that
+// direction. A point is left out where f is not smooth between x - 2h and x + 2h: where a
 // condition, the sign of an argument of abs, or a rounded number changes. Points that the record
 // calls `singular` are left out too; there, the gradient has to be a number. The domain is that of
 // the record: `domain: {argument: [low, high]}`.
@@ -26,6 +28,8 @@ namespace {
 
 constexpr int kPoints = 48;
 constexpr double kStep = 1e-3;
+// Gradients and tangents that formulas are given. They are not 1, so that a square of one shows.
+constexpr double kIncoming = 0.75;
 // Of rounding errors and of the terms that the differences neglect.
 constexpr double kTolerance = 1e-6;
 
@@ -44,17 +48,23 @@ double number_of(const YamlNode& node) { return std::strtod(node.value.c_str(), 
 class Proof {
  public:
   Proof(const Model& model, const Operator& op, Diagnostics& diagnostics)
-      : op_(op), expression_(*op.expression), diagnostics_(diagnostics) {
+      : model_(model), op_(op), expression_(*op.expression), diagnostics_(diagnostics) {
     if (op.derivative) {
-      backward_ = find_backward(model);
-      if (!backward_) read_formulas();
+      backward_ = find_internal("_backward");
+      if (backward_) {
+        jvp_ = find_internal("_jvp");
+      } else {
+        read_formulas();
+        for (const auto& formula : op.derivative->forward) read_tangent(formula);
+      }
     }
+    plan_directions();
     read_record();
     for (const auto& name : expression_.scalars) numbers_[name] = default_of(name);
   }
 
   void run() {
-    if (!backward_ && written_.empty()) return;
+    if (!backward_ && written_.empty() && directions_.empty()) return;
     for (int i = 0; i < kPoints && !failed_; ++i) at(random_point());
     for (const auto& input : expression_.inputs) {
       if (!failed_) along(input);
@@ -68,24 +78,102 @@ class Proof {
 
  private:
   // The operator that the derivative found for this expression calls.
-  const Operator* find_backward(const Model& model) const {
+  const Operator* find_internal(const std::string& suffix) const {
     const std::string overload = op_.schema.overload_name;
     const Operator* found =
-        model.find(op_.schema.name + "_backward" + (overload.empty() ? "" : "." + overload));
+        model_.find(op_.schema.name + suffix + (overload.empty() ? "" : "." + overload));
     return found && found->internal && found->expression ? found : nullptr;
+  }
+
+  // What formulas may call the arguments.
+  Scope arguments() {
+    Scope scope = {{"result", graph_.input("result")}};
+    for (const auto& name : expression_.inputs) scope.emplace(name, graph_.input(name));
+    for (const auto& name : expression_.scalars) scope.emplace(name, graph_.scalar(name));
+    return scope;
+  }
+
+  // Null for what is no expression of elements. Other expression operators are written out.
+  const Node* build(const Expr& formula, const Scope& scope) {
+    return build_formula(graph_, formula, scope,
+                         [&](std::string_view name, const std::vector<const Node*>& arguments) {
+                           return expression_of(name, arguments);
+                         });
+  }
+
+  const Node* expression_of(std::string_view name, const std::vector<const Node*>& arguments) {
+    for (const Operator* op : model_.overloads(name, /*method=*/false)) {
+      const auto& parameters = op->schema.arguments;
+      if (!op->expression || op->expression->program.outputs.size() != 1 ||
+          parameters.size() != arguments.size()) {
+        continue;
+      }
+      std::map<std::string, const Node*> values;
+      for (std::size_t i = 0; i < arguments.size(); ++i) values[parameters[i].name] = arguments[i];
+      const auto value = [&](const std::string& text) {
+        const auto found = values.find(text);
+        return found != values.end() ? found->second
+                                     : graph_.constant(std::strtod(text.c_str(), nullptr));
+      };
+      const Program& program = op->expression->program;
+      for (const Instruction& instruction : program.instructions) {
+        std::vector<const Node*> operands;
+        for (const auto& operand : instruction.arguments) operands.push_back(value(operand));
+        values[instruction.name] = graph_.call(instruction.operation, std::move(operands));
+      }
+      return value(program.outputs[0]);
+    }
+    return nullptr;
   }
 
   // Formulas that somebody has written, as far as they are expressions of elements.
   void read_formulas() {
-    Scope scope = {{"grad", graph_.input("grad")}, {"result", graph_.input("result")}};
-    for (const auto& name : expression_.inputs) scope.emplace(name, graph_.input(name));
-    for (const auto& name : expression_.scalars) scope.emplace(name, graph_.scalar(name));
+    Scope scope = arguments();
+    scope.emplace("grad", graph_.input("grad"));
     for (const auto& formula : op_.derivative->inputs) {
       if (formula.names.size() != 1 || !formula.tree) continue;
-      if (const Node* node = build_formula(graph_, *formula.tree, scope)) {
+      if (const Node* node = build(*formula.tree, scope)) {
         written_[formula.names[0].text] = {node, formula.node};
       }
     }
+  }
+
+  // Likewise the terms of a tangent. `auto_linear` is the operator itself; `auto_element_wise` is
+  // nothing but the gradients' formulas.
+  void read_tangent(const ForwardFormula& formula) {
+    Scope scope = arguments();
+    for (const auto& name : expression_.inputs) {
+      scope.emplace(name + "_p", graph_.input(name));
+      scope.emplace(name + "_t", graph_.input(name + "_t"));
+    }
+    tangent_source_ = formula.node;
+    linear_ = formula.text == "auto_linear";
+    for (const auto& term : formula.terms) {
+      FormulaError error;
+      const auto tree = parse_formula(term.text, error);
+      const Node* node = tree && !linear_ ? build(*tree, scope) : nullptr;
+      if (!node && !linear_) {
+        terms_.clear();
+        return;
+      }
+      terms_.push_back({{term.tangents.begin(), term.tangents.end()}, node});
+    }
+  }
+
+  // Along each input that has a term of its own, and along all of them.
+  void plan_directions() {
+    Values all;
+    double next = kIncoming;
+    for (const auto& input : expression_.inputs) {
+      const bool has_term = std::any_of(terms_.begin(), terms_.end(), [&](const Term& term) {
+        return term.tangents.contains(input);
+      });
+      if (!jvp_ && !has_term) continue;
+      all[input] = next;
+      if (!jvp_) directions_.push_back({{input, next}});
+      next = -0.8 * next;
+    }
+    if (all.size() > 1) directions_.push_back(std::move(all));
   }
 
   bool has_gradient(const std::string& input) const {
@@ -102,6 +190,8 @@ class Proof {
     }
     if (const YamlNode* singular = op_.test->find("singular"); singular && singular->is_map()) {
       for (const auto& [name, places] : singular->entries) {
+        const auto& inputs = expression_.inputs;
+        if (std::find(inputs.begin(), inputs.end(), name.value) == inputs.end()) continue;
         for (const auto& place : places.items) singular_[name.value].push_back(number_of(place));
       }
     }
@@ -166,13 +256,13 @@ class Proof {
     const double result = operand(point, expression_.program.outputs[0]);
     if (!backward_) {
       std::map<std::string, double> arguments(before.begin(), before.end());
-      arguments["grad"] = 1;
+      arguments["grad"] = kIncoming;
       arguments["result"] = result;
-      return evaluate(written_.at(input).node, arguments);
+      return evaluate(written_.at(input).node, arguments) / kIncoming;
     }
     const auto& backward = *backward_->expression;
     point = before;
-    point[backward.inputs[0]] = 1;
+    point[backward.inputs[0]] = kIncoming;
     // What is no argument of the operator is its result.
     for (const auto& name : backward.inputs) {
       if (!point.contains(name)) point[name] = result;
@@ -180,7 +270,37 @@ class Proof {
     carry_out(backward.program, point);
     const auto place = std::find(expression_.inputs.begin(), expression_.inputs.end(), input) -
                        expression_.inputs.begin();
-    return operand(point, backward.program.outputs[static_cast<std::size_t>(place)]);
+    return operand(point, backward.program.outputs[static_cast<std::size_t>(place)]) / kIncoming;
+  }
+
+  // The tangent of the result for the tangents of the inputs in `direction`.
+  double tangent(Values point, const Values& direction) const {
+    const auto of = [&](const std::string& input) {
+      const auto found = direction.find(input);
+      return found == direction.end() ? 0 : found->second;
+    };
+    if (linear_) {
+      for (const auto& input : terms_[0].tangents) point[input] = of(input);
+      return value(point);
+    }
+    const double result = value(point);
+    if (jvp_) {
+      for (const auto& input : expression_.inputs) point[input + "_tangent"] = of(input);
+      for (const auto& name : jvp_->expression->inputs) point.emplace(name, result);
+      carry_out(jvp_->expression->program, point);
+      return operand(point, jvp_->expression->program.outputs[0]);
+    }
+    std::map<std::string, double> arguments(point.begin(), point.end());
+    arguments["result"] = result;
+    for (const auto& input : expression_.inputs) arguments[input + "_t"] = of(input);
+    double sum = 0;
+    for (const auto& term : terms_) {
+      const bool wanted =
+          std::any_of(term.tangents.begin(), term.tangents.end(),
+                      [&](const std::string& input) { return direction.contains(input); });
+      if (wanted) sum += evaluate(term.node, arguments);
+    }
+    return sum;
   }
 
   template <typename F>
@@ -188,39 +308,63 @@ class Proof {
     return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h);
   }
 
-  bool smooth(const Values& point, const std::string& input, double h) const {
+  static Values moved(Values point, const Values& direction, double by) {
+    for (const auto& [input, slope] : direction) point[input] += by * slope;
+    return point;
+  }
+
+  bool smooth(const Values& point, const Values& direction, double h) const {
     const auto here = branches(point);
     for (const int k : {-2, -1, 1, 2}) {
-      Values beside = point;
-      beside[input] += k * h;
+      const Values beside = moved(point, direction, k * h);
       if (branches(beside) != here || !std::isfinite(value(beside))) return false;
     }
-    const auto found = singular_.find(input);
-    if (found == singular_.end()) return true;
-    return std::none_of(found->second.begin(), found->second.end(),
-                        [&](double place) { return std::abs(place - point.at(input)) <= 3 * h; });
+    return std::none_of(direction.begin(), direction.end(), [&](const auto& input) {
+      const auto found = singular_.find(input.first);
+      if (found == singular_.end()) return false;
+      return std::any_of(found->second.begin(), found->second.end(), [&](double place) {
+        return std::abs(place - point.at(input.first)) <= 3 * h;
+      });
+    });
+  }
+
+  // The slope in a direction by differences, where they are worth something: where the function is
+  // smooth and a finer step agrees. `scale` is what errors are measured by.
+  std::optional<double> slope(const Values& point, const Values& direction, double& scale) const {
+    double h = kStep;
+    for (const auto& [input, by] : direction) {
+      h = std::min(h, kStep * std::max(1e-2, std::abs(point.at(input))));
+    }
+    if (!smooth(point, direction, h)) return std::nullopt;
+    const auto along = [&](double by) { return value(moved(point, direction, by)); };
+    const double expected = difference(along, h);
+    const double finer = difference(along, 0.5 * h);
+    scale = std::max({1.0, std::abs(expected), std::abs(along(0)) * 1e-3 / h});
+    if (!(std::abs(expected - finer) <= kTolerance * scale)) return std::nullopt;
+    return expected;
   }
 
   void at(const Values& point) {
+    double scale = 1;
+    const auto agree = [&](double a, double b) { return std::abs(a - b) <= kTolerance * scale; };
+    const auto compared = [](double found, double expected) {
+      return text_of(found) + " by the formula and " + text_of(expected) + " by differences, at ";
+    };
     for (const auto& input : expression_.inputs) {
       if (!has_gradient(input)) continue;
-      const double h = kStep * std::max(1e-2, std::min(1.0, std::abs(point.at(input))));
-      if (!smooth(point, input, h)) continue;
-      const auto moved = [&](double by) {
-        Values beside = point;
-        beside[input] += by;
-        return value(beside);
-      };
-      const double expected = difference(moved, h);
-      // The differences are worth something only if a finer step agrees.
-      const double finer = difference(moved, 0.5 * h);
-      const double scale = std::max({1.0, std::abs(expected), std::abs(moved(0)) * 1e-3 / h});
-      if (!(std::abs(expected - finer) <= kTolerance * scale)) continue;
-      const double found = gradient(point, input);
-      if (std::abs(found - expected) <= kTolerance * scale) continue;
-      report(point, input,
-             "the derivative with respect to '" + input + "' is " + text_of(found) +
-                 " by the formula and " + text_of(expected) + " by differences, at ");
+      const auto expected = slope(point, {{input, 1}}, scale);
+      const double found = expected ? gradient(point, input) : 0;
+      if (!expected || agree(found, *expected)) continue;
+      report(point, {}, gradient_source(input),
+             "the derivative with respect to '" + input + "' is " + compared(found, *expected));
+      return;
+    }
+    for (const auto& direction : directions_) {
+      const auto expected = slope(point, direction, scale);
+      const double found = expected ? tangent(point, direction) : 0;
+      if (!expected || agree(found, *expected)) continue;
+      report(point, direction, tangent_source(),
+             "the tangent of the result is " + compared(found, *expected));
       return;
     }
   }
@@ -254,24 +398,41 @@ class Proof {
   void at_singular(const std::string& input, double place) {
     Values point = random_point();
     point[input] = place;
-    if (!has_gradient(input) || !std::isfinite(value(point))) return;
-    if (!std::isnan(gradient(point, input))) return;
-    report(point, input, "the derivative with respect to '" + input + "' is no number at ");
+    if (!std::isfinite(value(point))) return;
+    if (has_gradient(input) && std::isnan(gradient(point, input))) {
+      report(point, {}, gradient_source(input),
+             "the derivative with respect to '" + input + "' is no number at ");
+      return;
+    }
+    for (const auto& direction : directions_) {
+      if (!direction.contains(input) || !std::isnan(tangent(point, direction))) continue;
+      report(point, direction, tangent_source(), "the tangent of the result is no number at ");
+      return;
+    }
   }
 
-  void report(const Values& point, const std::string& input, std::string message) {
-    bool first = true;
+  const YamlNode& gradient_source(const std::string& input) const {
+    return backward_ ? *op_.expr : *written_.at(input).source;
+  }
+  const YamlNode& tangent_source() const { return jvp_ ? *op_.expr : *tangent_source_; }
+
+  // `tangents`: of the inputs, where they matter.
+  void report(const Values& point, const Values& tangents, const YamlNode& source,
+              std::string message) {
+    std::string values;
+    const auto list = [&](const std::string& name, double value) {
+      values += (values.empty() ? "" : ", ") + name + " = " + text_of(value);
+    };
     for (const auto& argument : op_.schema.arguments) {
       const auto found = point.find(argument.name);
-      if (found == point.end()) continue;
-      message += (first ? "" : ", ") + argument.name + " = " + text_of(found->second);
-      first = false;
+      if (found != point.end()) list(argument.name, found->second);
     }
-    const YamlNode& node = backward_ ? *op_.expr : *written_.at(input).source;
-    diagnostics_.error(node.where, "'" + op_.name() + "': " + message);
+    for (const auto& [input, value] : tangents) list(input + "_t", value);
+    diagnostics_.error(source.where, "'" + op_.name() + "': " + message + values);
     failed_ = true;
   }
 
+  const Model& model_;
   const Operator& op_;
   const Expression& expression_;
   Diagnostics& diagnostics_;
@@ -282,6 +443,16 @@ class Proof {
   };
   Graph graph_;
   std::map<std::string, Written> written_;
+  // The tangent: an operator, or what somebody has written.
+  struct Term {
+    std::set<std::string> tangents;
+    const Node* node;
+  };
+  const Operator* jvp_ = nullptr;
+  std::vector<Term> terms_;
+  const YamlNode* tangent_source_ = nullptr;
+  bool linear_ = false;
+  std::vector<Values> directions_;
   std::map<std::string, Range> ranges_;
   std::map<std::string, std::vector<double>> singular_;
   Values numbers_;

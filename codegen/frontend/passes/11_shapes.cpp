@@ -200,8 +200,7 @@ class Formulas {
     const Expr& callee = call.children[0];
     const bool method = callee.kind == Expr::Kind::member;
     if (!method && callee.kind != Expr::Kind::name) return {};
-    std::string name = callee.text;
-    if (name.starts_with("at::")) name = name.substr(4);
+    const std::string& name = callee.text;
     std::vector<const Expr*> arguments;
     if (method) arguments.push_back(&callee.children[0]);
     for (std::size_t i = 1; i < call.children.size(); ++i) arguments.push_back(&call.children[i]);

@@ -61,8 +61,7 @@ class Planner {
     }
     const Operator* op = model_.find(entry_.schema.full_name());
     const bool method =
-        op && arguments.size() > 0 && arguments[0] == "self_t" &&
-        std::find(op->variants.begin(), op->variants.end(), "method") != op->variants.end();
+        op && arguments.size() > 0 && arguments[0] == "self_t" && op->has_variant(/*method=*/true);
     const bool package = model_.name_space != kTreeNamespace;
     term.text = method ? "self_t." : (package ? model_.name_space : std::string("at")) + "::";
     term.text += entry_.schema.name + "(";

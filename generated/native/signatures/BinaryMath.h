@@ -46,6 +46,16 @@ static_assert(Alone<Tensor(const Tensor&, const Tensor&), const Tensor&,
     "float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor: "
     "at::native::float_power must be 'Tensor float_power(const Tensor& self, const Tensor& "
     "exponent)', and no other function there may have its name");
+static_assert(Alone<Tensor&(Tensor&, const Scalar&), Tensor&,
+                    const Scalar&>::check(&float_power_, 0),
+    "float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!): "
+    "at::native::float_power_ must be 'Tensor& float_power_(Tensor& self, const Scalar& "
+    "exponent)', and no other function there may have its name");
+static_assert(Alone<Tensor&(Tensor&, const Tensor&), Tensor&,
+                    const Tensor&>::check(&float_power_, 0),
+    "float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!): "
+    "at::native::float_power_ must be 'Tensor& float_power_(Tensor& self, const Tensor& "
+    "exponent)', and no other function there may have its name");
 #endif
 
 #ifdef OPLOOM_NATIVE_special_xlog1py

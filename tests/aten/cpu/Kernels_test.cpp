@@ -1,5 +1,6 @@
 // Pointwise kernels against plain loops, for every layout that kernels treat differently.
 #include <aten/Base.h>
+#include <c10/util/complex_math.h>
 #include <generated/ops/abs.h>
 #include <generated/ops/addcdiv.h>
 #include <generated/ops/addcmul.h>

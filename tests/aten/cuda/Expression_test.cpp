@@ -39,18 +39,18 @@ const std::vector<ScalarType> kDtypes = {
 
 // ---- The operators ----
 
-// Those that generated/cuda registers a kernel for; parts of a gradient ("..._0") are run by the
-// whole of it.
-std::vector<at::OperatorTableBase*> operators_with_kernels() {
+// Those of a namespace that the files of a folder register a kernel for; parts of a gradient
+// ("..._0") are run by the whole of it.
+void add_operators(const char* name_space, const char* folder,
+                   std::vector<at::OperatorTableBase*>& found) {
   std::map<std::string, at::OperatorTableBase*> by_identifier;
-  for (at::OperatorTableBase* op : at::list_operators()) {
+  for (at::OperatorTableBase* op : at::list_operators(name_space)) {
     std::string identifier = op->qualified_name();
     std::replace(identifier.begin(), identifier.end(), '.', '_');
     by_identifier[identifier] = op;
   }
-  std::vector<at::OperatorTableBase*> found;
   const std::regex registration(R"(OPLOOM_REGISTER_CUDA_KERNEL\(\s*(\w+)_stub)");
-  for (const auto& file : std::filesystem::directory_iterator(OPLOOM_GENERATED_CUDA)) {
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
     std::ifstream stream(file.path());
     const std::string text(std::istreambuf_iterator<char>(stream), {});
     for (std::sregex_iterator i(text.begin(), text.end(), registration), end; i != end; ++i) {
@@ -64,6 +64,17 @@ std::vector<at::OperatorTableBase*> operators_with_kernels() {
       EXPECT_TRUE(by_identifier.contains(whole)) << identifier << ": there is no such operator";
     }
   }
+}
+
+// Those of generated/cuda, and of a package outside the tree, whose kernels are made the same way.
+std::vector<at::OperatorTableBase*> operators_with_kernels() {
+  std::vector<at::OperatorTableBase*> found;
+  add_operators("aten", OPLOOM_GENERATED_CUDA, found);
+#if defined(OPLOOM_PACKAGE_CUDA)
+  const size_t own = found.size();
+  add_operators("mathx", OPLOOM_PACKAGE_CUDA, found);
+  EXPECT_EQ(found.size(), own + 2) << "mish and its gradient";
+#endif
   return found;
 }
 

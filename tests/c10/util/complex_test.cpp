@@ -1,5 +1,5 @@
 // Tests of complex<T> against std::complex.
-#include <c10/util/complex.h>
+#include <c10/util/complex_math.h>
 
 #include <gtest/gtest.h>
 

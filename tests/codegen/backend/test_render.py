@@ -57,7 +57,8 @@ def test_in_place_method_and_out_function(outputs):
 def test_factory_takes_options_or_four_optionals(outputs):
     header = outputs["generated/ops/empty.h"]
     assert "inline Tensor empty(IntArrayRef size, TensorOptions options = {}," in header
-    assert "dispatch_keys_of_device(device)" in header
+    call = block(outputs["generated/dispatch/TensorFactories.cpp"], "_ops::empty_memory_format::call(", "}")
+    assert "dispatch_keys_of_device(device)" in call
 
 
 def test_overloads_that_would_be_ambiguous_lose_a_default(outputs):

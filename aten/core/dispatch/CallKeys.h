@@ -1,0 +1,44 @@
+// The key set with which a call goes through an operator's table.
+#pragma once
+
+#include <c10/core/LocalDispatchKeySet.h>
+#include <generated/ops/Tensor.h>
+
+namespace at::inline oploom_v1 {
+
+namespace detail {
+
+OPLOOM_ALWAYS_INLINE DispatchKeySet keys_of(const TensorBase& tensor) { return tensor.key_set(); }
+OPLOOM_ALWAYS_INLINE DispatchKeySet keys_of(const std::optional<Tensor>& tensor) {
+  return tensor.has_value() ? tensor->key_set() : DispatchKeySet();
+}
+inline DispatchKeySet keys_of(TensorList tensors) {
+  DispatchKeySet keys;
+  for (const Tensor& tensor : tensors) keys = keys | tensor.key_set();
+  return keys;
+}
+inline DispatchKeySet keys_of(OptionalTensorList tensors) {
+  DispatchKeySet keys;
+  for (const std::optional<Tensor>& tensor : tensors) keys = keys | keys_of(tensor);
+  return keys;
+}
+
+}  // namespace detail
+
+// The keys of the tensor arguments (tensors, optional tensors, lists), with the thread's included
+// keys and without its excluded ones.
+template <class... Args>
+OPLOOM_ALWAYS_INLINE DispatchKeySet dispatch_keys(const Args&... args) {
+  DispatchKeySet keys;
+  ((keys = keys | detail::keys_of(args)), ...);
+  return c10::computeDispatchKeySet(keys);
+}
+
+// For operators without tensor arguments: the keys of the device that the result shall be on.
+OPLOOM_ALWAYS_INLINE DispatchKeySet dispatch_keys_of_device(std::optional<Device> device) {
+  const DeviceType type = device.value_or(Device(DeviceType::CPU)).type();
+  return c10::computeDispatchKeySet(
+      {c10::backend_key(type, Layout::Strided), DispatchKey::Autograd});
+}
+
+}  // namespace at::inline oploom_v1
