@@ -96,14 +96,14 @@ OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::expm1() const {
   return blendv(y + y, *this, abs() < V(0x1p-25f));
 }
 
-// Up to 0.87 a polynomial, above 1 - 2 / (exp(2x) + 1): the larger x, the less an error of exp
+// Up to 1 a polynomial, above 1 - 2 / (exp(2x) + 1): the larger x, the less an error of exp
 // matters, and the subtraction is exact.
 OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::tanh() const {
   using V = Vec<float>;
   const V x = abs();
   const V z = x * x;
-  const V p = polynomial(z, -0.33333248f, 0.13331088f, -0.05376918f, 0.021039044f, -0.0070319055f,
-                         0.0013848274f);
+  const V p = polynomial(z, -0.33333296f, 0.13332346f, -0.053879846f, 0.02148667f, -0.007945985f,
+                         0.0023011866f, -0.00035837834f);
   const V small = fmadd(x * z, p, x);
   const V kRound(12582912.f + 127);
   const V twice = at_most(x + x, V(18.2f));
@@ -112,7 +112,7 @@ OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::tanh() const {
   const V y = exp_near_zero(r);
   const V sum = fmadd(y, from_bits<V>(bits_of(rounded) << 23), V(1.f));
   const V large = V(1.f) - V(2.f) / sum;
-  return blendv(large, small, x < V(0.87f)) | (*this & V(-0.f));
+  return blendv(large, small, x < V(1.f)) | (*this & V(-0.f));
 }
 
 // With e = exp(-|x|), which does not overflow: 1 - e / (1 + e) or, below 0, e - e * (e / (1 + e)),

@@ -40,10 +40,14 @@ OPLOOM_ALWAYS_INLINE Vec<float> log_of_parts(Vec<float> k, Vec<float> f, Vec<flo
   V p = f;
   V t;
   if constexpr (requires { Base::kFactor; }) {
-    t = fmadd(square * f, q, fmadd(square, V(-0.5f), rest));
-    p = f * V(Base::kFactor);
-    const V error = fmadd(f, V(Base::kFactor), p.neg());
-    t = fmadd(t, V(Base::kFactor), fmadd(f, V(Base::kFactorRest), error));
+    // The factor makes an error of f - f^2 / 2 count once more, so that is two numbers here.
+    const V half = square * V(-0.5f);
+    const V head = f + half;
+    const V head_rest = fmadd(fmadd(f, f, square.neg()), V(-0.5f), (f - head) + half);
+    t = fmadd(square * f, q, head_rest + rest);
+    p = head * V(Base::kFactor);
+    const V error = fmadd(head, V(Base::kFactor), p.neg());
+    t = fmadd(t, V(Base::kFactor), fmadd(head, V(Base::kFactorRest), error));
   } else {
     t = fmadd(square, fmadd(f, q, V(-0.5f)), rest);
   }
