@@ -32,9 +32,8 @@ function(_oploom_common target)
   _oploom_sanitize(${target})
 endfunction()
 
-# Half of what a file costs to compile are the headers that it shares with its neighbours: they are
-# parsed once for all files of a target, which are to include them all the same. ccache finds more where
-# they are not.
+# The headers that a file shares with its neighbours are parsed once for all files of a target, which
+# are to include them all the same. ccache finds more where they are not.
 if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
   set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
 endif()
@@ -83,19 +82,23 @@ function(oploom_cpu_kernels)
   endforeach()
 endfunction()
 
-# For programs that take longer to compile than to run: a third of the time goes without optimisation.
+# For programs that take longer to compile than to run.
 function(oploom_quick_to_compile target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
 endfunction()
 
-# oploom_test(<name> SOURCES <file>... [LIBRARIES <target>...] [PRECOMPILE <header>...]): a GoogleTest
-# program, run by CTest.
+# oploom_test(<name> SOURCES <file>... [LIBRARIES <target>...]
+#             [PRECOMPILE <header>... | PRECOMPILED_BY <target>]): a GoogleTest program, run by CTest.
 function(oploom_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(ARG "" "PRECOMPILED_BY" "SOURCES;LIBRARIES;PRECOMPILE" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   _oploom_common(${name})
   oploom_quick_to_compile(${name})
-  target_precompile_headers(${name} PRIVATE <gtest/gtest.h> ${ARG_PRECOMPILE})
+  if(ARG_PRECOMPILED_BY)
+    target_precompile_headers(${name} REUSE_FROM ${ARG_PRECOMPILED_BY})
+  else()
+    target_precompile_headers(${name} PRIVATE ${ARG_PRECOMPILE})
+  endif()
   target_link_libraries(${name} PRIVATE oploom GTest::gmock GTest::gtest_main ${ARG_LIBRARIES})
   gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
 endfunction()

@@ -13,7 +13,7 @@ namespace {
 // What a storage needs to give borrowed memory back.
 struct Owner {
   void* data;
-  std::function<void(void*)> deleter;
+  c10::shared_function<void(void*)> deleter;
 };
 
 void release(void* context) {
@@ -22,7 +22,7 @@ void release(void* context) {
 }
 
 Tensor make_tensor(void* data, IntArrayRef sizes, OptionalIntArrayRef strides,
-                   int64_t storage_offset, std::function<void(void*)> deleter,
+                   int64_t storage_offset, c10::shared_function<void(void*)> deleter,
                    const TensorOptions& options) {
   OPLOOM_CHECK_VALUE(!strides.has_value() || strides->size() == sizes.size(),
                      "from_blob(): expected sizes and strides of the same length, got ", sizes,
@@ -57,7 +57,7 @@ Tensor make_tensor(void* data, IntArrayRef sizes, OptionalIntArrayRef strides,
 Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& options) {
   return make_tensor(data, sizes, std::nullopt, 0, nullptr, options);
 }
-Tensor from_blob(void* data, IntArrayRef sizes, std::function<void(void*)> deleter,
+Tensor from_blob(void* data, IntArrayRef sizes, c10::shared_function<void(void*)> deleter,
                  const TensorOptions& options) {
   return make_tensor(data, sizes, std::nullopt, 0, std::move(deleter), options);
 }
@@ -65,11 +65,11 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const Tenso
   return make_tensor(data, sizes, strides, 0, nullptr, options);
 }
 Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
-                 std::function<void(void*)> deleter, const TensorOptions& options) {
+                 c10::shared_function<void(void*)> deleter, const TensorOptions& options) {
   return make_tensor(data, sizes, strides, 0, std::move(deleter), options);
 }
 Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset,
-                 std::function<void(void*)> deleter, const TensorOptions& options) {
+                 c10::shared_function<void(void*)> deleter, const TensorOptions& options) {
   return make_tensor(data, sizes, strides, storage_offset, std::move(deleter), options);
 }
 

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <c10/util/OptionalArrayRef.h>
+#include <c10/util/SharedFunction.h>
 #include <generated/ops/Tensor.h>
-
-#include <functional>
 
 namespace at::inline oploom_v1 {
 
@@ -13,14 +12,16 @@ namespace at::inline oploom_v1 {
 // strides and the offset count elements of the dtype in the options (by default the default dtype);
 // the device of the options is where the memory lies.
 OPLOOM_API Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& options = {});
-OPLOOM_API Tensor from_blob(void* data, IntArrayRef sizes, std::function<void(void*)> deleter,
+OPLOOM_API Tensor from_blob(void* data, IntArrayRef sizes,
+                            c10::shared_function<void(void*)> deleter,
                             const TensorOptions& options = {});
 OPLOOM_API Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
                             const TensorOptions& options = {});
 OPLOOM_API Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
-                            std::function<void(void*)> deleter, const TensorOptions& options = {});
+                            c10::shared_function<void(void*)> deleter,
+                            const TensorOptions& options = {});
 OPLOOM_API Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
-                            int64_t storage_offset, std::function<void(void*)> deleter,
+                            int64_t storage_offset, c10::shared_function<void(void*)> deleter,
                             const TensorOptions& options = {});
 
 }  // namespace at::inline oploom_v1

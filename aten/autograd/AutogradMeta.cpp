@@ -5,6 +5,8 @@
 #include <generated/ops/TensorOperators.h>
 #include <generated/ops/clone.h>
 
+#include <memory>
+
 namespace at::inline oploom_v1::autograd {
 
 namespace {
@@ -14,9 +16,7 @@ const Tensor no_tensor;
 
 // How the core makes an AutogradMeta for a leaf.
 struct Factory final : c10::AutogradMetaFactory {
-  std::unique_ptr<c10::AutogradMetaInterface> make() const override {
-    return std::make_unique<AutogradMeta>();
-  }
+  c10::AutogradMetaInterface* make() const override { return new AutogradMeta; }
   const at::Tensor& undefined_tensor() const override { return no_tensor; }
 };
 Factory factory;
@@ -46,9 +46,8 @@ void AutogradMeta::set_requires_grad(bool requires_grad, c10::TensorImpl* self) 
 AutogradMeta* materialize_autograd_meta(const TensorBase& tensor) {
   AutogradMeta* meta = get_autograd_meta(tensor);
   if (meta == nullptr) {
-    auto fresh = std::make_unique<AutogradMeta>();
-    meta = fresh.get();
-    tensor.unsafeGetTensorImpl()->set_autograd_meta(std::move(fresh));
+    meta = new AutogradMeta;
+    tensor.unsafeGetTensorImpl()->set_autograd_meta(meta);
   }
   return meta;
 }
@@ -85,7 +84,7 @@ void set_gradient_edge(const Tensor& tensor, Edge edge) {
   AutogradMeta* meta = get_autograd_meta(tensor);
   if (meta == nullptr) {
     tensor.unsafeGetTensorImpl()->set_autograd_meta(
-        std::make_unique<AutogradMeta>(std::move(edge.function), edge.input_nr));
+        new AutogradMeta(std::move(edge.function), edge.input_nr));
     return;
   }
   // The old node may die here, and with it much of a graph.

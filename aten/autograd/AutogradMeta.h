@@ -7,6 +7,7 @@
 #include <c10/core/TensorImpl.h>
 
 #include <atomic>
+#include <memory>
 
 namespace at::inline oploom_v1::autograd {
 

@@ -10,6 +10,7 @@
 #include <generated/ops/to.h>
 
 #include <algorithm>
+#include <memory>
 #include <unordered_map>
 
 namespace at::inline oploom_v1::autograd {

@@ -12,6 +12,7 @@
 #include <generated/ops/zero.h>
 #include <generated/ops/zeros_like.h>
 
+#include <memory>
 #include <mutex>
 #include <unordered_set>
 

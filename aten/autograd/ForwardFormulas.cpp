@@ -19,6 +19,7 @@
 #include <generated/ops/unsqueeze.h>
 #include <generated/ops/zeros_like.h>
 
+#include <functional>
 #include <numeric>
 
 namespace at::inline oploom_v1::autograd {

@@ -33,6 +33,7 @@
 #include <generated/ops/zeros_like.h>
 
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 namespace at::inline oploom_v1::autograd {

@@ -45,12 +45,15 @@ void Node::bury_edges() noexcept {
   for (Edge& edge : next_edges_) bury(std::move(edge.function));
 }
 
-Node::~Node() { bury_edges(); }
+Node::~Node() {
+  bury_edges();
+  delete hooks_;
+}
 
 void Node::release_resources() {
   release_variables();
   bury_edges();
-  hooks_.reset();
+  delete std::exchange(hooks_, nullptr);
 }
 
 unsigned Node::add_tensor_hook(uint32_t output_nr, TensorHook hook) {

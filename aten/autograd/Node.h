@@ -6,13 +6,12 @@
 #include <c10/core/ScalarType.h>
 #include <c10/util/DimVector.h>
 #include <c10/util/ObjectPool.h>
+#include <c10/util/SharedFunction.h>
 #include <c10/util/SmallVector.h>
 #include <c10/util/intrusive_ptr.h>
 #include <generated/ops/Tensor.h>
 
 #include <atomic>
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -66,13 +65,13 @@ struct InputMetadata {
 
 // Called with the gradient of one output; returns another gradient, or an undefined tensor to leave
 // it as it is.
-using TensorHook = std::function<Tensor(const Tensor& grad)>;
+using TensorHook = c10::shared_function<Tensor(const Tensor& grad)>;
 // Called before a node with its incoming gradients, which it may change.
-using NodePreHook = std::function<variable_list(const variable_list& grads)>;
+using NodePreHook = c10::shared_function<variable_list(const variable_list& grads)>;
 // Called after a node with the gradients it computed and those it received; returns what to pass
 // on.
-using NodePostHook =
-    std::function<variable_list(const variable_list& grad_inputs, const variable_list& grads)>;
+using NodePostHook = c10::shared_function<variable_list(const variable_list& grad_inputs,
+                                                        const variable_list& grads)>;
 
 struct NodeHooks {
   struct OnOutput {
@@ -157,7 +156,7 @@ class OPLOOM_API Node : public c10::intrusive_ptr_target, public c10::PooledObje
   // ---- Hooks ----
   bool has_hooks() const { return hooks_ != nullptr; }
   NodeHooks& hooks() {
-    if (hooks_ == nullptr) hooks_ = std::make_unique<NodeHooks>();
+    if (hooks_ == nullptr) hooks_ = new NodeHooks;
     return *hooks_;
   }
   unsigned add_tensor_hook(uint32_t output_nr, TensorHook hook);
@@ -183,7 +182,7 @@ class OPLOOM_API Node : public c10::intrusive_ptr_target, public c10::PooledObje
   const uint64_t sequence_nr_;
   edge_list next_edges_;
   c10::SmallVector<InputMetadata, 1> input_metadata_;
-  std::unique_ptr<NodeHooks> hooks_;
+  NodeHooks* hooks_ = nullptr;  // owned; most nodes have none
   // The backward pass that is under way here, if any, and its notes about this node. A second pass
   // that comes across (from a hook, or in another thread) keeps its notes elsewhere.
   std::atomic<GraphTask*> task_{nullptr};

@@ -85,8 +85,8 @@ void as_view(const Tensor& base, const Tensor& view, CreationMeta creation_meta)
   if (of_view != nullptr && creation_meta == CreationMeta::Default) {
     creation_meta = of_view->creation_meta_;
   }
-  view.unsafeGetTensorImpl()->set_autograd_meta(std::make_unique<ViewMeta>(
-      of_view != nullptr ? of_view->base_ : base, creation_meta, view._version()));
+  view.unsafeGetTensorImpl()->set_autograd_meta(
+      new ViewMeta(of_view != nullptr ? of_view->base_ : base, creation_meta, view._version()));
   if (of_view != nullptr && of_view->own_tangent_) get_view_meta(view)->own_tangent_ = true;
 }
 

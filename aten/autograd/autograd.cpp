@@ -1,5 +1,6 @@
 // backward() and grad(), and the methods of Tensor that belong to automatic differentiation.
 #include <aten/autograd/AutogradMeta.h>
+#include <aten/autograd/Engine.h>
 #include <aten/autograd/Recording.h>
 #include <aten/autograd/autograd.h>
 #include <generated/ops/ones.h>
@@ -178,7 +179,7 @@ bool Tensor::retains_grad() const {
   return meta != nullptr && meta->retains_grad_;
 }
 
-unsigned Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
+unsigned Tensor::register_hook(c10::shared_function<Tensor(const Tensor&)> hook) const {
   return autograd::register_hook(*this, std::move(hook));
 }
 

@@ -2,9 +2,11 @@
 // inputs.
 #pragma once
 
-#include <aten/autograd/AutogradMeta.h>
-#include <aten/autograd/Engine.h>
+#include <aten/autograd/Node.h>
 #include <c10/core/GradMode.h>
+
+#include <optional>
+#include <vector>
 
 namespace at::inline oploom_v1::autograd {
 

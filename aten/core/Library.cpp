@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
 
@@ -93,14 +94,15 @@ std::string OperatorTableBase::qualified_name() const {
   return *overload_name_ ? c10::str(name_, ".", overload_name_) : std::string(name_);
 }
 
-DispatchKey OperatorTableBase::resolve(DispatchKeySet& keys) const {
+ErasedKernel OperatorTableBase::resolve(DispatchKeySet& keys) const {
   const DispatchKeySet passed = keys;
   DispatchKey key = keys.highestPriorityTypeId();
-  while (!has_kernel(key) && key >= DispatchKey::Autograd) {
+  // Each slot is read once: another thread may empty it meanwhile.
+  for (;; key = keys.highestPriorityTypeId()) {
+    if (const ErasedKernel kernel = erased_->get(*this, key)) return kernel;
+    if (key < DispatchKey::Autograd) break;
     keys = keys.remove(key);
-    key = keys.highestPriorityTypeId();
   }
-  if (has_kernel(key)) return key;
   std::string available;
   for (size_t i = 0; i < kNumDispatchKeys; ++i) {
     if (!has_kernel(static_cast<DispatchKey>(i)) || i == 0) continue;

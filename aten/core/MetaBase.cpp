@@ -1,6 +1,8 @@
 // MetaBase: the parts common to all structured operators.
 #include <aten/core/MetaBase.h>
 
+#include <algorithm>
+
 namespace at::inline oploom_v1::impl {
 
 MetaBase::~MetaBase() = default;

@@ -12,6 +12,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <exception>

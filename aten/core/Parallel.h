@@ -8,7 +8,6 @@
 #include <c10/util/Macros.h>
 #include <c10/util/SmallVector.h>
 
-#include <algorithm>
 #include <cstdint>
 
 namespace at::inline oploom_v1 {

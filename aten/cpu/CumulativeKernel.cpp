@@ -5,6 +5,8 @@
 #include <aten/cpu/ReduceFunctions.h>
 #include <aten/stubs/ReduceOps.h>
 
+#include <algorithm>
+
 namespace at::inline oploom_v1::native {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <aten/stubs/Distributions.h>
 #include <c10/core/Philox.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 

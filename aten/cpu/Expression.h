@@ -48,26 +48,12 @@ OPLOOM_ALWAYS_INLINE void store_results(char** data, int64_t i, const Result& re
 template <template <typename> class Op, typename T, size_t... I>
 OPLOOM_ALWAYS_INLINE void expression_row(char** data, int64_t n, const Scalar* numbers,
                                          std::index_sequence<I...>) {
-  using V = Vec<T>;
-  constexpr int64_t kStep = V::size();
   const Op<T> op(numbers);
-  constexpr int kOutputs = Op<T>::kOutputs;
-  const T* in[] = {reinterpret_cast<const T*>(data[kOutputs + I])...};
-  int64_t i = 0;
-  // Two at a time hide the latency of the longer functions.
-  for (; i + 2 * kStep <= n; i += 2 * kStep) {
-    const auto first = op(V::loadu(in[I] + i)...);
-    const auto second = op(V::loadu(in[I] + i + kStep)...);
-    store_results<V>(data, i, first, kStep);
-    store_results<V>(data, i + kStep, second, kStep);
-  }
-  for (; i < n; i += kStep) {
-    const int64_t count = n - i < kStep ? n - i : kStep;
-    // The end of a row is filled up, so that an element's result does not depend on its place.
-    const auto last =
-        count == kStep ? op(V::loadu(in[I] + i)...) : op(V::loadu(in[I] + i, count)...);
-    store_results<V>(data, i, last, count);
-  }
+  const T* in[] = {reinterpret_cast<const T*>(data[Op<T>::kOutputs + I])..., nullptr};
+  for_each_vec<T>(n, op, in, std::index_sequence<I...>{},
+                  [data](int64_t i, const auto& result, int64_t count) OPLOOM_ALWAYS_INLINE_LAMBDA {
+                    store_results<Vec<T>>(data, i, result, count);
+                  });
 }
 
 template <template <typename> class Op, typename T>

@@ -2,6 +2,7 @@
 #include <aten/cpu/Loops.h>
 #include <aten/stubs/Fill.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace at::inline oploom_v1::native {

@@ -4,6 +4,7 @@
 #include <aten/cpu/ReduceFunctions.h>
 #include <aten/stubs/LayerNorm.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 

@@ -4,7 +4,6 @@
 #include <aten/core/Dispatch.h>
 #include <aten/cpu/vec/vec.h>
 #include <aten/iterator/DenseRows.h>
-#include <aten/iterator/TensorIterator.h>
 #include <c10/core/Scalar.h>
 
 #include <tuple>
@@ -52,15 +51,10 @@ struct function_traits<R (C::*)(A...) const> {
 template <typename C, typename R, typename... A>
 struct function_traits<R (C::*)(A...)> : function_traits<R (C::*)(A...) const> {};
 
-// A small call that needs neither the iterator's loops nor other threads.
-OPLOOM_ALWAYS_INLINE bool runs_at_once(const TensorIteratorBase& iter, int64_t grain_size) {
-  return iter.is_dense_row() && iter.numel() < grain_size;
-}
-
 // ---- One element at a time ----
 
 template <typename F, size_t... I>
-OPLOOM_NOINLINE void dense_row(char** data, int64_t n, F& f, std::index_sequence<I...>) {
+OPLOOM_ALWAYS_INLINE void dense_row(char** data, int64_t n, F& f, std::index_sequence<I...>) {
   using Traits = function_traits<F>;
   using R = typename Traits::result_type;
   R* out = reinterpret_cast<R*>(data[0]);
@@ -71,52 +65,25 @@ OPLOOM_NOINLINE void dense_row(char** data, int64_t n, F& f, std::index_sequence
 }
 
 template <typename F>
-void cpu_kernel(TensorIteratorBase& iter, F f, int64_t grain_size = GRAIN_SIZE) {
-  using Traits = function_traits<F>;
-  constexpr int arity = Traits::arity;
-  OPLOOM_INTERNAL_ASSERT(iter.ntensors() == arity + 1, "the kernel takes ", arity, " inputs, got ",
-                         iter.ntensors() - 1);
-  if (runs_at_once(iter, grain_size)) {
-    char* data[arity + 1];
-    for (int k = 0; k <= arity; ++k) data[k] = static_cast<char*>(iter.data_ptr(k));
-    return dense_row(data, iter.numel(), f, std::make_index_sequence<arity>{});
-  }
-  iter.for_each(
-      [&f](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-        [&]<size_t... I>(std::index_sequence<I...> indices) {
-          constexpr int64_t sizes[] = {
-              sizeof(typename Traits::result_type),
-              sizeof(std::tuple_element_t<I, typename Traits::arguments>)...};
-          at::detail::for_each_dense_row(
-              data, strides, sizes, /*outputs=*/1, arity + 1, size0, size1,
-              [&f, indices](char** row, int64_t n) { dense_row(row, n, f, indices); });
-        }
-        (std::make_index_sequence<arity>{});
-      },
-      grain_size);
+void cpu_kernel(TensorIteratorBase& iter, F f) {
+  constexpr int arity = function_traits<F>::arity;
+  at::detail::for_each_dense_row(iter, arity + 1, [&f](char** data, int64_t n) {
+    dense_row(data, n, f, std::make_index_sequence<arity>{});
+  });
 }
 
 // ---- A Vec at a time ----
 
 template <typename T, typename F, size_t... I>
-OPLOOM_NOINLINE void dense_vec_row(char** data, int64_t n, F& f, std::index_sequence<I...>) {
+OPLOOM_ALWAYS_INLINE void dense_vec_row(char** data, int64_t n, F& f, std::index_sequence<I...>) {
   using R = vec::Rows<T>;
-  constexpr int64_t kStep = R::size();
   T* out = reinterpret_cast<T*>(data[0]);
-  const T* in[] = {reinterpret_cast<const T*>(data[I + 1])...};
-  int64_t i = 0;
-  // Two at a time hide the latency of the longer functions.
-  for (; i + 2 * kStep <= n; i += 2 * kStep) {
-    const auto first = f(R::load(in[I] + i)...);
-    const auto second = f(R::load(in[I] + i + kStep)...);
-    R::store(out + i, first);
-    R::store(out + i + kStep, second);
-  }
-  if (i + kStep <= n) {
-    R::store(out + i, f(R::load(in[I] + i)...));
-    i += kStep;
-  }
-  if (i < n) R::store(out + i, f(R::load(in[I] + i, n - i)...), n - i);
+  const T* in[] = {reinterpret_cast<const T*>(data[I + 1])..., nullptr};
+  vec::for_each_vec<T>(
+      n, f, in, std::index_sequence<I...>{},
+      [out](int64_t i, const typename R::V& value, int64_t count) OPLOOM_ALWAYS_INLINE_LAMBDA {
+        count == R::size() ? R::store(out + i, value) : R::store(out + i, value, count);
+      });
 }
 
 template <typename V, typename F>
@@ -134,24 +101,11 @@ constexpr int vec_arity() {
 }
 
 template <typename T, typename F>
-void cpu_kernel_vec(TensorIteratorBase& iter, F f, int64_t grain_size = GRAIN_SIZE) {
+void cpu_kernel_vec(TensorIteratorBase& iter, F f) {
   constexpr int arity = vec_arity<typename vec::Rows<T>::V, F>();
-  constexpr auto indices = std::make_index_sequence<arity>{};
-  OPLOOM_INTERNAL_ASSERT(iter.ntensors() == arity + 1, "the kernel takes ", arity, " inputs, got ",
-                         iter.ntensors() - 1);
-  if (runs_at_once(iter, grain_size)) {
-    char* data[arity + 1];
-    for (int k = 0; k <= arity; ++k) data[k] = static_cast<char*>(iter.data_ptr(k));
-    return dense_vec_row<T>(data, iter.numel(), f, indices);
-  }
-  iter.for_each(
-      [&f, indices](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-        constexpr int64_t sizes[] = {sizeof(T), sizeof(T), sizeof(T), sizeof(T)};
-        at::detail::for_each_dense_row(
-            data, strides, sizes, /*outputs=*/1, arity + 1, size0, size1,
-            [&f, indices](char** row, int64_t n) { dense_vec_row<T>(row, n, f, indices); });
-      },
-      grain_size);
+  at::detail::for_each_dense_row(iter, arity + 1, [&f](char** data, int64_t n) {
+    dense_vec_row<T>(data, n, f, std::make_index_sequence<arity>{});
+  });
 }
 
 }  // namespace at::inline oploom_v1::native::inline CPU_CAPABILITY

@@ -5,6 +5,7 @@
 #include <aten/cpu/ReduceFunctions.h>
 #include <aten/stubs/ReduceOps.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace at::inline oploom_v1::native {

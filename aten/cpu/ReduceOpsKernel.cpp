@@ -4,6 +4,7 @@
 #include <aten/cpu/ReduceFunctions.h>
 #include <aten/stubs/ReduceOps.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <type_traits>

@@ -5,6 +5,7 @@
 #include <aten/cpu/ReduceFunctions.h>
 #include <aten/stubs/SoftMax.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 

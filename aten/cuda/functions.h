@@ -12,6 +12,7 @@
 #include <c10/util/special_functions.h>
 
 #include <cmath>
+#include <functional>
 
 namespace at::inline oploom_v1::cuda {
 

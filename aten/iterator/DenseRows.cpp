@@ -1,5 +1,6 @@
 // for_each_dense_row: presents rows of any strides to a loop over dense ones.
 #include <aten/iterator/DenseRows.h>
+#include <aten/iterator/TensorIterator.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -94,7 +95,6 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
     return;
   }
 
-  OPLOOM_INTERNAL_ASSERT(operands <= kMaxOperands, "too many operands for a pointwise kernel");
   alignas(64) char buffers[kMaxOperands][kBufferBytes];
   Mode mode[kMaxOperands];
   int64_t largest = 1;
@@ -157,6 +157,23 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
       }
     }
   }
+}
+
+void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense) {
+  OPLOOM_INTERNAL_ASSERT(iter.ntensors() == operands && operands <= kMaxOperands,
+                         "the kernel takes ", operands, " operands, got ", iter.ntensors());
+  // A small call needs neither the iterator's loops nor other threads.
+  if (iter.is_dense_row() && iter.numel() < GRAIN_SIZE) {
+    char* data[kMaxOperands];
+    for (int k = 0; k < operands; ++k) data[k] = static_cast<char*>(iter.data_ptr(k));
+    return dense(data, iter.numel());
+  }
+  int64_t sizes[kMaxOperands];
+  for (int k = 0; k < operands; ++k) sizes[k] = iter.element_size(k);
+  const int outputs = iter.noutputs();
+  iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+    for_each_dense_row(data, strides, sizes, outputs, operands, size0, size1, dense);
+  });
 }
 
 }  // namespace at::inline oploom_v1::detail

@@ -7,6 +7,10 @@
 
 #include <cstdint>
 
+namespace at::inline oploom_v1 {
+class TensorIteratorBase;
+}
+
 namespace at::inline oploom_v1::detail {
 
 // Note [Dense rows]
@@ -23,5 +27,9 @@ using DenseRowLoop = c10::function_ref<void(char** data, int64_t n)>;
 OPLOOM_API void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes,
                                    int outputs, int operands, int64_t size0, int64_t size1,
                                    DenseRowLoop dense);
+
+// For all elements of an iterator with one output or more, on several threads if there are many.
+// `operands`: how many the loop expects.
+OPLOOM_API void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense);
 
 }  // namespace at::inline oploom_v1::detail

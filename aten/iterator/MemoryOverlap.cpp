@@ -2,6 +2,8 @@
 #include <aten/iterator/MemoryOverlap.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
+
 namespace at::inline oploom_v1 {
 namespace {
 

@@ -5,6 +5,7 @@
 #include <c10/core/DefaultDtype.h>
 #include <c10/util/irange.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace at::inline oploom_v1 {

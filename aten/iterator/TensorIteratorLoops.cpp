@@ -3,6 +3,7 @@
 #include <aten/iterator/TensorIterator.h>
 #include <c10/util/irange.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>

@@ -11,6 +11,7 @@
 #include <generated/ops/sum.h>
 #include <generated/ops/unsqueeze.h>
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <string>

@@ -13,6 +13,7 @@
 #include <generated/ops/view.h>
 #include <generated/ops/zero.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace at::inline oploom_v1::native {

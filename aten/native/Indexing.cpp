@@ -28,6 +28,7 @@
 #include <generated/ops/to.h>
 #include <generated/ops/zeros.h>
 
+#include <algorithm>
 #include <atomic>
 #include <vector>
 

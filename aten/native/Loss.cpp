@@ -439,3 +439,5 @@ Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Te
 }  // namespace at::inline oploom_v1::native
 
 #include <generated/native/signatures/Loss.h>
+
+#include <algorithm>

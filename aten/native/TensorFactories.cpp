@@ -54,6 +54,7 @@
 #include <generated/ops/uniform.h>
 #include <generated/ops/zero.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -51,6 +51,7 @@
 #include <generated/ops/view.h>
 #include <generated/ops/view_as_real.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace at::inline oploom_v1::native {

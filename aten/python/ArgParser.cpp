@@ -3,8 +3,10 @@
 #include <aten/python/Elements.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 namespace at::inline oploom_v1::python {
 namespace {

@@ -5,6 +5,7 @@
 #include <c10/util/Exception.h>
 
 #include <cstddef>
+#include <memory>
 #include <new>
 #include <set>
 #include <string_view>

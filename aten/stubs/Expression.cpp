@@ -4,6 +4,8 @@
 #include <aten/iterator/TensorIterator.h>
 #include <aten/stubs/Expression.h>
 
+#include <algorithm>
+
 namespace at::inline oploom_v1::native {
 
 namespace {
@@ -52,22 +54,6 @@ class ReducedRows {
   bool converted_[kMaxOperands] = {};
 };
 
-template <typename Row>
-void for_each_row(TensorIteratorBase& iter, Row row) {
-  const int operands = iter.ntensors();
-  if (iter.is_dense_row() && iter.numel() < GRAIN_SIZE) {
-    char* data[kMaxOperands];
-    for (int k = 0; k < operands; ++k) data[k] = static_cast<char*>(iter.data_ptr(k));
-    return row(data, iter.numel());
-  }
-  int64_t sizes[kMaxOperands];
-  for (int k = 0; k < operands; ++k) sizes[k] = iter.element_size(k);
-  const int outputs = iter.noutputs();
-  iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-    at::detail::for_each_dense_row(data, strides, sizes, outputs, operands, size0, size1, row);
-  });
-}
-
 }  // namespace
 
 void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
@@ -75,13 +61,16 @@ void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
   const ScalarType dtype = iter.common_dtype();
   const bool reduced = c10::isReducedFloatingType(dtype);
   const auto row = kernel.rows[static_cast<size_t>(reduced ? ScalarType::Float : dtype)];
-  OPLOOM_INTERNAL_ASSERT(row != nullptr && iter.ntensors() <= kMaxOperands, iter.op_name(),
+  const int operands = iter.ntensors();
+  OPLOOM_INTERNAL_ASSERT(row != nullptr && operands <= kMaxOperands, iter.op_name(),
                          "(): no kernel for ", dtype);
   if (reduced) {
     const ReducedRows convert(iter, dtype);
-    for_each_row(iter, [&](char** data, int64_t n) { convert(row, data, n, numbers); });
+    at::detail::for_each_dense_row(iter, operands,
+                                   [&](char** data, int64_t n) { convert(row, data, n, numbers); });
   } else {
-    for_each_row(iter, [&](char** data, int64_t n) { row(data, n, numbers); });
+    at::detail::for_each_dense_row(iter, operands,
+                                   [&](char** data, int64_t n) { row(data, n, numbers); });
   }
 }
 

@@ -46,10 +46,10 @@ AutogradMetaFactory* GetAutogradMetaFactory() {
   return autograd_meta_factory;
 }
 
-TensorImpl::~TensorImpl() = default;
+TensorImpl::~TensorImpl() { delete autograd_meta_; }
 
 void TensorImpl::release_resources() {
-  autograd_meta_.reset();
+  set_autograd_meta(nullptr);
   storage_ = {};
 }
 

@@ -20,7 +20,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -43,10 +42,10 @@ struct OPLOOM_API AutogradMetaInterface : public PooledObject<AutogradMetaInterf
   virtual const at::Tensor& grad() const = 0;
 };
 
-// How the core makes one; autograd registers it.
+// How the core makes one, which the caller then owns; autograd registers it.
 struct OPLOOM_API AutogradMetaFactory {
   virtual ~AutogradMetaFactory();
-  virtual std::unique_ptr<AutogradMetaInterface> make() const = 0;
+  virtual AutogradMetaInterface* make() const = 0;
   virtual const at::Tensor& undefined_tensor() const = 0;
 };
 OPLOOM_API void SetAutogradMetaFactory(AutogradMetaFactory* factory);
@@ -170,9 +169,10 @@ class OPLOOM_API TensorImpl : public intrusive_ptr_target, public PooledObject<T
   void set_requires_grad(bool requires_grad);
   at::Tensor& mutable_grad();
   const at::Tensor& grad() const;
-  AutogradMetaInterface* autograd_meta() const noexcept { return autograd_meta_.get(); }
-  void set_autograd_meta(std::unique_ptr<AutogradMetaInterface> meta) noexcept {
-    autograd_meta_ = std::move(meta);
+  AutogradMetaInterface* autograd_meta() const noexcept { return autograd_meta_; }
+  // Takes over `meta`, in place of what was there.
+  void set_autograd_meta(AutogradMetaInterface* meta) noexcept {
+    delete std::exchange(autograd_meta_, meta);
   }
 
   // ---- Copies and Python ----
@@ -229,7 +229,7 @@ class OPLOOM_API TensorImpl : public intrusive_ptr_target, public PooledObject<T
   //   18      key_set_ (4 bytes), dtype_, device_ (2 bytes), layout_
   //   19      flags_ (1 byte)
   Storage storage_;
-  std::unique_ptr<AutogradMetaInterface> autograd_meta_;
+  AutogradMetaInterface* autograd_meta_ = nullptr;  // owned
   void* pyobj_ = nullptr;
   SizesAndStrides sizes_and_strides_;
   int64_t storage_offset_ = 0;

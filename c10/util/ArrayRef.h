@@ -4,7 +4,6 @@
 
 #include <c10/util/Exception.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -73,7 +72,11 @@ class ArrayRef final {
   }
 
   constexpr bool equals(ArrayRef other) const {
-    return size_ == other.size_ && std::equal(begin(), end(), other.begin());
+    if (size_ != other.size_) return false;
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (!(data_[i] == other.data_[i])) return false;
+    }
+    return true;
   }
 
   ArrayRef slice(std::size_t start, std::size_t count) const {

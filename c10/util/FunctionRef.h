@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -29,7 +28,7 @@ class function_ref<R(Args...)> {
         return reinterpret_cast<Callable*>(object)(std::forward<Args>(args)...);
       };
     } else {
-      object_ = const_cast<void*>(static_cast<const void*>(std::addressof(callable)));
+      object_ = const_cast<void*>(static_cast<const void*>(__builtin_addressof(callable)));
       call_ = [](void* object, Args... args) -> R {
         return (*static_cast<Callable*>(object))(std::forward<Args>(args)...);
       };

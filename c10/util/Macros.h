@@ -4,6 +4,7 @@
 #define OPLOOM_LIKELY(x) __builtin_expect(static_cast<bool>(x), 1)
 #define OPLOOM_UNLIKELY(x) __builtin_expect(static_cast<bool>(x), 0)
 #define OPLOOM_ALWAYS_INLINE inline __attribute__((always_inline))
+#define OPLOOM_ALWAYS_INLINE_LAMBDA __attribute__((always_inline))
 #define OPLOOM_NOINLINE __attribute__((noinline))
 #define OPLOOM_COLD __attribute__((noinline, cold))
 #define OPLOOM_RESTRICT __restrict__

@@ -4,12 +4,11 @@
 #include <c10/util/ArrayRef.h>
 #include <c10/util/Macros.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <iterator>
-#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -19,6 +18,7 @@ namespace c10::inline oploom_v1 {
 template <typename T, unsigned N>
 class SmallVector {
   static_assert(N > 0, "use std::vector when nothing is to be held inline");
+  static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 
  public:
   using value_type = T;
@@ -46,7 +46,7 @@ class SmallVector {
     take(std::move(other));
   }
   ~SmallVector() {
-    std::destroy(begin(), end());
+    destroy_from(0);
     release();
   }
 
@@ -104,28 +104,24 @@ class SmallVector {
   void reserve(std::size_t count) {
     if (count > capacity_) grow(count);
   }
-  void clear() noexcept {
-    std::destroy(begin(), end());
-    size_ = 0;
-  }
+  void clear() noexcept { destroy_from(0); }
   void resize(std::size_t count) {
-    if (count < size_) {
-      std::destroy(begin() + count, end());
-    } else {
-      reserve(count);
-      std::uninitialized_value_construct(end(), begin() + count);
+    if (count < size_) return destroy_from(count);
+    reserve(count);
+    while (size_ < count) {
+      ::new (static_cast<void*>(data_ + size_)) T();
+      ++size_;
     }
-    size_ = static_cast<std::uint32_t>(count);
   }
   void resize(std::size_t count, const T& value) {
-    if (count < size_) {
-      std::destroy(begin() + count, end());
-    } else if (count > size_) {
-      T copy(value);
-      reserve(count);
-      std::uninitialized_fill(end(), begin() + count, copy);
+    if (count < size_) return destroy_from(count);
+    if (count == size_) return;
+    const T copy(value);
+    reserve(count);
+    while (size_ < count) {
+      ::new (static_cast<void*>(data_ + size_)) T(copy);
+      ++size_;
     }
-    size_ = static_cast<std::uint32_t>(count);
   }
   void assign(std::size_t count, const T& value) {
     T copy(value);
@@ -151,10 +147,7 @@ class SmallVector {
     }
     return *::new (static_cast<void*>(data_ + size_++)) T(std::forward<Args>(args)...);
   }
-  void pop_back() {
-    --size_;
-    std::destroy_at(data_ + size_);
-  }
+  void pop_back() { destroy_from(size_ - 1); }
   T pop_back_val() {
     T value = std::move(back());
     pop_back();
@@ -166,39 +159,44 @@ class SmallVector {
   void append(It first, It last) {
     const auto count = static_cast<std::size_t>(std::distance(first, last));
     reserve(size_ + count);
-    std::uninitialized_copy(first, last, end());
-    size_ += static_cast<std::uint32_t>(count);
+    if constexpr (kBytes && (std::is_same_v<It, const T*> || std::is_same_v<It, T*>)) {
+      if (count > 0) std::memcpy(end(), first, count * sizeof(T));
+      size_ += static_cast<std::uint32_t>(count);
+    } else {
+      for (; first != last; ++first) {
+        ::new (static_cast<void*>(data_ + size_)) T(*first);
+        ++size_;
+      }
+    }
   }
 
   iterator insert(const_iterator position, const T& value) {
     const auto index = position - begin();
     emplace_back(value);
-    std::rotate(begin() + index, end() - 1, end());
-    return begin() + index;
-  }
-  template <typename It, typename = typename std::iterator_traits<It>::iterator_category>
-  iterator insert(const_iterator position, It first, It last) {
-    const auto index = position - begin();
-    const auto old_size = static_cast<std::ptrdiff_t>(size_);
-    append(first, last);
-    std::rotate(begin() + index, begin() + old_size, end());
+    T last = std::move(back());
+    for (iterator to = end() - 1; to != begin() + index; --to) *to = std::move(to[-1]);
+    data_[index] = std::move(last);
     return begin() + index;
   }
   iterator erase(const_iterator position) { return erase(position, position + 1); }
   iterator erase(const_iterator first, const_iterator last) {
-    iterator to = begin() + (first - begin());
-    iterator rest = std::move(begin() + (last - begin()), end(), to);
-    std::destroy(rest, end());
-    size_ = static_cast<std::uint32_t>(rest - begin());
-    return to;
+    const auto index = first - begin();
+    iterator to = begin() + index;
+    for (iterator from = begin() + (last - begin()); from != end(); ++from)
+      *to++ = std::move(*from);
+    destroy_from(static_cast<std::size_t>(to - begin()));
+    return begin() + index;
   }
   void swap(SmallVector& other) { std::swap(*this, other); }
 
   friend bool operator==(const SmallVector& a, const SmallVector& b) {
-    return a.size_ == b.size_ && std::equal(a.begin(), a.end(), b.begin());
+    return ArrayRef<T>(a) == ArrayRef<T>(b);
   }
 
  private:
+  // Elements are moved and destroyed as bytes.
+  static constexpr bool kBytes = std::is_trivially_copyable_v<T>;
+
   T* inline_data() noexcept { return std::launder(reinterpret_cast<T*>(inline_)); }
   bool is_inline() const noexcept {
     return static_cast<const void*>(data_) == static_cast<const void*>(inline_);
@@ -209,26 +207,46 @@ class SmallVector {
   }
 
   OPLOOM_NOINLINE void grow(std::size_t at_least) {
-    const std::size_t count =
-        std::max<std::size_t>(at_least, 2 * static_cast<std::size_t>(capacity_));
-    T* fresh = std::allocator<T>().allocate(count);
-    std::uninitialized_move(begin(), end(), fresh);
-    std::destroy(begin(), end());
+    const std::size_t twice = 2 * static_cast<std::size_t>(capacity_);
+    const std::size_t count = at_least > twice ? at_least : twice;
+    T* fresh = static_cast<T*>(::operator new(count * sizeof(T)));
+    const std::uint32_t size = size_;
+    move_elements(fresh);
     release();
     data_ = fresh;
+    size_ = size;
     capacity_ = static_cast<std::uint32_t>(count);
+  }
+  // Moves the elements to uninitialized memory; none are left.
+  void move_elements(T* to) {
+    if constexpr (kBytes) {
+      if (size_ > 0) std::memcpy(to, data_, size_ * sizeof(T));
+      size_ = 0;
+    } else {
+      for (std::uint32_t i = 0; i < size_; ++i) {
+        ::new (static_cast<void*>(to + i)) T(std::move(data_[i]));
+      }
+      destroy_from(0);
+    }
+  }
+  // Leaves the first `count` elements.
+  void destroy_from(std::size_t count) noexcept {
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      for (std::size_t i = count; i < size_; ++i) data_[i].~T();
+    }
+    size_ = static_cast<std::uint32_t>(count);
   }
   // Gives the heap block back, if there is one; the elements are gone already.
   void release() noexcept {
-    if (!is_inline()) std::allocator<T>().deallocate(data_, capacity_);
+    if (!is_inline()) ::operator delete(data_);
   }
   // Precondition: no elements.
   void take(SmallVector&& other) {
     if (other.is_inline()) {
       reserve(other.size_);
-      std::uninitialized_move(other.begin(), other.end(), data_);
-      size_ = other.size_;
-      other.clear();
+      const std::uint32_t size = other.size_;
+      other.move_elements(data_);
+      size_ = size;
     } else {
       release();
       data_ = std::exchange(other.data_, other.inline_data());

@@ -4,19 +4,40 @@
 #include <c10/util/Export.h>
 #include <c10/util/Macros.h>
 
-#include <sstream>
+#include <ostream>
 #include <string>
 #include <string_view>
 
 namespace c10::inline oploom_v1 {
 
+namespace detail {
+
+// A std::ostringstream, without <sstream> for all who report errors.
+class OPLOOM_API StringStream {
+ public:
+  StringStream();
+  ~StringStream();
+  StringStream(const StringStream&) = delete;
+  StringStream& operator=(const StringStream&) = delete;
+
+  std::ostream& stream() noexcept;
+  // What was written; nothing more may be.
+  std::string take();
+
+ private:
+  struct Impl;
+  Impl* const impl_;
+};
+
+}  // namespace detail
+
 // Out of line and cold: messages are built when something has gone wrong already, and the code at
 // the place of the check should stay small.
 template <typename... Args>
 OPLOOM_COLD std::string str(const Args&... args) {
-  std::ostringstream stream;
-  (stream << ... << args);
-  return std::move(stream).str();
+  detail::StringStream text;
+  (text.stream() << ... << args);
+  return text.take();
 }
 
 inline std::string str() { return {}; }
@@ -26,14 +47,14 @@ inline std::string str(const char* text) { return text; }
 // Join("; ", values) puts the separator between the elements of any range that can be printed.
 template <typename Range>
 std::string Join(std::string_view separator, const Range& values) {
-  std::ostringstream stream;
+  detail::StringStream text;
   bool first = true;
   for (const auto& value : values) {
-    if (!first) stream << separator;
+    if (!first) text.stream() << separator;
     first = false;
-    stream << value;
+    text.stream() << value;
   }
-  return std::move(stream).str();
+  return text.take();
 }
 
 }  // namespace c10::inline oploom_v1

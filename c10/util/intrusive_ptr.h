@@ -202,7 +202,7 @@ bool operator==(const intrusive_ptr<T, N>& a, std::nullptr_t) noexcept {
 }
 template <typename T, typename N>
 bool operator<(const intrusive_ptr<T, N>& a, const intrusive_ptr<T, N>& b) noexcept {
-  return std::less<const T*>()(a.get(), b.get());
+  return reinterpret_cast<std::uintptr_t>(a.get()) < reinterpret_cast<std::uintptr_t>(b.get());
 }
 template <typename T, typename N>
 void swap(intrusive_ptr<T, N>& a, intrusive_ptr<T, N>& b) noexcept {

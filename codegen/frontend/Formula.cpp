@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <functional>
 
 namespace oploom::frontend {
 
@@ -259,7 +260,8 @@ class Parser {
         ++at_;
         return;
       }
-      if (at_ >= text_.size()) fail(std::string("this '") + open + "' is not closed", start, 1);
+      if (at_ >= text_.size())
+        fail(std::string("this '").append(1, open).append("' is not closed"), start, 1);
       if (peek() != ',') {
         fail(std::string("expected ',' or '") + close + "', found " + found());
       }

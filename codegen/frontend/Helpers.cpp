@@ -1,6 +1,7 @@
 // Collects the names of functions declared in C++ headers, for the check of formulas.
 #include <codegen/frontend/Load.h>
 
+#include <algorithm>
 #include <cctype>
 
 namespace oploom::frontend {

@@ -3,6 +3,7 @@
 #include <codegen/frontend/Load.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace oploom::frontend {
 

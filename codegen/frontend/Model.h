@@ -9,6 +9,7 @@
 #include <codegen/frontend/expression/Program.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>

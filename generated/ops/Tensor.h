@@ -9,10 +9,9 @@
 #include <c10/core/Generator.h>
 #include <c10/core/Scalar.h>
 #include <c10/util/OptionalArrayRef.h>
+#include <c10/util/SharedFunction.h>
 
-#include <functional>
 #include <initializer_list>
-#include <memory>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -63,7 +62,7 @@ class OPLOOM_API Tensor : public TensorBase {
   bool retains_grad() const;
   // Calls `hook` with the gradient of this tensor when it is computed; a defined result replaces
   // the gradient. Returns the handle for remove_hook.
-  unsigned register_hook(std::function<Tensor(const Tensor&)> hook) const;
+  unsigned register_hook(c10::shared_function<Tensor(const Tensor&)> hook) const;
   void remove_hook(unsigned position) const;
   // Whether this is a view that autograd tracks, and the tensor that it is a view of.
   bool is_view() const;

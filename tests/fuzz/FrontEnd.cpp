@@ -10,6 +10,7 @@
 #include <codegen/frontend/ModelJson.h>
 #include <codegen/frontend/passes/Passes.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

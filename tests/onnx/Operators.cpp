@@ -76,6 +76,7 @@
 #include <generated/ops/zeros.h>
 #include <generated/ops/zeros_like.h>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 

@@ -80,9 +80,9 @@ class OPLOOM_API OperatorTableBase {
       : name_(name), overload_name_(overload_name), schema_(schema), erased_(erased) {}
   ~OperatorTableBase() = default;
 
-  // The highest key of `keys` that has a kernel, once those without one that may be passed over are
-  // removed from `keys`. Throws NotImplementedError when there is none.
-  DispatchKey resolve(DispatchKeySet& keys) const;
+  // The kernel of the highest key of `keys` that has one; keys without one that may be passed over
+  // are removed from `keys`. Throws NotImplementedError when there is none.
+  ErasedKernel resolve(DispatchKeySet& keys) const;
 
  private:
   const char* name_;
@@ -144,7 +144,7 @@ class OperatorTable<R(Args...)> final : public OperatorTableBase {
 
   OPLOOM_ALWAYS_INLINE R operator()(DispatchKeySet keys, Args... args) const {
     Kernel kernel = load(keys.highestPriorityTypeId());
-    if (OPLOOM_UNLIKELY(kernel == nullptr)) kernel = load(resolve(keys));
+    if (OPLOOM_UNLIKELY(kernel == nullptr)) kernel = reinterpret_cast<Kernel>(resolve(keys));
     return kernel(keys, static_cast<Args&&>(args)...);
   }
 

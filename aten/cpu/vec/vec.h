@@ -2,6 +2,11 @@
 #pragma once
 
 #include <aten/cpu/vec/math.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
 #if !defined(CPU_CAPABILITY_AVX512) && !defined(CPU_CAPABILITY_AVX2)
 
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
@@ -57,5 +62,33 @@ requires(c10::is_reduced_floating_point_v<T>) struct Rows<T> {
     std::memcpy(static_cast<void*>(target), buffer, static_cast<size_t>(count) * sizeof(T));
   }
 };
+
+// The loop over rows of n numbers: calls store(i, f(numbers at i of each row of `in`...), count)
+// for each vector. The end of a row is filled up, so that an element's result does not depend on
+// its place.
+template <typename T, typename F, typename Store, size_t... I>
+OPLOOM_ALWAYS_INLINE void for_each_vec(int64_t n, const F& f, const T* const* in,
+                                       std::index_sequence<I...>, const Store& store) {
+  using R = Rows<T>;
+  constexpr int64_t kStep = R::size();
+  int64_t i = 0;
+  if constexpr (R::V::kInRegister) {
+    // Two at a time hide the latency of the longer functions.
+    for (; i + 2 * kStep <= n; i += 2 * kStep) {
+      const auto first = f(R::load(in[I] + i)...);
+      const auto second = f(R::load(in[I] + i + kStep)...);
+      store(i, first, kStep);
+      store(i + kStep, second, kStep);
+    }
+  } else {
+    for (; i + kStep <= n; i += kStep) store(i, f(R::load(in[I] + i)...), kStep);
+  }
+  if constexpr (kStep > 1) {
+    for (; i < n; i += kStep) {
+      const int64_t count = std::min(n - i, kStep);
+      store(i, f(R::load(in[I] + i, count)...), count);
+    }
+  }
+}
 
 }  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

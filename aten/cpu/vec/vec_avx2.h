@@ -13,6 +13,7 @@ class Vec<float> {
  public:
   using value_type = float;
   static constexpr int size() { return 8; }
+  static constexpr bool kInRegister = true;
 
   struct Mask {
     __m256 bits;
@@ -161,6 +162,7 @@ class Vec<double> {
  public:
   using value_type = double;
   static constexpr int size() { return 4; }
+  static constexpr bool kInRegister = true;
 
   struct Mask {
     __m256d bits;

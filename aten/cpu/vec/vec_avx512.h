@@ -13,6 +13,7 @@ class Vec<float> {
  public:
   using value_type = float;
   static constexpr int size() { return 16; }
+  static constexpr bool kInRegister = true;
 
   struct Mask {
     __mmask16 bits;
@@ -159,6 +160,7 @@ class Vec<double> {
  public:
   using value_type = double;
   static constexpr int size() { return 8; }
+  static constexpr bool kInRegister = true;
 
   struct Mask {
     __mmask8 bits;

@@ -69,6 +69,8 @@ class Vec {
  public:
   using value_type = T;
   static constexpr int size() { return kLanes<T>; }
+  // Whether the numbers lie in one register of the processor; otherwise they are an array.
+  static constexpr bool kInRegister = false;
 
   struct Mask {
     std::array<bool, kLanes<T>> values;

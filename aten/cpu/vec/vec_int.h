@@ -12,6 +12,7 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
  public:
   using value_type = T;
   static constexpr int size() { return kVecBytes / static_cast<int>(sizeof(T)); }
+  static constexpr bool kInRegister = true;
 
  private:
   // Arithmetic is done unsigned, so that it wraps around; comparisons in T.

@@ -5,6 +5,7 @@
 #include <codegen/frontend/Model.h>
 
 #include <filesystem>
+#include <functional>
 #include <iosfwd>
 #include <map>
 #include <string>

@@ -2,8 +2,10 @@
 #include <codegen/frontend/expression/Build.h>
 #include <codegen/frontend/expression/Functions.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <numbers>
 #include <stdexcept>

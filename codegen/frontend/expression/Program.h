@@ -3,6 +3,7 @@
 
 #include <codegen/frontend/expression/Graph.h>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>

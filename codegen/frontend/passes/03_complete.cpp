@@ -5,6 +5,7 @@
 #include <codegen/frontend/passes/Passes.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace oploom::frontend {
 

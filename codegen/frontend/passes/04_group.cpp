@@ -26,7 +26,7 @@ const Operator* namesake(const Model& model, const Operator& op) {
   std::string overload = op.schema.overload_name;
   if (op.kind == SchemaKind::out) {
     if (!overload.ends_with("out")) return nullptr;
-    overload.resize(overload.size() - (overload.ends_with("_out") ? 4 : 3));
+    overload.erase(overload.size() - (overload.ends_with("_out") ? 4 : 3));
   }
   const Operator* found = model.find(op.schema.root() + (overload.empty() ? "" : "." + overload));
   return found && found->kind == SchemaKind::functional ? found : nullptr;

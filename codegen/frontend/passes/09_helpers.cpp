@@ -4,6 +4,7 @@
 #include <codegen/frontend/passes/Passes.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <set>
 

@@ -21,6 +21,7 @@
 #include <generated/ops/zeros.h>
 #include <tests/aten/autograd/Testing.h>
 
+#include <memory>
 #include <thread>
 
 namespace {

@@ -30,6 +30,7 @@
 #include <generated/ops/var.h>
 #include <tests/aten/autograd/Testing.h>
 
+#include <functional>
 #include <limits>
 
 namespace {

@@ -3,6 +3,7 @@
 #include <aten/core/Parallel.h>
 #include <tests/aten/cpu/Precision.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstring>

@@ -30,6 +30,7 @@
 #include <generated/ops/tanh.h>
 #include <generated/ops/var.h>
 
+#include <functional>
 #include <limits>
 
 namespace {

@@ -29,6 +29,7 @@
 #include <generated/ops/t.h>
 #include <generated/ops/var.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>

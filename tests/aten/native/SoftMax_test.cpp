@@ -9,6 +9,7 @@
 #include <generated/ops/softmax.h>
 #include <generated/ops/transpose.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

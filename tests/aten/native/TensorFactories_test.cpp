@@ -31,6 +31,7 @@
 #include <generated/ops/zeros.h>
 #include <generated/ops/zeros_like.h>
 
+#include <algorithm>
 #include <limits>
 #include <set>
 

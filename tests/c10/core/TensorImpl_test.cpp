@@ -228,7 +228,7 @@ TEST(TensorImpl, AutogradsPartBelongsToOneTensor) {
   EXPECT_FALSE(tensor->requires_grad());
   tensor->set_requires_grad(false);  // needs nothing
   EXPECT_EQ(tensor->autograd_meta(), nullptr);
-  tensor->set_autograd_meta(std::make_unique<FakeMeta>(&alive));
+  tensor->set_autograd_meta(new FakeMeta(&alive));
   tensor->set_requires_grad(true);
   EXPECT_TRUE(tensor->requires_grad());
   TensorPtr copy = TensorPtr::reclaim(tensor->shallow_copy_and_detach().release());

@@ -87,9 +87,8 @@ TEST(SmallVector, ResizesInsertsAndErases) {
   v.erase(v.begin());
   v.erase(v.begin() + 1, v.begin() + 3);
   EXPECT_TRUE((v == SmallVector<int, 3>{4, 9, 9}));
-  const int more[] = {7, 8};
-  v.insert(v.begin() + 1, more, more + 2);
-  EXPECT_TRUE((v == SmallVector<int, 3>{4, 7, 8, 9, 9}));
+  v.insert(v.end(), v[0]);
+  EXPECT_TRUE((v == SmallVector<int, 3>{4, 9, 9, 4}));
   v.resize(1);
   EXPECT_TRUE((v == SmallVector<int, 3>{4}));
   v.assign(2, v[0]);
