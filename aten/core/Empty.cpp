@@ -8,10 +8,18 @@
 #include <c10/util/overflow.h>
 
 #include <cstring>
+#include <utility>
 
 namespace at::inline oploom_v1::detail {
 
 namespace {
+
+TensorBase::ImplPtr make_impl(size_t nbytes, ScalarType dtype, DeviceType device,
+                              Allocator* allocator) {
+  Storage storage(Storage::use_byte_size_t(), nbytes, allocator, /*resizable=*/true);
+  return c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(
+      std::move(storage), DispatchKeySet(c10::backend_key(device, Layout::Strided)), dtype);
+}
 
 TensorBase::ImplPtr make_impl(size_t nbytes, const TensorOptions& options) {
   OPLOOM_CHECK_NOT_IMPLEMENTED(options.layout() == Layout::Strided,
@@ -24,10 +32,7 @@ TensorBase::ImplPtr make_impl(size_t nbytes, const TensorOptions& options) {
   OPLOOM_CHECK(allocator != nullptr, "empty(): there is no allocator for the device ", device,
                "; register one with c10::SetAllocator");
   const c10::DeviceGuard guard(device);
-  Storage storage(Storage::use_byte_size_t(), nbytes, allocator, /*resizable=*/true);
-  return c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(
-      std::move(storage), DispatchKeySet(c10::backend_key(device.type(), Layout::Strided)),
-      options.dtype());
+  return make_impl(nbytes, options.dtype(), device.type(), allocator);
 }
 
 }  // namespace
@@ -55,6 +60,13 @@ TensorBase empty(IntArrayRef sizes, const TensorOptions& options) {
   if (format != MemoryFormat::Contiguous && format != MemoryFormat::Preserve) {
     impl->empty_tensor_restride(format);
   }
+  return TensorBase(std::move(impl));
+}
+
+TensorBase empty_row(IntArrayRef sizes, int64_t numel, ScalarType dtype) {
+  const size_t nbytes = static_cast<size_t>(numel) * c10::elementSize(dtype);
+  auto impl = make_impl(nbytes, dtype, DeviceType::CPU, c10::GetAllocator(DeviceType::CPU));
+  impl->set_sizes_contiguous(sizes, numel);
   return TensorBase(std::move(impl));
 }
 
@@ -99,20 +111,56 @@ bool resize_output(const TensorBase& out, IntArrayRef sizes, IntArrayRef strides
   return true;
 }
 
-TensorBase wrapped_scalar_tensor(const Scalar& value) {
-  TensorBase tensor = empty({}, TensorOptions().dtype(value.type()));
-  void* data = tensor.mutable_data_ptr();
-  if (value.isComplex()) {
-    *static_cast<c10::complex<double>*>(data) = value.to<c10::complex<double>>();
-  } else if (value.isFloatingPoint()) {
-    *static_cast<double*>(data) = value.to<double>();
-  } else if (value.isBoolean()) {
-    *static_cast<bool*>(data) = value.to<bool>();
-  } else {
-    *static_cast<int64_t*>(data) = value.to<int64_t>();
+namespace {
+
+// Note [Numbers as tensors]
+// An operator of a tensor and a number makes a tensor of the number, which dies with the call. Each
+// thread keeps the last one of a dtype, and when nobody else has come to hold it, or its memory, it
+// gets the next number.
+struct WrappedNumbers {
+  WrappedNumbers();
+  ~WrappedNumbers();
+  TensorBase kept[c10::kNumScalarTypes];
+};
+// Null before the first use in a thread and after the thread has begun to end.
+constinit thread_local WrappedNumbers* wrapped_numbers OPLOOM_TLS_INITIAL_EXEC = nullptr;
+constinit thread_local bool wrapped_numbers_ended = false;
+
+WrappedNumbers::WrappedNumbers() { wrapped_numbers = this; }
+WrappedNumbers::~WrappedNumbers() {
+  wrapped_numbers = nullptr;
+  wrapped_numbers_ended = true;
+}
+OPLOOM_COLD void begin_wrapped_numbers() {
+  if (!wrapped_numbers_ended) thread_local WrappedNumbers numbers;
+}
+
+template <typename T>
+TensorBase wrapped_number(T value) {
+  constexpr ScalarType dtype = c10::scalar_type_of_v<T>;
+  if (OPLOOM_UNLIKELY(wrapped_numbers == nullptr)) begin_wrapped_numbers();
+  TensorBase tensor;
+  if (OPLOOM_LIKELY(wrapped_numbers != nullptr)) {
+    tensor = std::move(wrapped_numbers->kept[static_cast<size_t>(dtype)]);
   }
-  tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
+  if (!tensor.defined() || !tensor.getIntrusivePtr().unique() || !tensor.storage().unique()) {
+    tensor = empty({}, TensorOptions().dtype(dtype));
+    tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
+  }
+  *static_cast<T*>(tensor.mutable_data_ptr()) = value;
+  if (OPLOOM_LIKELY(wrapped_numbers != nullptr)) {
+    wrapped_numbers->kept[static_cast<size_t>(dtype)] = tensor;
+  }
   return tensor;
+}
+
+}  // namespace
+
+TensorBase wrapped_scalar_tensor(const Scalar& value) {
+  if (value.isComplex()) return wrapped_number(value.to<c10::complex<double>>());
+  if (value.isFloatingPoint()) return wrapped_number(value.to<double>());
+  if (value.isBoolean()) return wrapped_number(value.to<bool>());
+  return wrapped_number(value.to<int64_t>());
 }
 
 }  // namespace at::inline oploom_v1::detail

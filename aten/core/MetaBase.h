@@ -16,6 +16,9 @@ class OPLOOM_API Outputs {
   // With `exactly`, impl() must find these strides.
   virtual void declare(int64_t index, IntArrayRef sizes, IntArrayRef strides,
                        const TensorOptions& options, bool exactly) = 0;
+  // The same for one that is contiguous, of `numel` elements, on the CPU. An output that was given
+  // is so already.
+  virtual void declare_row(int64_t index, IntArrayRef sizes, int64_t numel, ScalarType dtype) = 0;
   // The output that was given or made, or undefined.
   virtual const TensorBase& get(int64_t index) const = 0;
   const char* op_name() const { return op_name_; }
@@ -58,6 +61,10 @@ class OPLOOM_API MetaBase {
 
   // The operator's name, with which error messages begin; null for an iterator of its own.
   const char* op_name() const { return outputs_ != nullptr ? outputs_->op_name() : nullptr; }
+
+ protected:
+  // Null for an iterator of its own.
+  Outputs* outputs() const { return outputs_; }
 
  private:
   Outputs* outputs_ = nullptr;

@@ -76,6 +76,49 @@ void gather_columns(char* to, int64_t width, const char* from, int64_t stride, i
   });
 }
 
+// Rows of n elements each: to[r * n + i] = from[r * outer + i * inner], r < rows
+void gather_rows(char* to, const char* from, int64_t inner, int64_t outer, int64_t size, int64_t n,
+                 int64_t rows) {
+  by_size(size, [&]<typename T>(T) {
+    T* target = reinterpret_cast<T*>(to);
+    for (int64_t r = 0; r < rows; ++r, target += n) {
+      const char* row = from + r * outer;
+      if (inner == 0) {
+        const T value = *reinterpret_cast<const T*>(row);
+        for (int64_t i = 0; i < n; ++i) target[i] = value;
+      } else if (inner == sizeof(T)) {
+        for (int64_t i = 0; i < n; ++i) target[i] = reinterpret_cast<const T*>(row)[i];
+      } else {
+        for (int64_t i = 0; i < n; ++i) target[i] = *reinterpret_cast<const T*>(row + i * inner);
+      }
+    }
+  });
+}
+
+// A row that is this short is worth less than what is done for each: several are taken together.
+constexpr int64_t kShortRowBytes = 512;
+
+// Short rows, whose outputs follow one another: several become one, for which the inputs that are
+// not dense in both dimensions are copied together.
+void for_each_short_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
+                        int operands, int64_t size0, int64_t size1, int64_t largest,
+                        DenseRowLoop dense) {
+  alignas(64) char buffers[kMaxOperands][kBufferBytes];
+  const int64_t* outer = strides + operands;
+  const int64_t block = std::max<int64_t>(kBufferBytes / (largest * size0), 1);
+  char* row[kMaxOperands];
+  for (int64_t j = 0; j < size1; j += block) {
+    const int64_t rows = std::min(block, size1 - j);
+    for (int k = 0; k < operands; ++k) {
+      row[k] = data[k] + j * outer[k];
+      if (k < outputs || (strides[k] == sizes[k] && outer[k] == size0 * sizes[k])) continue;
+      gather_rows(buffers[k], row[k], strides[k], outer[k], sizes[k], size0, rows);
+      row[k] = buffers[k];
+    }
+    dense(row, rows * size0);
+  }
+}
+
 enum class Mode : uint8_t { Dense, Repeated, Strided, Columns };
 
 }  // namespace
@@ -83,8 +126,19 @@ enum class Mode : uint8_t { Dense, Repeated, Strided, Columns };
 void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
                         int operands, int64_t size0, int64_t size1, DenseRowLoop dense) {
   const int64_t* outer = strides + operands;
+  int64_t largest = 1;
   bool all_dense = true;
-  for (int k = 0; k < operands; ++k) all_dense = all_dense && strides[k] == sizes[k];
+  bool in_order = true;
+  for (int k = 0; k < operands; ++k) {
+    const bool row_is_dense = strides[k] == sizes[k];
+    largest = std::max(largest, sizes[k]);
+    all_dense = all_dense && row_is_dense;
+    in_order = in_order && (k >= outputs || (row_is_dense && outer[k] == size0 * sizes[k]));
+  }
+  if (in_order && size1 > 1 && size0 * largest <= kShortRowBytes) {
+    return for_each_short_row(data, strides, sizes, outputs, operands, size0, size1, largest,
+                              dense);
+  }
   char* row[kMaxOperands];
   // The loop may move the pointers that it gets.
   if (all_dense || size0 == 1) {
@@ -97,10 +151,8 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
 
   alignas(64) char buffers[kMaxOperands][kBufferBytes];
   Mode mode[kMaxOperands];
-  int64_t largest = 1;
   bool columns = false;
   for (int k = 0; k < operands; ++k) {
-    largest = std::max(largest, sizes[k]);
     if (strides[k] == sizes[k]) {
       mode[k] = Mode::Dense;
     } else if (strides[k] == 0 && k >= outputs) {

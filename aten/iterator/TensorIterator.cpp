@@ -101,7 +101,7 @@ TensorIteratorBase::TensorIteratorBase(const TensorIteratorBase& other)
     : name_(other.name_),
       shape_(other.shape_),
       perm_(other.perm_),
-      operands_(other.operands_),
+      operands_((other.need_operands(), other.operands_)),
       numel_(other.numel_),
       num_outputs_(other.num_outputs_),
       common_dtype_(other.common_dtype_),
@@ -112,7 +112,9 @@ TensorIteratorBase::TensorIteratorBase(const TensorIteratorBase& other)
       is_reduction_(other.is_reduction_),
       is_meta_(other.is_meta_),
       has_casts_(other.has_casts_),
-      is_dense_row_(other.is_dense_row_) {}
+      is_dense_row_(other.is_dense_row_) {
+  if (other.has_short_rows_) take_short_rows(other);
+}
 
 std::string TensorIteratorBase::message_prefix() const {
   const char* name = name_ != nullptr ? name_ : op_name();

@@ -132,7 +132,7 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   int ndim() const { return static_cast<int>(shape_.size()); }
   IntArrayRef shape() const { return shape_; }
   int64_t numel() const { return numel_; }
-  int ntensors() const { return static_cast<int>(operands_.size()); }
+  int ntensors() const { return num_rows_ != 0 ? num_rows_ : static_cast<int>(operands_.size()); }
   int noutputs() const { return num_outputs_; }
   int ninputs() const { return ntensors() - noutputs(); }
 
@@ -151,36 +151,50 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   // Some operand is converted on the way; see Note [Casts].
   bool has_casts() const { return has_casts_; }
 
-  IntArrayRef strides(int64_t arg) const { return operands_[arg].stride_bytes; }
-  void* data_ptr(int64_t arg) const { return operands_[arg].data; }
+  IntArrayRef strides(int64_t arg) const {
+    need_operands();
+    return operands_[arg].stride_bytes;
+  }
+  void* data_ptr(int64_t arg) const {
+    return num_rows_ != 0 ? rows_[arg].data : operands_[arg].data;
+  }
   // The dtype that the kernel sees.
-  ScalarType dtype(int64_t arg = 0) const { return operands_[arg].target_dtype; }
+  ScalarType dtype(int64_t arg = 0) const {
+    return num_rows_ != 0 ? rows_[arg].dtype : operands_[arg].target_dtype;
+  }
   ScalarType input_dtype(int64_t arg = 0) const { return dtype(num_outputs_ + arg); }
   ScalarType common_dtype() const {
     OPLOOM_INTERNAL_ASSERT(common_dtype_ != ScalarType::Undefined,
                            "the iterator was built without a common dtype");
     return common_dtype_;
   }
-  Device device(int64_t arg = 0) const { return *operands_[arg].device; }
+  Device device(int64_t arg = 0) const {
+    return num_rows_ != 0 ? Device(kCPU) : *operands_[arg].device;
+  }
   DeviceType device_type(int64_t arg = 0) const { return device(arg).type(); }
   int64_t element_size(int64_t arg) const { return static_cast<int64_t>(elementSize(dtype(arg))); }
-  bool is_scalar(int64_t arg) const { return operands_[arg].tensor().numel() == 1; }
+  bool is_scalar(int64_t arg) const { return tensor_base(arg).numel() == 1; }
   bool is_cpu_scalar(int64_t arg) const {
     return is_scalar(arg) && device(arg).type() == DeviceType::CPU;
   }
 
-  const TensorBase& tensor_base(int64_t arg) const { return operands_[arg].tensor(); }
+  const TensorBase& tensor_base(int64_t arg) const {
+    return num_rows_ != 0 ? *rows_[arg].tensor : operands_[arg].tensor();
+  }
   const TensorBase& output_base(int64_t i = 0) const { return tensor_base(i); }
   const TensorBase& input_base(int64_t i = 0) const { return tensor_base(num_outputs_ + i); }
 
   // The value of an input of one element, in the dtype that the kernel sees.
   template <typename T>
   T scalar_value(int64_t arg) const {
-    return *static_cast<const T*>(operands_[arg].data);
+    return *static_cast<const T*>(data_ptr(arg));
   }
   // Takes the operand out; it must be an input. Used with scalar_value().
   void remove_operand(int64_t arg);
-  void unsafe_replace_operand(int64_t arg, void* data) { operands_[arg].data = data; }
+  void unsafe_replace_operand(int64_t arg, void* data) {
+    need_operands();
+    operands_[arg].data = data;
+  }
 
   // Calls the loop over all elements, on several threads if there are more than grain_size.
   template <typename Loop,
@@ -239,6 +253,11 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   void build_borrowing_unary_op_in(ScalarType dtype, const TensorBase& out, const TensorBase& a);
   void build_unary_float_op(const TensorBase& out, const TensorBase& a);
   void build_borrowing_unary_float_op(const TensorBase& out, const TensorBase& a);
+  // See Note [Short cuts]: builds nothing and returns false where it is not that simple.
+  // `static_dtype` is the dtype of the kernel's results where that is not the common one,
+  // `to_float` asks for promotion from integers.
+  bool build_rows(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
+                  ScalarType static_dtype = ScalarType::Undefined, bool to_float = false);
   // Boolean outputs.
   void build_comparison_op(const TensorBase& out, const TensorBase& a, const TensorBase& b);
   void build_borrowing_comparison_op(const TensorBase& out, const TensorBase& a,
@@ -259,11 +278,19 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   TensorIteratorBase(const TensorIteratorBase& other);
   TensorIteratorBase& operator=(const TensorIteratorBase&) = delete;
 
-  bool try_fast_unary(const TensorBase& out, const TensorBase& a, ScalarType static_dtype,
-                      bool to_float);
+  bool build_short_rows(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
+                        ScalarType static_dtype, bool to_float);
   bool try_fast_binary(const TensorBase& out, const TensorBase& a, const TensorBase& b,
                        ScalarType static_dtype, bool to_float);
-  void finish_short_cut(const TensorBase& like, ScalarType result, bool dense);
+  bool try_row_and_number(const TensorBase& out, const TensorBase& a, const TensorBase& b,
+                          ScalarType static_dtype, bool to_float);
+  void set_rows(const TensorBase& out, IntArrayRef sizes, int64_t numel, ScalarType dtype,
+                ScalarType result);
+  void need_operands() const {
+    if (OPLOOM_UNLIKELY(num_rows_ != 0)) const_cast<TensorIteratorBase*>(this)->operands_of_rows();
+  }
+  void operands_of_rows();
+  void take_short_rows(const TensorIteratorBase& other);
   std::string message_prefix() const;
   void populate_operands(TensorIteratorConfig& config);
   void mark_outputs();
@@ -306,6 +333,21 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   // perm_[i] is the dimension of the tensors that is dimension i here. Empty after a fast set-up.
   DimVector perm_;
   SmallVector<OperandInfo, 4> operands_;
+  // After a short cut, in place of operands_ until need_operands() makes those.
+  struct Row {
+    const TensorBase* tensor;
+    void* data;
+    ScalarType dtype;
+  };
+  static constexpr int kMaxRows = 6;
+  Row rows_[kMaxRows];
+  int num_rows_ = 0;
+  TensorBase own_row_;  // the output, where there is nobody to make it
+  // Inputs of a short call that were made rows.
+  static constexpr int64_t kShortBytes = 512;
+  static constexpr int kMaxShort = 3;
+  alignas(32) char short_rows_[kMaxShort][kShortBytes];
+  bool has_short_rows_ = false;
   int64_t numel_ = 0;
   int num_outputs_ = 0;
   ScalarType common_dtype_ = ScalarType::Undefined;

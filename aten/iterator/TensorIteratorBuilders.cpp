@@ -1,7 +1,12 @@
 // TensorIterator: the configurations that most operators share, with short cuts for small calls.
+#include <aten/core/Empty.h>
 #include <aten/iterator/TensorIterator.h>
 #include <aten/iterator/TypeProperties.h>
 #include <c10/core/DefaultDtype.h>
+
+#include <cstring>
+#include <functional>
+#include <utility>
 
 namespace at::inline oploom_v1 {
 namespace {
@@ -10,101 +15,223 @@ bool is_wrapped_number(const TensorBase& tensor) {
   return tensor.unsafeGetTensorImpl()->is_wrapped_number();
 }
 
-// Whether `out` can be written as it is: the right sizes and layout, no memory of a third tensor.
-bool plain_output(const TensorBase& out, IntArrayRef sizes) {
-  return out.is_cpu() && out.is_contiguous() && out.sizes() == sizes;
-}
 bool independent(const TensorBase& out, const TensorBase& in) {
   return out.is_same(in) || !out.is_alias_of(in);
+}
+// Whether `out` can be written as it is: the right dtype, sizes and layout, no memory of a third
+// tensor.
+OPLOOM_NOINLINE bool can_be_row(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
+                                IntArrayRef sizes, ScalarType dtype) {
+  if (out.scalar_type() != dtype || !out.is_cpu() || !out.is_contiguous() || out.sizes() != sizes) {
+    return false;
+  }
+  for (const TensorBase* input : inputs) {
+    if (!independent(out, *input)) return false;
+  }
+  return true;
+}
+
+// Broadcasts `shape` with `sizes`; false if they do not fit.
+bool broadcast_shape(DimVector& shape, IntArrayRef sizes) {
+  if (shape.size() < sizes.size()) {
+    const size_t before = shape.size();
+    shape.resize(sizes.size());
+    for (size_t i = 0; i < before; ++i) {
+      shape[sizes.size() - 1 - i] = shape[before - 1 - i];
+    }
+    for (size_t d = 0; d < sizes.size() - before; ++d) shape[d] = 1;
+  }
+  int64_t* end = shape.end() - sizes.size();
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (end[d] == 1) {
+      end[d] = sizes[d];
+    } else if (sizes[d] != 1 && sizes[d] != end[d]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Fills a row with the elements of a contiguous tensor, broadcast to `shape` and converted.
+void fill_row(char* row, const TensorBase& input, IntArrayRef shape, int64_t numel,
+              ScalarType dtype) {
+  const detail::CastLoop load = detail::get_cast_loop(dtype, input.scalar_type());
+  const auto size = static_cast<int64_t>(elementSize(dtype));
+  const auto step = static_cast<int64_t>(elementSize(input.scalar_type()));
+  const char* data = static_cast<const char*>(input.const_data_ptr());
+  if (input.numel() == 1 || input.numel() == numel) {
+    return load(row, size, data, input.numel() == 1 ? 0 : step, numel);
+  }
+  const IntArrayRef sizes = input.sizes();
+  const int64_t lead = static_cast<int64_t>(shape.size() - sizes.size());
+  const int64_t width = shape.back();
+  for (int64_t begin = 0; begin < numel; begin += width) {
+    int64_t rest = begin / width;
+    int64_t place = 0;
+    int64_t stride = sizes.back();
+    for (int64_t d = static_cast<int64_t>(sizes.size()) - 2; d >= 0 && rest > 0; --d) {
+      const int64_t length = shape[lead + d];
+      if (sizes[d] != 1) place += rest % length * stride;
+      rest /= length;
+      stride *= sizes[d];
+    }
+    load(row + begin * size, size, data + place * step, sizes.back() == 1 ? 0 : step, width);
+  }
 }
 
 }  // namespace
 
 // Note [Short cuts]
 // The usual call of a pointwise operator has contiguous CPU operands of one dtype and shape, or one
-// such operand and a number. There is nothing to broadcast, to sort or to merge then, so the
-// operands are filled in directly; the result is the same as from build(), which every other call
-// takes. `static_dtype` is the dtype of the kernel's results where that is not the common one,
-// `to_float` asks for promotion from integers, which is left to build().
-bool TensorIteratorBase::try_fast_unary(const TensorBase& out, const TensorBase& a,
-                                        ScalarType static_dtype, bool to_float) {
-  if (!a.defined() || !a.is_cpu() || !a.is_contiguous()) return false;
-  const ScalarType dtype = a.scalar_type();
-  if (to_float && c10::isIntegralType(dtype, /*includeBool=*/true)) return false;
-  if (a.dim() == 0 && is_wrapped_number(a)) return false;
-  const ScalarType result = static_dtype == ScalarType::Undefined ? dtype : static_dtype;
-  if (out.defined() &&
-      !(out.scalar_type() == result && plain_output(out, a.sizes()) && independent(out, a))) {
-    return false;
+// such operand and a number, or is so small that its other operands are soon made like that:
+// copied, repeated and converted. There is nothing to broadcast, to sort or to merge then; the
+// result is the same as from build(), which every other call takes, and which reports what does not
+// fit.
+//
+// The operands become rows_: an address and a dtype each, which is all that a kernel of dense rows
+// reads. What else there is to know of an operand is filled in when somebody asks.
+bool TensorIteratorBase::build_rows(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
+                                    ScalarType static_dtype, bool to_float) {
+  const TensorBase& first = *inputs[0];
+  if (inputs.size() >= kMaxRows || !first.defined()) return false;
+  const ScalarType dtype = first.scalar_type();
+  const bool zero_dim = first.dim() == 0;
+  bool rows = !to_float || !c10::isIntegralType(dtype, /*includeBool=*/true);
+  for (const TensorBase* input : inputs) {
+    if (!input->defined() || !input->is_cpu() || !input->is_contiguous()) return false;
+    rows = rows && input->scalar_type() == dtype && !(zero_dim && is_wrapped_number(*input)) &&
+           (input == &first || input->sizes() == first.sizes());
   }
-  operands_.emplace_back(&out).is_output = true;
-  operands_.emplace_back(&a).is_const = true;
-  finish_short_cut(a, result, /*dense=*/true);
+  if (!rows) return build_short_rows(out, inputs, static_dtype, to_float);
+  const ScalarType result = static_dtype == ScalarType::Undefined ? dtype : static_dtype;
+  if (out.defined() && !can_be_row(out, inputs, first.sizes(), result)) return false;
+  set_rows(out, first.sizes(), first.numel(), dtype, result);
+  for (const TensorBase* input : inputs) {
+    rows_[num_rows_++] = {input, const_cast<void*>(input->const_data_ptr()), dtype};
+  }
   return true;
+}
+
+// All inputs are contiguous and on the CPU.
+OPLOOM_NOINLINE bool TensorIteratorBase::build_short_rows(const TensorBase& out,
+                                                          ArrayRef<const TensorBase*> inputs,
+                                                          ScalarType static_dtype, bool to_float) {
+  if (inputs.size() > kMaxShort) return false;
+  native::ResultTypeState state;
+  DimVector shape;
+  for (const TensorBase* input : inputs) {
+    if (input->numel() > kShortBytes) return false;
+    state = native::update_result_type_state(*input, state);
+    if (!broadcast_shape(shape, input->sizes())) return false;
+  }
+  int64_t numel = 1;
+  for (const int64_t size : shape) numel *= size;
+  ScalarType dtype = native::result_type(state);
+  if (to_float && c10::isIntegralType(dtype, /*includeBool=*/true)) {
+    dtype = c10::get_default_dtype();
+  }
+  const auto size = static_cast<int64_t>(elementSize(dtype));
+  const ScalarType result = static_dtype == ScalarType::Undefined ? dtype : static_dtype;
+  if (numel == 0 || numel * size > kShortBytes) return false;
+  if (out.defined() && !can_be_row(out, inputs, shape, result)) return false;
+  set_rows(out, shape, numel, dtype, result);
+  has_short_rows_ = true;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const TensorBase& input = *inputs[k];
+    void* data = const_cast<void*>(input.const_data_ptr());
+    if (input.scalar_type() != dtype || input.numel() != numel) {
+      fill_row(short_rows_[k], input, shape, numel, dtype);
+      data = short_rows_[k];
+    }
+    rows_[num_rows_++] = {&input, data, dtype};
+  }
+  return true;
+}
+
+// Everything but the inputs.
+void TensorIteratorBase::set_rows(const TensorBase& out, IntArrayRef sizes, int64_t numel,
+                                  ScalarType dtype, ScalarType result) {
+  num_outputs_ = 1;
+  common_dtype_ = dtype;
+  all_ops_same_shape_ = true;
+  is_dense_row_ = true;
+  numel_ = numel;
+  if (!sizes.empty()) {
+    shape_.push_back(numel);
+    has_coalesced_dimensions_ = sizes.size() > 1;
+  }
+  const TensorBase* output = &out;
+  if (outputs() != nullptr) {
+    outputs()->declare_row(0, sizes, numel, result);
+    if (!out.defined()) output = &outputs()->get(0);
+  } else if (!out.defined()) {
+    own_row_ = detail::empty_row(sizes, numel, result);
+    output = &own_row_;
+  }
+  rows_[0] = {output, output->mutable_data_ptr(), result};
+  num_rows_ = 1;
+}
+
+void TensorIteratorBase::operands_of_rows() {
+  const int rows = std::exchange(num_rows_, 0);
+  for (int k = 0; k < rows; ++k) {
+    const Row& row = rows_[k];
+    OperandInfo& op = operands_.emplace_back(
+        row.tensor == &own_row_ ? MaybeOwned<TensorBase>::owned(TensorBase(own_row_))
+                                : MaybeOwned<TensorBase>::borrowed(*row.tensor));
+    op.is_output = k == 0;
+    op.is_const = k != 0;
+    op.current_dtype = op.target_dtype = row.dtype;
+    op.data = row.data;
+    if (ndim() > 0) op.stride_bytes.push_back(static_cast<int64_t>(elementSize(row.dtype)));
+  }
+}
+
+// The addresses of short rows, after a copy of an iterator that has some.
+void TensorIteratorBase::take_short_rows(const TensorIteratorBase& other) {
+  has_short_rows_ = true;
+  std::memcpy(short_rows_, other.short_rows_, sizeof(short_rows_));
+  const char* begin = other.short_rows_[0];
+  for (OperandInfo& op : operands_) {
+    const char* data = static_cast<const char*>(op.data);
+    const bool inside =
+        !std::less<>()(data, begin) && std::less<>()(data, begin + sizeof(short_rows_));
+    if (inside) op.data = short_rows_[0] + (data - begin);
+  }
 }
 
 bool TensorIteratorBase::try_fast_binary(const TensorBase& out, const TensorBase& a,
                                          const TensorBase& b, ScalarType static_dtype,
                                          bool to_float) {
-  if (!a.defined() || !b.defined() || !a.is_cpu() || !b.is_cpu()) return false;
-  if (!a.is_contiguous()) return false;
-  const ScalarType dtype = a.scalar_type();
-  if (to_float && c10::isIntegralType(dtype, /*includeBool=*/true)) return false;
-  const bool b_is_scalar = b.dim() == 0;
-  if (a.dim() == 0) {
-    if (!b_is_scalar || dtype != b.scalar_type() || is_wrapped_number(a) || is_wrapped_number(b)) {
-      return false;
-    }
-  } else if (b_is_scalar) {
-    if (dtype != b.scalar_type() && native::result_type(a, b) != dtype) return false;
-  } else if (dtype != b.scalar_type() || !b.is_contiguous() || a.sizes() != b.sizes()) {
-    return false;
-  }
-  const ScalarType result = static_dtype == ScalarType::Undefined ? dtype : static_dtype;
-  if (out.defined() && !(out.scalar_type() == result && plain_output(out, a.sizes()) &&
-                         independent(out, a) && independent(out, b))) {
-    return false;
-  }
-  operands_.emplace_back(&out).is_output = true;
-  operands_.emplace_back(&a).is_const = true;
-  OperandInfo& second = operands_.emplace_back(&b);
-  second.is_const = true;
-  second.target_dtype = dtype;
-  finish_short_cut(a, result, !b_is_scalar || a.numel() == 1);
-  if (b_is_scalar) {
-    if (!second.stride_bytes.empty()) second.stride_bytes[0] = 0;
-    if (second.current_dtype != dtype) {
-      const detail::CastLoop load = detail::get_cast_loop(dtype, second.current_dtype);
-      load(second.scalar_buffer, 0, static_cast<const char*>(second.data), 0, 1);
-      second.data = second.scalar_buffer;
-    }
-  }
-  return true;
+  return build_rows(out, {&a, &b}, static_dtype, to_float) ||
+         try_row_and_number(out, a, b, static_dtype, to_float);
 }
 
-// All operands have the sizes of `like` (numbers are seen to by the caller).
-void TensorIteratorBase::finish_short_cut(const TensorBase& like, ScalarType result, bool dense) {
-  num_outputs_ = 1;
-  common_dtype_ = like.scalar_type();
-  all_ops_same_shape_ = true;
-  is_dense_row_ = dense;
-  OperandInfo& out = operands_[0];
-  out.target_dtype = result;
-  out.device = kCPU;
-  set_output_raw_strided(0, like.sizes(), {}, TensorOptions().dtype(result).device(kCPU));
-  numel_ = like.numel();
-  const bool has_dim = like.dim() > 0;
-  if (has_dim) {
-    shape_.push_back(numel_);
-    has_coalesced_dimensions_ = like.dim() > 1;
+bool TensorIteratorBase::try_row_and_number(const TensorBase& out, const TensorBase& a,
+                                            const TensorBase& b, ScalarType static_dtype,
+                                            bool to_float) {
+  if (!a.defined() || !b.defined() || !a.is_cpu() || !b.is_cpu()) return false;
+  if (!a.is_contiguous() || a.dim() == 0 || b.dim() != 0) return false;
+  const ScalarType dtype = a.scalar_type();
+  if (to_float && c10::isIntegralType(dtype, /*includeBool=*/true)) return false;
+  if (dtype != b.scalar_type() && native::result_type(a, b) != dtype) return false;
+  const ScalarType result = static_dtype == ScalarType::Undefined ? dtype : static_dtype;
+  if (out.defined() && !can_be_row(out, {&a, &b}, a.sizes(), result)) return false;
+  set_rows(out, a.sizes(), a.numel(), dtype, result);
+  rows_[1] = {&a, const_cast<void*>(a.const_data_ptr()), dtype};
+  rows_[2] = {&b, const_cast<void*>(b.const_data_ptr()), b.scalar_type()};
+  num_rows_ = 3;
+  operands_of_rows();
+  is_dense_row_ = numel_ == 1;
+  OperandInfo& number = operands_[2];
+  number.target_dtype = dtype;
+  number.stride_bytes[0] = 0;
+  if (number.current_dtype != dtype) {
+    const detail::CastLoop load = detail::get_cast_loop(dtype, number.current_dtype);
+    load(number.scalar_buffer, 0, static_cast<const char*>(number.data), 0, 1);
+    number.data = number.scalar_buffer;
   }
-  out.data = out.tensor().mutable_data_ptr();
-  if (has_dim) out.stride_bytes.push_back(static_cast<int64_t>(elementSize(out.current_dtype)));
-  for (size_t i = 1; i < operands_.size(); ++i) {
-    OperandInfo& op = operands_[i];
-    op.data = const_cast<void*>(op.tensor().const_data_ptr());
-    if (has_dim) op.stride_bytes.push_back(static_cast<int64_t>(elementSize(op.current_dtype)));
-  }
+  return true;
 }
 
 // ---- Configurations ----
@@ -182,7 +309,7 @@ void TensorIteratorBase::build_unary_op(const TensorBase& out, const TensorBase&
 }
 
 void TensorIteratorBase::build_borrowing_unary_op(const TensorBase& out, const TensorBase& a) {
-  if (try_fast_unary(out, a, ScalarType::Undefined, /*to_float=*/false)) return;
+  if (build_rows(out, {&a})) return;
   TensorIteratorConfig config;
   configure_pointwise(config);
   OPLOOM_BORROW_2;
@@ -191,7 +318,9 @@ void TensorIteratorBase::build_borrowing_unary_op(const TensorBase& out, const T
 
 void TensorIteratorBase::build_borrowing_unary_op_in(ScalarType dtype, const TensorBase& out,
                                                      const TensorBase& a) {
-  if (a.scalar_type() == dtype && try_fast_unary(out, a, ScalarType::Undefined, false)) return;
+  // Promotion would have its own opinion of a number.
+  const bool number = a.dim() == 0 && is_wrapped_number(a);
+  if (a.scalar_type() == dtype && !number && build_rows(out, {&a})) return;
   TensorIteratorConfig config;
   configure_pointwise(config);
   config.declare_common_dtype(dtype);
@@ -208,7 +337,7 @@ void TensorIteratorBase::build_unary_float_op(const TensorBase& out, const Tenso
 
 void TensorIteratorBase::build_borrowing_unary_float_op(const TensorBase& out,
                                                         const TensorBase& a) {
-  if (try_fast_unary(out, a, ScalarType::Undefined, /*to_float=*/true)) return;
+  if (build_rows(out, {&a}, ScalarType::Undefined, /*to_float=*/true)) return;
   TensorIteratorConfig config;
   configure_float(config);
   OPLOOM_BORROW_2;
@@ -241,7 +370,7 @@ void TensorIteratorBase::build_unary_force_boolean_op(const TensorBase& out, con
 
 void TensorIteratorBase::build_borrowing_unary_force_boolean_op(const TensorBase& out,
                                                                 const TensorBase& a) {
-  if (try_fast_unary(out, a, ScalarType::Bool, /*to_float=*/false)) return;
+  if (build_rows(out, {&a}, ScalarType::Bool)) return;
   TensorIteratorConfig config;
   configure_bool(config);
   OPLOOM_BORROW_2;
@@ -275,6 +404,7 @@ void TensorIteratorBase::build_ternary_op(const TensorBase& out, const TensorBas
 
 void TensorIteratorBase::build_borrowing_ternary_op(const TensorBase& out, const TensorBase& a,
                                                     const TensorBase& b, const TensorBase& c) {
+  if (build_rows(out, {&a, &b, &c})) return;
   TensorIteratorConfig config;
   configure_pointwise(config);
   OPLOOM_BORROW_3.add_const_input(c);

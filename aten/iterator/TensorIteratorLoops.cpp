@@ -79,6 +79,7 @@ void advance(char** data, char* const* base, const int64_t* strides, int ntensor
 }  // namespace
 
 TensorIteratorBase::StrideVector TensorIteratorBase::get_strides() const {
+  need_operands();
   StrideVector strides;
   const int dims = std::max(ndim(), 2);
   strides.reserve(static_cast<size_t>(dims) * ntensors());
@@ -91,6 +92,7 @@ TensorIteratorBase::StrideVector TensorIteratorBase::get_strides() const {
 }
 
 TensorIteratorBase::PtrVector TensorIteratorBase::get_base_ptrs() const {
+  need_operands();
   PtrVector ptrs;
   for (const OperandInfo& op : operands_) ptrs.push_back(static_cast<char*>(op.data));
   return ptrs;
@@ -98,6 +100,7 @@ TensorIteratorBase::PtrVector TensorIteratorBase::get_base_ptrs() const {
 
 void TensorIteratorBase::for_each(loop2d_t loop, int64_t grain_size) {
   if (numel_ == 0) return;
+  need_operands();
   if (ndim() <= 1 && numel_ < grain_size && !has_casts_ && ntensors() <= 4) {
     // The shortest way for small calls.
     char* data[4];
@@ -204,6 +207,7 @@ void TensorIteratorBase::run_converting(loop2d_t loop, char** base, const int64_
 // ---- Properties of the loops ----
 
 int64_t TensorIteratorBase::num_output_elements() const {
+  need_operands();
   int64_t elements = 1;
   for (const auto d : c10::irange(ndim())) {
     if (operands_[0].stride_bytes[d] != 0 || shape_[d] == 0) elements *= shape_[d];
@@ -218,6 +222,7 @@ int TensorIteratorBase::num_reduce_dims() const {
 }
 
 bool TensorIteratorBase::is_dim_reduced(int dim) const {
+  need_operands();
   for (const auto i : c10::irange(num_outputs_)) {
     if (operands_[i].stride_bytes[dim] == 0 && shape_[dim] > 1) return true;
   }
@@ -225,6 +230,7 @@ bool TensorIteratorBase::is_dim_reduced(int dim) const {
 }
 
 bool TensorIteratorBase::is_contiguous() const {
+  need_operands();
   if (numel_ == 1) return true;
   if (ndim() != 1) return false;
   for (const OperandInfo& op : operands_) {
@@ -234,6 +240,7 @@ bool TensorIteratorBase::is_contiguous() const {
 }
 
 void TensorIteratorBase::remove_operand(int64_t arg) {
+  need_operands();
   OPLOOM_INTERNAL_ASSERT(arg >= num_outputs_, "only inputs can be removed");
   operands_.erase(operands_.begin() + arg);
   has_casts_ = false;
@@ -243,6 +250,7 @@ void TensorIteratorBase::remove_operand(int64_t arg) {
 }
 
 void TensorIteratorBase::narrow(int dim, int64_t start, int64_t size) {
+  need_operands();
   OPLOOM_INTERNAL_ASSERT(dim < ndim() && size >= 1, "narrow() outside the iterator");
   numel_ = shape_[dim] == 0 ? 0 : numel_ / shape_[dim] * size;
   shape_[dim] = size;
@@ -254,6 +262,7 @@ void TensorIteratorBase::narrow(int dim, int64_t start, int64_t size) {
 }
 
 void TensorIteratorBase::select_all_keeping_dim(int start_dim, IntArrayRef starts) {
+  need_operands();
   is_dense_row_ = false;
   OPLOOM_INTERNAL_ASSERT(start_dim <= ndim(), "select_all_keeping_dim() outside the iterator");
   for (const auto i : c10::irange(start_dim, ndim())) {
@@ -284,6 +293,7 @@ int find_split_dim(const TensorIteratorBase& iter) {
 }  // namespace
 
 void TensorIteratorBase::parallel_reduce(loop2d_t loop) {
+  need_operands();
   OPLOOM_INTERNAL_ASSERT(ntensors() == 2, "parallel_reduce() takes one output and one input");
   if (numel_ < GRAIN_SIZE || at::get_num_threads() == 1 || at::in_parallel_region()) {
     return serial_for_each(loop, 0, numel_);

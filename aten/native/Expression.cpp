@@ -42,7 +42,12 @@ void build_expression(TensorIteratorBase& iter, const TensorBase& out,
   const Tensor* const* in = inputs.begin();
   const bool to_float = traits.promotion == Promotion::ToFloat;
   if (traits.promotion == Promotion::Truth || inputs.size() > 2) {
-    build_any(iter, {&out}, inputs, traits);
+    const SmallVector<const TensorBase*, 4> tensors(inputs.begin(), inputs.end());
+    const bool truth = traits.promotion == Promotion::Truth;
+    if (!iter.build_rows(out, tensors, truth ? ScalarType::Bool : ScalarType::Undefined,
+                         !traits.integers)) {
+      build_any(iter, {&out}, inputs, traits);
+    }
   } else if (inputs.size() == 1) {
     to_float ? iter.build_borrowing_unary_float_op(out, *in[0])
              : iter.build_borrowing_unary_op(out, *in[0]);
@@ -65,7 +70,10 @@ void compute_expression(const char* name, const ExpressionKernel* kernel,
   } else if (outputs.size() == 1 && inputs.size() == 2) {
     iter.build_borrowing_binary_op(none, *in[0], *in[1]);
   } else if (outputs.size() == 1) {
-    build_any(iter, {&none}, inputs, traits);
+    const SmallVector<const TensorBase*, 4> tensors(inputs.begin(), inputs.end());
+    if (!iter.build_rows(none, tensors, ScalarType::Undefined, !traits.integers)) {
+      build_any(iter, {&none}, inputs, traits);
+    }
   } else if (outputs.size() == 2) {
     build_any(iter, {&none, &none}, inputs, traits);
   } else {

@@ -130,6 +130,12 @@ void KeptOutputs::declare(int64_t index, IntArrayRef sizes, IntArrayRef strides,
                         slot.elsewhere ? Writes::Elsewhere : writes);
 }
 
+void KeptOutputs::declare_row(int64_t index, IntArrayRef sizes, int64_t, ScalarType dtype) {
+  const Slot& slot = slots_[index];
+  if (OPLOOM_LIKELY(slot.given->defined() && !slot.elsewhere)) return;
+  declare(index, sizes, {}, TensorOptions().dtype(dtype), /*exactly=*/false);
+}
+
 void KeptOutputs::finish() {
   for (size_t i = 0; i < count_; ++i) {
     if (slots_[i].temporary.defined()) copy_back(*slots_[i].given, slots_[i].temporary);

@@ -2,6 +2,7 @@
 // generated kernels and the meta() and impl() functions of an operator.
 #pragma once
 
+#include <aten/core/Empty.h>
 #include <aten/core/MetaBase.h>
 #include <generated/ops/Tensor.h>
 
@@ -105,6 +106,9 @@ class FreshOutputs final : public impl::Outputs {
                bool) override {
     tensors_[index] = make_output(sizes, strides, options);
   }
+  void declare_row(int64_t index, IntArrayRef sizes, int64_t numel, ScalarType dtype) override {
+    tensors_[index] = at::detail::empty_row(sizes, numel, dtype);
+  }
   const TensorBase& get(int64_t index) const override { return tensors_[index]; }
 
   const Tensor& operator[](int64_t index) const { return tensors_[index]; }
@@ -119,6 +123,7 @@ class OPLOOM_API KeptOutputs : public impl::Outputs {
  public:
   void declare(int64_t index, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options,
                bool exactly) final;
+  void declare_row(int64_t index, IntArrayRef sizes, int64_t numel, ScalarType dtype) final;
   const TensorBase& get(int64_t index) const final { return (*this)[index]; }
 
   const Tensor& operator[](int64_t index) const {

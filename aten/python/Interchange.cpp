@@ -234,6 +234,9 @@ PyObject* py_from_numpy(PyObject*, PyObject* array) {
   return guarded([&] {
     OPLOOM_CHECK_TYPE(has_array_interface(array), "from_numpy(): expected a NumPy array, got ",
                       type_name(array));
+    OPLOOM_CHECK_TYPE(!is_numpy_scalar(array),
+                      "from_numpy(): expected a NumPy array, got the number ", type_name(array),
+                      "; oploom.tensor() makes a tensor of it");
     return wrap(from_array(array, Readonly::kRefuse));
   });
 }
@@ -354,7 +357,9 @@ Tensor from_array(PyObject* object, Readonly readonly) {
     strides.push_back(free_stride ? 1 : a.strides[d] / a.itemsize);
   }
   if (!has_elements(a)) strides = c10::contiguous_strides(sizes);
-  return from_foreign(a.data, sizes, strides, *type, Device(kCPU), Py_NewRef(object),
+  // The memory may belong to an array that the object made for this and that the capsule holds.
+  Ref owner(PyTuple_Pack(2, object, array.capsule.get()));
+  return from_foreign(a.data, sizes, strides, *type, Device(kCPU), owner.release(),
                       &ForeignOwner::release);
 }
 

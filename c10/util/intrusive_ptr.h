@@ -93,6 +93,10 @@ class OPLOOM_API intrusive_ptr_target {
   // A strong count from a weak reference; false when the object is dead.
   bool try_retain() const noexcept;
 
+  bool is_unique() const noexcept {
+    return detail::strong_count(counts_.load(std::memory_order_acquire)) == 1;
+  }
+
   mutable std::atomic<std::uint64_t> counts_;
 };
 
@@ -147,7 +151,8 @@ class intrusive_ptr final {
   std::uint32_t weak_use_count() const noexcept {
     return defined() ? detail::weak_count(target_->counts_.load(std::memory_order_relaxed)) : 0;
   }
-  bool unique() const noexcept { return use_count() == 1; }
+  // Who is told so may change the object: all that others did with it has been done.
+  bool unique() const noexcept { return defined() && target_->is_unique(); }
 
   // Hands the count over to the caller; reclaim() takes it back.
   T* release() noexcept { return std::exchange(target_, NullType::singleton()); }

@@ -146,6 +146,8 @@ def blocks():
 def main(seed):
     faulthandler.enable()
     oploom.set_memory_limit(MEMORY)
+    for number in (True, 1, 1.5, 1j):  # the last one of each kind is kept for the next call
+        oploom.ones(1) * number
     for op in capability.operators(TREE / "generated" / "tests"):
         # The first call may make what stays, such as a constant.
         call(op, random.Random(f"{seed} {op.name} 0"), True)

@@ -49,6 +49,17 @@ def test_strided_views():
         assert x.numpy().tolist() == view.tolist()
 
 
+def test_memory_made_for_the_call():
+    class OnTheFly:
+        @property
+        def __array_struct__(self):
+            return np.full(1000, 7.0).__array_struct__
+
+    x = oploom.from_numpy(OnTheFly())
+    others = [np.zeros(1000) for _ in range(8)]
+    assert x.eq(7).all().item() and not any(a.any() for a in others)
+
+
 def test_refused_arrays():
     a = np.arange(4.0)
     frozen = a.copy()
@@ -66,6 +77,8 @@ def test_refused_arrays():
         oploom.from_numpy(np.array([object()]))
     with pytest.raises(TypeError, match="got list"):
         oploom.from_numpy([1, 2])
+    with pytest.raises(TypeError, match=r"got the number .*oploom.tensor"):
+        oploom.from_numpy(np.float32(1))
     fields = np.zeros(3, dtype=[("a", "f4"), ("b", "i1")])
     with pytest.raises(ValueError, match="multiple"):
         oploom.from_numpy(fields["a"])

@@ -37,8 +37,7 @@ OPLOOM_ALWAYS_INLINE DispatchKeySet dispatch_keys(const Args&... args) {
 // For operators without tensor arguments: the keys of the device that the result shall be on.
 OPLOOM_ALWAYS_INLINE DispatchKeySet dispatch_keys_of_device(std::optional<Device> device) {
   const DeviceType type = device.value_or(Device(DeviceType::CPU)).type();
-  return c10::computeDispatchKeySet(
-      {c10::backend_key(type, Layout::Strided), DispatchKey::Autograd});
+  return c10::computeDispatchKeySet(DispatchKeySet(c10::backend_key(type, Layout::Strided)));
 }
 
 }  // namespace at::inline oploom_v1

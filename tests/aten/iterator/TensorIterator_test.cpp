@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <numeric>
 
 namespace {
@@ -102,9 +103,10 @@ TEST(TensorIterator, MergesDimensionsOfOneLayout) {
   TensorIterator of_rows = TensorIteratorConfig().add_output(none).add_const_input(rows).build();
   EXPECT_EQ(of_rows.shape(), IntArrayRef({4, 6}));
   // Every operand has a say: the second one is the same for all rows of a matrix.
-  const TensorBase column = make({2, 1, 4});
-  TensorIterator broadcast = TensorIterator::borrowing_binary_op(none, a, column);
-  EXPECT_EQ(broadcast.shape(), IntArrayRef({4, 3, 2}));
+  const TensorBase matrices = make({20, 3, 40});
+  const TensorBase column = make({20, 1, 40});
+  TensorIterator broadcast = TensorIterator::borrowing_binary_op(none, matrices, column);
+  EXPECT_EQ(broadcast.shape(), IntArrayRef({40, 3, 20}));
 }
 
 TEST(TensorIterator, OutputsKeepTheLayoutOfTheInputs) {
@@ -166,14 +168,41 @@ TEST(TensorIterator, ConvertsInputsAndOutputs) {
 }
 
 TEST(TensorIterator, ConvertedNumbersMoveWithTheIterator) {
-  const TensorBase a = iota({3});
-  const TensorBase one = at::detail::wrapped_scalar_tensor(1);
+  for (const int64_t n : {3, 1000}) {  // as a row, and as a number
+    const TensorBase a = iota({n});
+    const TensorBase one = at::detail::wrapped_scalar_tensor(1);
+    const TensorBase none;
+    auto iter = std::make_unique<TensorIterator>();
+    iter->build_borrowing_binary_op(none, a, one);
+    TensorIterator copy(*iter);
+    iter.reset();
+    copy.for_each(add_floats);
+    EXPECT_EQ(copy.output_base().data_ptr<float>()[2], 3.0f);
+  }
+}
+
+TEST(TensorIterator, OperandsOfAShortCallBecomeRows) {
+  // Broadcast and converted: what a kernel sees is one dense row of each.
+  TensorBase a = make({4, 1, 3}, kInt);
+  for (int64_t i = 0; i < 12; ++i) a.data_ptr<int32_t>()[i] = static_cast<int32_t>(i);
+  const TensorBase b = iota({2, 1});
   const TensorBase none;
-  TensorIterator iter = TensorIterator::borrowing_binary_op(none, a, one);
-  TensorIterator copy(iter);
-  iter.unsafe_replace_operand(2, nullptr);
-  copy.for_each(add_floats);
-  EXPECT_EQ(copy.output_base().data_ptr<float>()[2], 3.0f);
+  TensorIterator iter = TensorIterator::borrowing_binary_op(none, a, b);
+  EXPECT_TRUE(iter.is_dense_row());
+  EXPECT_EQ(iter.output_base().sizes(), IntArrayRef({4, 2, 3}));
+  EXPECT_EQ(iter.dtype(1), kFloat);
+  iter.for_each(add_floats);
+  for (int64_t i = 0; i < 4; ++i) {
+    for (int64_t j = 0; j < 2; ++j) {
+      for (int64_t k = 0; k < 3; ++k) {
+        EXPECT_EQ(iter.output_base().data_ptr<float>()[(i * 2 + j) * 3 + k],
+                  static_cast<float>(i * 3 + k + j));
+      }
+    }
+  }
+  // The operands themselves are still to be had.
+  EXPECT_TRUE(iter.tensor_base(1).is_same(a));
+  EXPECT_EQ(iter.strides(2), IntArrayRef({4}));
 }
 
 TEST(TensorIterator, RefusesOutputsOfALowerKind) {
