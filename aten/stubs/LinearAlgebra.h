@@ -1,4 +1,4 @@
-// Kernels of matrix products that no library has.
+// Kernels of matrix products that no library has, or that are too small to ask one.
 #pragma once
 
 #include <aten/core/Namespace.h>
@@ -20,6 +20,11 @@ struct GemmArguments {
   void* c;
   int64_t ldc;
 };
+// Floats and doubles of these sizes are kept in registers as they are summed up; larger products go
+// through plain loops.
+inline bool is_small_gemm(int64_t m, int64_t n, int64_t k) {
+  return n <= 32 && k <= 32 && m * n * k <= 16 * 16 * 16;
+}
 using gemm_fn = void (*)(ScalarType dtype, const GemmArguments& arguments, const Scalar& alpha,
                          const Scalar& beta);
 OPLOOM_DECLARE_DISPATCH(gemm_fn, gemm_stub);

@@ -101,7 +101,20 @@ TEST_P(MatrixProductTest, AgreesWithPlainLoopsForEveryLayout) {
   const at::ScalarType dtype = GetParam();
   at::manual_seed(5);
   for (auto [n, k, m] : std::vector<std::array<int64_t, 3>>{
-           {1, 1, 1}, {3, 4, 5}, {1, 7, 3}, {7, 1, 3}, {5, 6, 1}, {40, 33, 21}}) {
+           {1, 1, 1},
+           {3, 4, 5},
+           {1, 7, 3},
+           {7, 1, 3},
+           {5, 6, 1},
+           {40, 33, 21},
+           // Small products: whole and broken blocks of rows, one vector of columns or more.
+           {8, 8, 8},
+           {16, 16, 16},
+           {13, 5, 8},
+           {15, 2, 16},
+           {3, 32, 10},
+           {9, 3, 31},
+           {6, 4, 24}}) {
     for (const Tensor& a : layouts(n, k, dtype)) {
       for (const Tensor& b : layouts(k, m, dtype)) {
         const std::string what = c10::str(a.sizes(), a.strides(), b.sizes(), b.strides());
