@@ -10,7 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <memory>
+#include <new>
 #include <numeric>
 
 namespace {
@@ -172,10 +172,12 @@ TEST(TensorIterator, ConvertedNumbersMoveWithTheIterator) {
     const TensorBase a = iota({n});
     const TensorBase one = at::detail::wrapped_scalar_tensor(1);
     const TensorBase none;
-    auto iter = std::make_unique<TensorIterator>();
+    alignas(TensorIterator) unsigned char memory[sizeof(TensorIterator)];
+    auto* iter = ::new (memory) TensorIterator;
     iter->build_borrowing_binary_op(none, a, one);
     TensorIterator copy(*iter);
-    iter.reset();
+    iter->~TensorIterator();
+    std::fill_n(memory, sizeof(memory), static_cast<unsigned char>(0xff));
     copy.for_each(add_floats);
     EXPECT_EQ(copy.output_base().data_ptr<float>()[2], 3.0f);
   }
