@@ -12,7 +12,6 @@
 #include <c10/util/special_functions.h>
 
 #include <cmath>
-#include <functional>
 
 namespace at::inline oploom_v1::cuda {
 

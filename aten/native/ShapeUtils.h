@@ -40,6 +40,15 @@ inline Tensor make_alias(const TensorBase& self, IntArrayRef sizes, IntArrayRef 
   return make_alias(self, sizes, strides, self.storage_offset());
 }
 
+// A contiguous tensor as one of other sizes, but as many elements.
+inline Tensor contiguous_alias(const TensorBase& self, IntArrayRef sizes) {
+  auto impl = c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(
+      Storage(self.storage()), self.key_set(), self.scalar_type());
+  impl->set_sizes_contiguous(sizes, self.numel());
+  impl->set_storage_offset(self.storage_offset());
+  return Tensor(std::move(impl));
+}
+
 // self as a view of a shape that it broadcasts to; autograd does not hear of it.
 inline Tensor expand_alias(std::string_view op, const TensorBase& self, IntArrayRef shape) {
   if (self.sizes() == shape) return Tensor(self);

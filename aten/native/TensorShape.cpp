@@ -64,6 +64,7 @@ namespace at::inline oploom_v1::native {
 
 Tensor view(const Tensor& self, IntArrayRef size) {
   const DimVector shape = c10::infer_size(size, self.numel(), "view");
+  if (self.is_contiguous() && self.numel() > 0) return contiguous_alias(self, shape);
   const std::optional<DimVector> strides = c10::computeStride(self.sizes(), self.strides(), shape);
   OPLOOM_CHECK(strides.has_value(), "view(): shape ", self.sizes(), " with strides ",
                self.strides(), " cannot be seen as shape ", size,

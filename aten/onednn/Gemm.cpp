@@ -25,7 +25,8 @@ namespace {
 using c10::complex;
 
 // Multiply-adds of a product below which OpenBLAS, which has the lower fixed cost, is faster than
-// oneDNN (measured: equal at 16 x 16 x 16). Most such products are is_small_gemm() and go to neither.
+// oneDNN (measured: equal at 16 x 16 x 16). Most such products are is_small_gemm() and go to
+// neither.
 constexpr int64_t kSmallProduct = 16 * 16 * 16;
 // Multiply-adds from which on one product occupies all threads.
 constexpr int64_t kLargeProduct = int64_t{256} * 256 * 256;

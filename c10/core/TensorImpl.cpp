@@ -78,23 +78,16 @@ bool compute_contiguous(const int64_t* sizes, const int64_t* strides, int64_t nd
   return true;
 }
 
-bool compute_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef strides) {
-  if (sizes.size() == 1) return sizes[0] < 2 || strides[0] == 1;
-  DimVector order(sizes.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
-  // Ascending strides, with dimensions of size 0 and 1, which do not matter, at the end.
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    const auto i = static_cast<std::size_t>(a), j = static_cast<std::size_t>(b);
-    if (sizes[i] < 2) return false;
-    if (sizes[j] < 2) return true;
-    return strides[i] < strides[j];
-  });
+// Dimensions of size 0 and 1 do not matter.
+bool compute_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef strides) noexcept {
+  std::size_t rest = 0;
+  for (const int64_t size : sizes) rest += size >= 2;
   int64_t expected = 1;
-  for (const int64_t d : order) {
-    const auto i = static_cast<std::size_t>(d);
-    if (sizes[i] < 2) return true;
-    if (strides[i] != expected) return false;
-    expected *= sizes[i];
+  for (; rest > 0; --rest) {
+    std::size_t d = 0;
+    while (d < sizes.size() && (sizes[d] < 2 || strides[d] != expected)) ++d;
+    if (d == sizes.size()) return false;
+    expected *= sizes[d];
   }
   return true;
 }
@@ -192,11 +185,20 @@ void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides,
   }
   if (OPLOOM_UNLIKELY(overflowed)) numel = checked_numel(sizes);
 
-  if (OPLOOM_LIKELY(sizes.size() == static_cast<std::size_t>(dim()))) {
+  const std::size_t ndim = sizes.size();
+  if (ndim == static_cast<std::size_t>(dim())) {
     // In place; each loop reads an element before it writes that element, so that the arguments may
     // be the tensor's own.
     sizes_and_strides_.set_sizes(sizes);
     sizes_and_strides_.set_strides(strides);
+  } else if (OPLOOM_LIKELY(ndim <= kSizesAndStridesMaxInline)) {
+    std::array<int64_t, kSizesAndStridesMaxInline> sizes_copy, strides_copy;
+    for (std::size_t i = 0; i < ndim; ++i) {
+      sizes_copy[i] = sizes[i];
+      strides_copy[i] = strides[i];
+    }
+    sizes_and_strides_.set_sizes({sizes_copy.data(), ndim});
+    sizes_and_strides_.set_strides({strides_copy.data(), ndim});
   } else {
     const DimVector sizes_copy(sizes), strides_copy(strides);
     sizes_and_strides_.set_sizes(sizes_copy);
