@@ -115,8 +115,8 @@ namespace {
 
 // Note [Numbers as tensors]
 // An operator of a tensor and a number makes a tensor of the number, which dies with the call. Each
-// thread keeps the last one of a dtype, and when nobody else has come to hold it, or its memory, it
-// gets the next number.
+// thread keeps the last one of a dtype, and when nobody else holds it, or its memory, and it is as
+// it was made, it gets the next number.
 struct WrappedNumbers {
   WrappedNumbers();
   ~WrappedNumbers();
@@ -135,6 +135,13 @@ OPLOOM_COLD void begin_wrapped_numbers() {
   if (!wrapped_numbers_ended) thread_local WrappedNumbers numbers;
 }
 
+bool is_as_made(const TensorBase& tensor, ScalarType dtype) {
+  const TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  return tensor.getIntrusivePtr().unique() && impl.storage().unique() &&
+         impl.autograd_meta() == nullptr && impl.is_wrapped_number() && impl.dim() == 0 &&
+         impl.dtype() == dtype;
+}
+
 template <typename T>
 TensorBase wrapped_number(T value) {
   constexpr ScalarType dtype = c10::scalar_type_of_v<T>;
@@ -143,7 +150,7 @@ TensorBase wrapped_number(T value) {
   if (OPLOOM_LIKELY(wrapped_numbers != nullptr)) {
     tensor = std::move(wrapped_numbers->kept[static_cast<size_t>(dtype)]);
   }
-  if (!tensor.defined() || !tensor.getIntrusivePtr().unique() || !tensor.storage().unique()) {
+  if (OPLOOM_UNLIKELY(!tensor.defined() || !is_as_made(tensor, dtype))) {
     tensor = empty({}, TensorOptions().dtype(dtype));
     tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
   }

@@ -58,4 +58,35 @@ TEST(TypedData, RefusesAnotherDtype) {
   EXPECT_THROW(TensorBase().data_ptr<float>(), c10::Error);
 }
 
+TEST(WrappedNumbers, AreUsedAgainOnlyAsTheyWereMade) {
+  using at::detail::wrapped_scalar_tensor;
+  const auto value = [](const TensorBase& t) { return *t.const_data_ptr<double>(); };
+  TensorBase first = wrapped_scalar_tensor(1.5);
+  const void* memory = first.const_data_ptr();
+  first = {};
+  first = wrapped_scalar_tensor(2.5);
+  EXPECT_EQ(first.const_data_ptr(), memory);
+  // Held by somebody.
+  TensorBase second = wrapped_scalar_tensor(3.5);
+  EXPECT_EQ(value(first), 2.5);
+  EXPECT_EQ(value(second), 3.5);
+  // Its memory is.
+  at::Storage storage = second.storage();
+  second = {};
+  EXPECT_NE(wrapped_scalar_tensor(4.5).const_data_ptr(), storage.data());
+  EXPECT_EQ(*static_cast<const double*>(storage.data()), 3.5);
+  // Changed.
+  const auto change = [&](const auto& f) {
+    f(at::Tensor(wrapped_scalar_tensor(5.5)));
+    const TensorBase next = wrapped_scalar_tensor(6.5);
+    EXPECT_EQ(value(next), 6.5);
+    EXPECT_EQ(next.dim(), 0);
+    EXPECT_FALSE(next.requires_grad());
+    EXPECT_TRUE(next.unsafeGetTensorImpl()->is_wrapped_number());
+  };
+  change([](const at::Tensor& t) { t.requires_grad_(); });
+  change([](const at::Tensor& t) { t.unsafeGetTensorImpl()->set_wrapped_number(false); });
+  change([](const at::Tensor& t) { at::detail::resize(t, {2}); });
+}
+
 }  // namespace
