@@ -18,8 +18,11 @@ namespace {
 using namespace at;
 using testing::HasSubstr;
 
+// Zeros: building an iterator reads small operands.
 TensorBase make(IntArrayRef sizes, ScalarType dtype = kFloat) {
-  return at::detail::empty(sizes, TensorOptions().dtype(dtype));
+  TensorBase tensor = at::detail::empty(sizes, TensorOptions().dtype(dtype));
+  std::fill_n(static_cast<char*>(tensor.mutable_data_ptr()), tensor.nbytes(), char{0});
+  return tensor;
 }
 
 TensorBase view(const TensorBase& base, IntArrayRef sizes, IntArrayRef strides,
