@@ -40,6 +40,8 @@
 #include <generated/ops/unsqueeze.h>
 #include <generated/ops/zero.h>
 
+#include <algorithm>
+
 namespace at::inline oploom_v1::meta {
 
 namespace {
@@ -439,5 +441,3 @@ Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Te
 }  // namespace at::inline oploom_v1::native
 
 #include <generated/native/signatures/Loss.h>
-
-#include <algorithm>
