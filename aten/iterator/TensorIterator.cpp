@@ -1,5 +1,6 @@
 // TensorIterator: how the operands become rows.
 #include <aten/core/Empty.h>
+#include <aten/iterator/Broadcast.h>
 #include <aten/iterator/TensorIterator.h>
 #include <aten/iterator/TypeProperties.h>
 #include <c10/core/DefaultDtype.h>
@@ -188,26 +189,25 @@ void TensorIteratorBase::compute_mem_overlaps(const TensorIteratorConfig& config
   }
 }
 
-namespace {
-
-// The broadcast of two shapes into `shape`; false if there is none, with the offending dimension.
-bool broadcast_into(DimVector& shape, IntArrayRef other, int64_t& bad_dim) {
-  const auto ndim = std::max(shape.size(), other.size());
-  DimVector result(ndim);
-  for (size_t back = 1; back <= ndim; ++back) {
-    const int64_t a = back <= shape.size() ? shape[shape.size() - back] : 1;
-    const int64_t b = back <= other.size() ? other[other.size() - back] : 1;
-    if (a != b && a != 1 && b != 1) {
-      bad_dim = static_cast<int64_t>(ndim - back);
+bool detail::broadcast_into(DimVector& shape, IntArrayRef other, int64_t& bad_dim) {
+  if (shape.size() < other.size()) {
+    const size_t before = shape.size(), added = other.size() - before;
+    shape.resize(other.size());
+    for (size_t d = before; d-- > 0;) shape[d + added] = shape[d];
+    for (size_t d = 0; d < added; ++d) shape[d] = 1;
+  }
+  const size_t lead = shape.size() - other.size();
+  for (size_t d = other.size(); d-- > 0;) {
+    int64_t& size = shape[lead + d];
+    if (size == 1) {
+      size = other[d];
+    } else if (other[d] != 1 && other[d] != size) {
+      bad_dim = static_cast<int64_t>(lead + d);
       return false;
     }
-    result[ndim - back] = a == 1 ? b : a;
   }
-  shape = result;
   return true;
 }
-
-}  // namespace
 
 void TensorIteratorBase::compute_shape(const TensorIteratorConfig& config) {
   if (config.static_shape_.has_value()) {
@@ -230,8 +230,8 @@ void TensorIteratorBase::compute_shape(const TensorIteratorConfig& config) {
         all_ops_same_shape_ = false;
         int64_t bad_dim = 0;
         DimVector before = shape_;
-        OPLOOM_CHECK(broadcast_into(shape_, sizes, bad_dim), message_prefix(), "tensors of shapes ",
-                     IntArrayRef(before), " and ", sizes,
+        OPLOOM_CHECK(detail::broadcast_into(shape_, sizes, bad_dim), message_prefix(),
+                     "tensors of shapes ", IntArrayRef(before), " and ", sizes,
                      " cannot be broadcast together: they differ at dimension ", bad_dim);
       }
     }

@@ -1,7 +1,9 @@
 // TensorIterator: the configurations that most operators share, with short cuts for small calls.
 #include <aten/core/Empty.h>
+#include <aten/iterator/Broadcast.h>
 #include <aten/iterator/TensorIterator.h>
 #include <aten/iterator/TypeProperties.h>
+#include <aten/iterator/Walker.h>
 #include <c10/core/DefaultDtype.h>
 
 #include <cstring>
@@ -31,27 +33,6 @@ OPLOOM_NOINLINE bool can_be_row(const TensorBase& out, ArrayRef<const TensorBase
   return true;
 }
 
-// Broadcasts `shape` with `sizes`; false if they do not fit.
-bool broadcast_shape(DimVector& shape, IntArrayRef sizes) {
-  if (shape.size() < sizes.size()) {
-    const size_t before = shape.size();
-    shape.resize(sizes.size());
-    for (size_t i = 0; i < before; ++i) {
-      shape[sizes.size() - 1 - i] = shape[before - 1 - i];
-    }
-    for (size_t d = 0; d < sizes.size() - before; ++d) shape[d] = 1;
-  }
-  int64_t* end = shape.end() - sizes.size();
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    if (end[d] == 1) {
-      end[d] = sizes[d];
-    } else if (sizes[d] != 1 && sizes[d] != end[d]) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // Fills a row with the elements of a contiguous tensor, broadcast to `shape` and converted.
 void fill_row(char* row, const TensorBase& input, IntArrayRef shape, int64_t numel,
               ScalarType dtype) {
@@ -63,19 +44,21 @@ void fill_row(char* row, const TensorBase& input, IntArrayRef shape, int64_t num
     return load(row, size, data, input.numel() == 1 ? 0 : step, numel);
   }
   const IntArrayRef sizes = input.sizes();
-  const int64_t lead = static_cast<int64_t>(shape.size() - sizes.size());
+  const size_t lead = shape.size() - sizes.size();
+  WalkDims outer;  // without sizes of 1: a short row has few others
+  int64_t stride = sizes.back();
+  for (size_t d = sizes.size() - 1; d-- > 0;) {
+    if (shape[lead + d] == 1) continue;
+    outer.push_back({shape[lead + d], sizes[d] == 1 ? 0 : stride * step, 0});
+    stride *= sizes[d];
+  }
+  for (size_t d = lead; d-- > 0;) {
+    if (shape[d] != 1) outer.push_back({shape[d], 0, 0});
+  }
+  Walker walker(outer.data(), outer.size(), 0);
   const int64_t width = shape.back();
-  for (int64_t begin = 0; begin < numel; begin += width) {
-    int64_t rest = begin / width;
-    int64_t place = 0;
-    int64_t stride = sizes.back();
-    for (int64_t d = static_cast<int64_t>(sizes.size()) - 2; d >= 0 && rest > 0; --d) {
-      const int64_t length = shape[lead + d];
-      if (sizes[d] != 1) place += rest % length * stride;
-      rest /= length;
-      stride *= sizes[d];
-    }
-    load(row + begin * size, size, data + place * step, sizes.back() == 1 ? 0 : step, width);
+  for (int64_t begin = 0; begin < numel; begin += width, walker.next()) {
+    load(row + begin * size, size, data + walker.in, sizes.back() == 1 ? 0 : step, width);
   }
 }
 
@@ -118,11 +101,13 @@ OPLOOM_NOINLINE bool TensorIteratorBase::build_short_rows(const TensorBase& out,
                                                           ScalarType static_dtype, bool to_float) {
   if (inputs.size() > kMaxShort) return false;
   native::ResultTypeState state;
-  DimVector shape;
+  DimVector shape(inputs[0]->sizes());
+  int64_t bad_dim;
   for (const TensorBase* input : inputs) {
     if (input->numel() > kShortBytes) return false;
     state = native::update_result_type_state(*input, state);
-    if (!broadcast_shape(shape, input->sizes())) return false;
+    const IntArrayRef sizes = input->sizes();
+    if (sizes != IntArrayRef(shape) && !detail::broadcast_into(shape, sizes, bad_dim)) return false;
   }
   int64_t numel = 1;
   for (const int64_t size : shape) numel *= size;
