@@ -5,6 +5,7 @@
 #include <aten/stubs/LayerNorm.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <vector>
 

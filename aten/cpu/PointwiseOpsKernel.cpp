@@ -3,6 +3,8 @@
 #include <aten/cpu/Loops.h>
 #include <aten/stubs/PointwiseOps.h>
 
+#include <cmath>
+
 namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
 namespace {

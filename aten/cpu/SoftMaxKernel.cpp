@@ -6,6 +6,7 @@
 #include <aten/stubs/SoftMax.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 

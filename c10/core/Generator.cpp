@@ -3,6 +3,7 @@
 
 #include <c10/util/Exception.h>
 
+#include <mutex>
 #include <random>
 
 namespace c10::inline oploom_v1 {

@@ -5,10 +5,10 @@
 #include <c10/core/DispatchKeySet.h>
 #include <c10/core/Philox.h>
 #include <c10/util/Export.h>
+#include <c10/util/LightMutex.h>
 #include <c10/util/intrusive_ptr.h>
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -37,7 +37,7 @@ class OPLOOM_API GeneratorImpl : public intrusive_ptr_target {
   Device device() const noexcept { return device_; }
 
  protected:
-  mutable std::mutex mutex_;
+  mutable LightMutex mutex_;
   Device device_;
   PhiloxState state_;
 };

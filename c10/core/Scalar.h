@@ -6,7 +6,6 @@
 #include <c10/util/Export.h>
 #include <c10/util/complex.h>
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <ostream>
@@ -37,13 +36,13 @@ bool overflows(From value) {
     if constexpr (std::is_integral_v<To>) {
       // The bounds are powers of two (or 0), hence exact as doubles, unlike the type's largest
       // value.
-      if (!(value == value) || std::isinf(value)) return true;
-      const From above = std::ldexp(From(1), To_limits::digits);
-      const From whole = std::trunc(value);
+      if (!__builtin_isfinite(value)) return true;
+      const From above = From(2) * static_cast<From>(To(1) << (To_limits::digits - 1));
+      const From whole = static_cast<From>(__builtin_trunc(value));
       return To_limits::is_signed ? (whole < -above || whole >= above)
                                   : (whole <= -above || whole >= above);
     } else {
-      if (!(value == value) || std::isinf(value)) return false;
+      if (!__builtin_isfinite(value)) return false;
       return value < static_cast<double>(To_limits::lowest()) ||
              value > static_cast<double>(To_limits::max());
     }

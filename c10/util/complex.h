@@ -4,7 +4,6 @@
 
 #include <c10/util/Macros.h>
 
-#include <cmath>
 #include <concepts>
 #include <limits>
 #include <ostream>
@@ -24,7 +23,7 @@ template <typename T>
 inline constexpr bool is_complex_v = is_complex<T>::value;
 
 // std::complex, known by its members: <complex> would be a tenth of what a program that includes
-// <aten/ATen.h> compiles.
+// <aten/ATen.h> compiles. So would <cmath>: the functions at the end are the compiler's builtins.
 template <typename C>
 concept StdComplex = !is_complex_v<C> && requires(const C& z, typename C::value_type part) {
   { z.real() } -> std::same_as<typename C::value_type>;
@@ -228,11 +227,13 @@ T imag(const complex<T>& z) {
 }
 template <typename T>
 T abs(const complex<T>& z) {
-  return std::hypot(z.real(), z.imag());
+  if constexpr (std::is_same_v<T, float>) return __builtin_hypotf(z.real(), z.imag());
+  return __builtin_hypot(z.real(), z.imag());
 }
 template <typename T>
 T arg(const complex<T>& z) {
-  return std::atan2(z.imag(), z.real());
+  if constexpr (std::is_same_v<T, float>) return __builtin_atan2f(z.imag(), z.real());
+  return __builtin_atan2(z.imag(), z.real());
 }
 template <typename T>
 constexpr T norm(const complex<T>& z) {
@@ -244,15 +245,15 @@ constexpr complex<T> conj(const complex<T>& z) {
 }
 template <typename T>
 bool isnan(const complex<T>& z) {
-  return std::isnan(z.real()) || std::isnan(z.imag());
+  return __builtin_isnan(z.real()) || __builtin_isnan(z.imag());
 }
 template <typename T>
 bool isinf(const complex<T>& z) {
-  return std::isinf(z.real()) || std::isinf(z.imag());
+  return __builtin_isinf(z.real()) || __builtin_isinf(z.imag());
 }
 template <typename T>
 bool isfinite(const complex<T>& z) {
-  return std::isfinite(z.real()) && std::isfinite(z.imag());
+  return __builtin_isfinite(z.real()) && __builtin_isfinite(z.imag());
 }
 
 }  // namespace complex_math

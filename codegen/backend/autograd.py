@@ -80,7 +80,6 @@ def _headers(model: Model, operators: Sequence[Operator]) -> list[str]:
     """The headers of the operators that a family records and that its formulas call."""
     folder = f"{model.package.folder}/ops"
     core = model.package.core_operators
-    roots = {op.base: op.root for op in model.operators}
     headers = {f"{folder}/{op.root}.h" for op in operators} | {*model.package.helper_headers}
     for op in operators:
         called = {"clone"} if any(a.is_write for a in op.inputs) else set()
@@ -94,7 +93,7 @@ def _headers(model: Model, operators: Sequence[Operator]) -> list[str]:
                     called |= _operators_of(formula.program)
         # A name that ends in `_` may be a root of its own or an in-place form.
         called |= {name.removesuffix("_") for name in called}
-        headers |= {f"{folder}/{roots[name]}.h" for name in called if name in roots}
+        headers |= {f"{folder}/{model.bases[name][-1].root}.h" for name in called & model.bases.keys()}
         headers |= {f"generated/ops/{name}.h" for name in called & core}
     return sorted(headers)
 

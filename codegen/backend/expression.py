@@ -367,8 +367,7 @@ def _takes_number(model: Model, base: str, place: int) -> bool:
     """Whether a form of the operator takes a number, not a tensor, as its argument at `place`."""
     return any(
         len(op.inputs) > place and op.inputs[place].type.base in ("Scalar", "int", "float")
-        for op in model.operators
-        if op.base == base
+        for op in model.bases.get(base, ())
     )
 
 

@@ -596,6 +596,14 @@ class Model:
     def roots(self) -> dict[str, tuple[Operator, ...]]:
         return _grouped(self.operators, "root")
 
+    @cached_property
+    def bases(self) -> dict[str, tuple[Operator, ...]]:
+        return _grouped(self.operators, "base")
+
+    @cached_property
+    def groups(self) -> dict[str, tuple[Operator, ...]]:
+        return _grouped(self.operators, "group")
+
 
 def _grouped(operators: tuple[Operator, ...], key: str) -> dict[str, tuple[Operator, ...]]:
     groups: dict[str, list[Operator]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import textwrap
 from dataclasses import dataclass
 from typing import Optional
@@ -100,13 +101,14 @@ def _signature_check(package: Package, op: Operator, name: str, leading: list[st
     return "\n".join([pattern, *literals])
 
 
-def native_roots(model: Model) -> list[str]:
+@functools.cache
+def native_roots(model: Model) -> tuple[str, ...]:
     """The roots with something for a person to write."""
-    return [
+    return tuple(
         root
         for root, operators in model.roots.items()
         if any(op.structured or native_functions(op) for op in operators)
-    ]
+    )
 
 
 def native_functions(op: Operator) -> list[str]:

@@ -79,20 +79,18 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
 
 def _tensor_class(model: Model, env: jinja2.Environment) -> dict[str, str]:
     outputs = {}
-    bases = {op.base for op in model.operators}
-    names = set(model.by_name)
     outputs["generated/ops/Tensor.h"] = env.get_template("ops_Tensor.j2").render(
         methods=_method_declarations(model),
-        bases=bases,
-        names=names,
+        bases=model.bases,
+        names=model.by_name,
         compound=_compound(model),
     )
     outputs["generated/ops/TensorOperators.h"] = env.get_template("ops_TensorOperators.j2").render(
         compound=_compound(model),
         functions=_operator_functions(model),
         roots=_operator_roots(model),
-        bases=bases,
-        names=names,
+        bases=model.bases,
+        names=model.by_name,
     )
     outputs["generated/ops/CMakeLists.txt"] = env.get_template("ops_CMakeLists.j2").render()
     return outputs
@@ -114,7 +112,7 @@ def _block(model: Model, op: Operator, trimmed: Trimmed) -> Block:
 
 
 def _function(
-    head: str, params: list[Parameter], body: list[str], defaults: bool, const: bool = False
+    head: str, params: Sequence[Parameter], body: list[str], defaults: bool, const: bool = False
 ) -> str:
     tail = ") const {" if const else ") {"
     return text.function(wrapped(f"{head}(", types.declarations(params, defaults), tail), body)
@@ -164,7 +162,7 @@ def _this(op: Operator) -> str:
     return "const_cast<Tensor&>(*this)" if argument and argument.is_write else "*this"
 
 
-def _options_parameters(op: Operator, params: list[Parameter]) -> list[Parameter]:
+def _options_parameters(op: Operator, params: Sequence[Parameter]) -> list[Parameter]:
     """The parameters with `TensorOptions options` in the place of the four."""
     result = []
     for p in params:
@@ -188,7 +186,7 @@ def _with_options(
     package: Package,
     op: Operator,
     head: str,
-    params: list[Parameter],
+    params: Sequence[Parameter],
     method: bool,
     keep: Optional[int] = None,
 ) -> str:
@@ -235,14 +233,14 @@ def _method_declarations(model: Model) -> list[str]:
     return lines
 
 
-def _declaration(head: str, params: list[Parameter], defaults: bool) -> str:
+def _declaration(head: str, params: Sequence[Parameter], defaults: bool) -> str:
     return wrapped(f"{head}(", types.declarations(params, defaults), ") const;", 2)
 
 
 # ---- Defaults ----
 
 
-def _trim(params: list[Parameter], keep: Optional[int]) -> list[Parameter]:
+def _trim(params: Sequence[Parameter], keep: Optional[int]) -> Sequence[Parameter]:
     """The parameters without the defaults of the first `keep` ones."""
     if keep is None:
         return params
@@ -256,7 +254,7 @@ def _ambiguous_defaults(operators: Sequence[Operator], method: bool) -> Trimmed:
     arguments, make such a call ambiguous in C++: arange(start, end) and arange(start, end, step=1).
     The longer of the two then needs one argument more.
     """
-    shown: dict[str, list[Parameter]] = {}
+    shown: dict[str, Sequence[Parameter]] = {}
     needed: dict[str, int] = {}
     for op in operators:
         params = types.out_first_parameters(op) if op.kind == "out" else types.parameters(op)
@@ -285,14 +283,14 @@ def _ambiguous_defaults(operators: Sequence[Operator], method: bool) -> Trimmed:
 
 
 def _overloads(model: Model, base: str) -> set[str]:
-    return {op.overload for op in model.operators if op.base == base}
+    return {op.overload for op in model.bases.get(base, ())}
 
 
 def _operator_functions(model: Model) -> list[str]:
     """operator+ and its like, as far as the operators exist."""
     functions = []
     for symbol, base in _UNARY:
-        if base in {op.base for op in model.operators}:
+        if base in model.bases:
             head = f"inline Tensor operator{symbol}(const Tensor& self) {{"
             functions.append(text.function(head, [f"  return at::{base}(self);"]))
     tensor, scalar = "const Tensor&", "const Scalar&"

@@ -115,7 +115,7 @@ def complete_record(op: Operator) -> Optional[dict[str, Any]]:
 
 
 def siblings(model: Model, op: Operator) -> list[Operator]:
-    return [o for o in model.operators if o.group == op.name and o is not op]
+    return [o for o in model.groups.get(op.name, ()) if o is not op]
 
 
 def test_class(model: Model, op: Operator) -> TestClass:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, replace
 from typing import Optional, Sequence
@@ -177,21 +178,23 @@ def parameter(argument: Argument) -> Parameter:
     )
 
 
-def parameters(op: Operator) -> list[Parameter]:
+@functools.cache
+def parameters(op: Operator) -> tuple[Parameter, ...]:
     """The parameters in schema order, outs last: tables, native functions, `_outf`."""
     return _parameters(op, (*op.inputs, *op.outs))
 
 
-def out_first_parameters(op: Operator) -> list[Parameter]:
+@functools.cache
+def out_first_parameters(op: Operator) -> tuple[Parameter, ...]:
     """The parameters of the `_out` form of the C++ API."""
     return _parameters(op, (*op.outs, *op.inputs))
 
 
-def _parameters(op: Operator, arguments: Sequence[Argument]) -> list[Parameter]:
-    return [
+def _parameters(op: Operator, arguments: Sequence[Argument]) -> tuple[Parameter, ...]:
+    return tuple(
         replace(parameter(a), default=None) if a.name in op.cpp_no_default_args else parameter(a)
         for a in arguments
-    ]
+    )
 
 
 def is_option(op: Operator, argument: Argument) -> bool:

@@ -19,6 +19,7 @@
 #include <generated/ops/view.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <fstream>

@@ -113,10 +113,10 @@ TEST(Forward, AnExpressionOfSeveralTensorsHasAKernelForTheSum) {
   // (y x_t - x y_t) / (x^2 + y^2) of (3, 4), along (1, 0) and (0, 1).
   for (const auto& [self_t, other_t, wanted] :
        {std::tuple(1.0, 0.0, 4 / 25.0), std::tuple(0.0, 1.0, -3 / 25.0)}) {
-    Values values = {
-        {"self_tangent", self_t}, {"other_tangent", other_t}, {"self", 3}, {"other", 4}};
-    carry_out(jvp->expression->program, values);
-    EXPECT_DOUBLE_EQ(operand(values, jvp->expression->program.outputs[0]), wanted);
+    Evaluator evaluator(jvp->expression->program);
+    evaluator.run(
+        {{"self_tangent", self_t}, {"other_tangent", other_t}, {"self", 3}, {"other", 4}});
+    EXPECT_DOUBLE_EQ(evaluator.output(0), wanted);
   }
   EXPECT_EQ(jvp->derivative->inputs.size(), 4u) << "it has derivatives itself";
   EXPECT_EQ(jvp->derivative->forward.size(), 1u);

@@ -59,12 +59,12 @@ std::string number_text(double value) {
 
 }  // namespace
 
-double apply_operation(std::string_view name, const double* arguments) {
-  if (name == "select") return arguments[0] != 0 ? arguments[1] : arguments[2];
-  if (const Operation* operation = find_operation(name)) return operation->evaluate(arguments);
-  const Function* function = find_function(name);
-  if (!function) throw std::logic_error("no operation '" + std::string(name) + "'");
-  return function->evaluate(arguments);
+double (*evaluation_of(std::string_view operation))(const double* arguments) {
+  if (operation == "select") return [](const double* a) { return a[0] != 0 ? a[1] : a[2]; };
+  if (const Operation* known = find_operation(operation)) return known->evaluate;
+  const Function* function = find_function(operation);
+  if (!function) throw std::logic_error("no operation '" + std::string(operation) + "'");
+  return function->evaluate;
 }
 
 const Node* Graph::intern(Node node) {
@@ -123,7 +123,7 @@ const Node* Graph::call(const std::string& operation, std::vector<const Node*> a
   } else if (const Function* function = find_function(operation)) {
     node.truth = function->has(Function::truth);
   }
-  if (constants && !node.truth) return constant(apply_operation(operation, values.data()));
+  if (constants && !node.truth) return constant(evaluation_of(operation)(values.data()));
   node.arguments = std::move(arguments);
   return intern(std::move(node));
 }
@@ -322,7 +322,7 @@ double evaluate(const Node* root, const std::map<std::string, double>& arguments
       case Node::Kind::call: {
         std::vector<double> operands;
         for (const Node* argument : node->arguments) operands.push_back(values.at(argument));
-        values[node] = apply_operation(node->name, operands.data());
+        values[node] = evaluation_of(node->name)(operands.data());
       }
     }
   }

@@ -74,8 +74,8 @@ std::vector<const Node*> in_order(const std::vector<const Node*>& roots);
 bool depends_on(const Node* root, const Node* leaf);
 // A rough number of additions that computing the nodes takes.
 int cost(const std::vector<const Node*>& roots);
-// The value of one operation. True and false are 1 and 0.
-double apply_operation(std::string_view name, const double* arguments);
+// What computes one operation. True and false are 1 and 0.
+double (*evaluation_of(std::string_view operation))(const double* arguments);
 // Its value for given arguments; every argument that occurs must be there.
 double evaluate(const Node* root, const std::map<std::string, double>& arguments);
 // In the notation of the YAML files.

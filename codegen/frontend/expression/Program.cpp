@@ -1,6 +1,8 @@
 #include <codegen/frontend/expression/Program.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace oploom::frontend {
 
@@ -26,16 +28,34 @@ Program linearize(const std::vector<const Node*>& roots) {
   return program;
 }
 
-double operand(const Values& values, const std::string& name) {
-  const auto found = values.find(name);
-  return found != values.end() ? found->second : std::strtod(name.c_str(), nullptr);
+Evaluator::Evaluator(const Program& program) {
+  for (const Instruction& instruction : program.instructions) {
+    Step step{evaluation_of(instruction.operation), {}, 0};
+    for (const auto& name : instruction.arguments) step.arguments.push_back(place_of(name));
+    operands_.resize(std::max(operands_.size(), step.arguments.size()));
+    step.result = places_[instruction.name] = values_.size();
+    values_.push_back(0);
+    steps_.push_back(std::move(step));
+  }
+  for (const auto& name : program.outputs) outputs_.push_back(place_of(name));
 }
 
-void carry_out(const Program& program, Values& values) {
-  for (const Instruction& instruction : program.instructions) {
-    std::vector<double> arguments;
-    for (const auto& name : instruction.arguments) arguments.push_back(operand(values, name));
-    values[instruction.name] = apply_operation(instruction.operation, arguments.data());
+std::size_t Evaluator::place_of(const std::string& operand) {
+  const auto [found, fresh] = places_.emplace(operand, values_.size());
+  if (!fresh) return found->second;
+  char* end = nullptr;
+  values_.push_back(std::strtod(operand.c_str(), &end));
+  if (*end != '\0') inputs_.emplace_back(operand, found->second);
+  return found->second;
+}
+
+void Evaluator::run(const Values& arguments) {
+  for (const auto& [name, place] : inputs_) values_[place] = arguments.at(name);
+  for (const Step& step : steps_) {
+    for (std::size_t i = 0; i < step.arguments.size(); ++i) {
+      operands_[i] = values_[step.arguments[i]];
+    }
+    values_[step.result] = step.evaluate(operands_.data());
   }
 }
 

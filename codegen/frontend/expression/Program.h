@@ -24,13 +24,41 @@ struct Program {
   std::vector<std::string> outputs;  // names or numbers
 };
 
-// The values of all instructions and arguments, by name.
-using Values = std::map<std::string, double, std::less<>>;
-// Carries the program out for one element; `values` holds the arguments before, everything after.
-void carry_out(const Program& program, Values& values);
-// The value of an operand: looked up, or read as a number.
-double operand(const Values& values, const std::string& name);
-
 Program linearize(const std::vector<const Node*>& roots);
+
+// The values of arguments, by name.
+using Values = std::map<std::string, double, std::less<>>;
+
+// A program with its names looked up, to be carried out for many elements.
+class Evaluator {
+ public:
+  explicit Evaluator(const Program& program);
+
+  // Carries the program out for one element. Every argument that occurs must be there. What the
+  // functions below give is of this run.
+  void run(const Values& arguments);
+  double output(std::size_t i) const { return values_[outputs_[i]]; }
+  // Of the instruction at `place` in the program.
+  double result(std::size_t place) const { return values_[steps_[place].result]; }
+  double argument(std::size_t place, std::size_t i) const {
+    return values_[steps_[place].arguments[i]];
+  }
+
+ private:
+  struct Step {
+    double (*evaluate)(const double* arguments);
+    std::vector<std::size_t> arguments;  // places in values_
+    std::size_t result;
+  };
+  // The place in values_ of a name or a number.
+  std::size_t place_of(const std::string& operand);
+
+  std::map<std::string, std::size_t> places_;
+  std::vector<std::pair<std::string, std::size_t>> inputs_;
+  std::vector<Step> steps_;
+  std::vector<std::size_t> outputs_;
+  std::vector<double> values_;
+  std::vector<double> operands_;  // of the step at hand
+};
 
 }  // namespace oploom::frontend

@@ -20,7 +20,10 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
 
 namespace oploom::frontend {
 
@@ -37,6 +40,23 @@ struct Range {
   double low = -2, high = 2;
 };
 
+// What of an instruction changes where it is not smooth: its result (a condition, a whole number),
+// the sign of its first argument, the quotient of its arguments rounded down, which one is smaller.
+enum class Change { result, sign, quotient, order };
+
+std::optional<Change> change_of(const Instruction& instruction) {
+  static const std::map<std::string, Change, std::less<>> kChanges = {
+      {"abs", Change::sign},           {"sign", Change::sign},     {"relu", Change::sign},
+      {"copysign", Change::sign},      {"ceil", Change::result},   {"floor", Change::result},
+      {"round", Change::result},       {"trunc", Change::result},  {"fmod", Change::quotient},
+      {"remainder", Change::quotient}, {"maximum", Change::order}, {"minimum", Change::order},
+      {"fmax", Change::order},         {"fmin", Change::order},
+  };
+  if (instruction.truth) return Change::result;
+  const auto found = kChanges.find(instruction.operation);
+  return found == kChanges.end() ? std::nullopt : std::optional(found->second);
+}
+
 std::string text_of(double value) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%.6g", value);
@@ -48,15 +68,25 @@ double number_of(const YamlNode& node) { return std::strtod(node.value.c_str(), 
 class Proof {
  public:
   Proof(const Model& model, const Operator& op, Diagnostics& diagnostics)
-      : model_(model), op_(op), expression_(*op.expression), diagnostics_(diagnostics) {
+      : model_(model),
+        op_(op),
+        expression_(*op.expression),
+        forward_(expression_.program),
+        diagnostics_(diagnostics) {
     if (op.derivative) {
       backward_ = find_internal("_backward");
       if (backward_) {
+        gradients_.emplace(backward_->expression->program);
         jvp_ = find_internal("_jvp");
+        if (jvp_) tangents_.emplace(jvp_->expression->program);
       } else {
         read_formulas();
         for (const auto& formula : op.derivative->forward) read_tangent(formula);
       }
+    }
+    const auto& instructions = expression_.program.instructions;
+    for (std::size_t place = 0; place < instructions.size(); ++place) {
+      if (const auto change = change_of(instructions[place])) changes_.emplace_back(place, *change);
     }
     plan_directions();
     read_record();
@@ -133,7 +163,8 @@ class Proof {
     for (const auto& formula : op_.derivative->inputs) {
       if (formula.names.size() != 1 || !formula.tree) continue;
       if (const Node* node = build(*formula.tree, scope)) {
-        written_[formula.names[0].text] = {node, formula.node};
+        written_.emplace(formula.names[0].text,
+                         Written{Evaluator(linearize({node})), formula.node});
       }
     }
   }
@@ -156,7 +187,8 @@ class Proof {
         terms_.clear();
         return;
       }
-      terms_.push_back({{term.tangents.begin(), term.tangents.end()}, node});
+      terms_.push_back({{term.tangents.begin(), term.tangents.end()},
+                        Evaluator(node ? linearize({node}) : Program{})});
     }
   }
 
@@ -223,58 +255,56 @@ class Proof {
     return point;
   }
 
-  double value(Values point) const {
-    carry_out(expression_.program, point);
-    return operand(point, expression_.program.outputs[0]);
+  double value(const Values& point) {
+    forward_.run(point);
+    return forward_.output(0);
   }
 
-  // What changes where the function is not smooth: conditions, signs, whole numbers.
-  std::vector<double> branches(Values point) const {
-    carry_out(expression_.program, point);
+  // Where the function is not smooth, one of these changes.
+  std::vector<double> branches(const Values& point) {
+    forward_.run(point);
     std::vector<double> taken;
-    for (const auto& instruction : expression_.program.instructions) {
-      const auto argument = [&](std::size_t i) { return operand(point, instruction.arguments[i]); };
-      const std::string& name = instruction.operation;
-      if (instruction.truth) {
-        taken.push_back(point.at(instruction.name));
-      } else if (name == "abs" || name == "sign" || name == "relu" || name == "copysign") {
-        taken.push_back(std::signbit(argument(0)));
-      } else if (name == "ceil" || name == "floor" || name == "round" || name == "trunc") {
-        taken.push_back(point.at(instruction.name));
-      } else if (name == "fmod" || name == "remainder") {
-        taken.push_back(std::floor(argument(0) / argument(1)));
-      } else if (name == "maximum" || name == "minimum" || name == "fmax" || name == "fmin") {
-        taken.push_back(argument(0) < argument(1));
+    for (const auto& [place, change] : changes_) {
+      const double first = forward_.argument(place, 0);
+      switch (change) {
+        case Change::result:
+          taken.push_back(forward_.result(place));
+          break;
+        case Change::sign:
+          taken.push_back(std::signbit(first));
+          break;
+        case Change::quotient:
+          taken.push_back(std::floor(first / forward_.argument(place, 1)));
+          break;
+        case Change::order:
+          taken.push_back(first < forward_.argument(place, 1));
+          break;
       }
     }
     return taken;
   }
 
-  double gradient(Values point, const std::string& input) const {
-    const Values before = point;
-    carry_out(expression_.program, point);
-    const double result = operand(point, expression_.program.outputs[0]);
+  double gradient(Values point, const std::string& input) {
+    const double result = value(point);
     if (!backward_) {
-      std::map<std::string, double> arguments(before.begin(), before.end());
-      arguments["grad"] = kIncoming;
-      arguments["result"] = result;
-      return evaluate(written_.at(input).node, arguments) / kIncoming;
+      point["grad"] = kIncoming;
+      point["result"] = result;
+      Evaluator& formula = written_.at(input).formula;
+      formula.run(point);
+      return formula.output(0) / kIncoming;
     }
     const auto& backward = *backward_->expression;
-    point = before;
     point[backward.inputs[0]] = kIncoming;
     // What is no argument of the operator is its result.
-    for (const auto& name : backward.inputs) {
-      if (!point.contains(name)) point[name] = result;
-    }
-    carry_out(backward.program, point);
+    for (const auto& name : backward.inputs) point.emplace(name, result);
+    gradients_->run(point);
     const auto place = std::find(expression_.inputs.begin(), expression_.inputs.end(), input) -
                        expression_.inputs.begin();
-    return operand(point, backward.program.outputs[static_cast<std::size_t>(place)]) / kIncoming;
+    return gradients_->output(static_cast<std::size_t>(place)) / kIncoming;
   }
 
   // The tangent of the result for the tangents of the inputs in `direction`.
-  double tangent(Values point, const Values& direction) const {
+  double tangent(Values point, const Values& direction) {
     const auto of = [&](const std::string& input) {
       const auto found = direction.find(input);
       return found == direction.end() ? 0 : found->second;
@@ -287,18 +317,19 @@ class Proof {
     if (jvp_) {
       for (const auto& input : expression_.inputs) point[input + "_tangent"] = of(input);
       for (const auto& name : jvp_->expression->inputs) point.emplace(name, result);
-      carry_out(jvp_->expression->program, point);
-      return operand(point, jvp_->expression->program.outputs[0]);
+      tangents_->run(point);
+      return tangents_->output(0);
     }
-    std::map<std::string, double> arguments(point.begin(), point.end());
-    arguments["result"] = result;
-    for (const auto& input : expression_.inputs) arguments[input + "_t"] = of(input);
+    point["result"] = result;
+    for (const auto& input : expression_.inputs) point[input + "_t"] = of(input);
     double sum = 0;
-    for (const auto& term : terms_) {
+    for (auto& term : terms_) {
       const bool wanted =
           std::any_of(term.tangents.begin(), term.tangents.end(),
                       [&](const std::string& input) { return direction.contains(input); });
-      if (wanted) sum += evaluate(term.node, arguments);
+      if (!wanted) continue;
+      term.formula.run(point);
+      sum += term.formula.output(0);
     }
     return sum;
   }
@@ -313,11 +344,11 @@ class Proof {
     return point;
   }
 
-  bool smooth(const Values& point, const Values& direction, double h) const {
+  bool smooth(const Values& point, const Values& direction, double h) {
     const auto here = branches(point);
     for (const int k : {-2, -1, 1, 2}) {
-      const Values beside = moved(point, direction, k * h);
-      if (branches(beside) != here || !std::isfinite(value(beside))) return false;
+      if (branches(moved(point, direction, k * h)) != here) return false;
+      if (!std::isfinite(forward_.output(0))) return false;
     }
     return std::none_of(direction.begin(), direction.end(), [&](const auto& input) {
       const auto found = singular_.find(input.first);
@@ -330,7 +361,7 @@ class Proof {
 
   // The slope in a direction by differences, where they are worth something: where the function is
   // smooth and a finer step agrees. `scale` is what errors are measured by.
-  std::optional<double> slope(const Values& point, const Values& direction, double& scale) const {
+  std::optional<double> slope(const Values& point, const Values& direction, double& scale) {
     double h = kStep;
     for (const auto& [input, by] : direction) {
       h = std::min(h, kStep * std::max(1e-2, std::abs(point.at(input))));
@@ -435,10 +466,13 @@ class Proof {
   const Model& model_;
   const Operator& op_;
   const Expression& expression_;
+  Evaluator forward_;
+  std::vector<std::pair<std::size_t, Change>> changes_;  // instructions that have a branch
   Diagnostics& diagnostics_;
   const Operator* backward_ = nullptr;
+  std::optional<Evaluator> gradients_;  // backward_
   struct Written {
-    const Node* node;
+    Evaluator formula;
     const YamlNode* source;
   };
   Graph graph_;
@@ -446,9 +480,10 @@ class Proof {
   // The tangent: an operator, or what somebody has written.
   struct Term {
     std::set<std::string> tangents;
-    const Node* node;
+    Evaluator formula;
   };
   const Operator* jvp_ = nullptr;
+  std::optional<Evaluator> tangents_;  // jvp_
   std::vector<Term> terms_;
   const YamlNode* tangent_source_ = nullptr;
   bool linear_ = false;

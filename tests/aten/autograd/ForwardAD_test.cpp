@@ -21,6 +21,7 @@
 #include <generated/ops/zeros.h>
 #include <tests/aten/autograd/Testing.h>
 
+#include <cmath>
 #include <memory>
 #include <thread>
 

@@ -6,6 +6,7 @@
 #include <tests/aten/autograd/Testing.h>
 
 #include <barrier>
+#include <cmath>
 #include <thread>
 
 namespace {

@@ -18,6 +18,7 @@
 #include <tests/aten/cpu/Precision.h>
 
 #include <bit>
+#include <cmath>
 #include <random>
 #include <utility>
 #include <vector>

@@ -6,6 +6,8 @@
 #include <c10/cuda/CUDAStream.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace {
 
 using at::Tensor;

@@ -32,6 +32,7 @@
 #include <generated/ops/zeros_like.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 
