@@ -3,6 +3,7 @@
 #include <c10/util/Exception.h>
 
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -373,9 +374,23 @@ PyObject* wrap(MemoryFormat format) {
 }
 
 PyObject* wrap_size(IntArrayRef sizes) {
-  Ref tuple(SizeType.tp_alloc(&SizeType, static_cast<Py_ssize_t>(sizes.size())));
-  fill(tuple.get(), sizes);
-  return tuple.release();
+  // Making a Size takes longer than all else about `tensor.shape`; as it never changes, those asked
+  // for lately are given out again.
+  struct Known {
+    DimVector sizes;
+    PyObject* object = nullptr;
+  };
+  static auto& known = *new std::array<Known, 16>;  // Python may be gone before its destructor runs
+  uint64_t hash = sizes.size();
+  for (const int64_t size : sizes) hash = hash * 31 + static_cast<uint64_t>(size);
+  Known& slot = known[hash % known.size()];
+  if (slot.object == nullptr || IntArrayRef(slot.sizes) != sizes) {
+    Ref made(SizeType.tp_alloc(&SizeType, static_cast<Py_ssize_t>(sizes.size())));
+    fill(made.get(), sizes);
+    slot.sizes = sizes;
+    Py_XSETREF(slot.object, made.release());
+  }
+  return Py_NewRef(slot.object);
 }
 
 PyObject* wrap_tuple(IntArrayRef values) {

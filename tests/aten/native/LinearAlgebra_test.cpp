@@ -131,6 +131,27 @@ TEST_P(MatrixProductTest, AgreesWithPlainLoopsForEveryLayout) {
   }
 }
 
+TEST_P(MatrixProductTest, RowsAPowerOfTwoApart) {
+  const at::ScalarType dtype = GetParam();
+  at::manual_seed(6);
+  const int64_t n = 37, k = 29, m = 70;
+  for (const int64_t apart : {512, 1024}) {
+    const auto rows = [&](int64_t height, int64_t width) {
+      return random({height, apart}, dtype).slice(1, 5, 5 + width);
+    };
+    for (const Tensor& a : {rows(n, k), rows(k, n).t()}) {
+      for (const Tensor& b : {rows(k, m), rows(m, k).t()}) {
+        const std::string what = c10::str(a.strides(), b.strides());
+        const Doubles expected = naive_mm(a, b);
+        expect_close(at::mm(a, b), expected, tolerance_of(dtype), what);
+        Tensor wide = rows(n, m);
+        at::mm_out(wide, a, b);
+        expect_close(wide, expected, tolerance_of(dtype), what + " into wide rows");
+      }
+    }
+  }
+}
+
 TEST_P(MatrixProductTest, Batches) {
   const at::ScalarType dtype = GetParam();
   at::manual_seed(6);
