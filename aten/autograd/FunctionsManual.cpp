@@ -15,6 +15,7 @@
 #include <generated/ops/logical_or.h>
 #include <generated/ops/max.h>
 #include <generated/ops/min.h>
+#include <generated/ops/mm.h>
 #include <generated/ops/pow.h>
 #include <generated/ops/real.h>
 #include <generated/ops/reshape.h>
@@ -72,6 +73,11 @@ Tensor maybe_multiply(const Tensor& grad, const Scalar& factor) {
   const bool is_one = factor.isComplex() ? factor.toComplexDouble() == c10::complex<double>(1, 0)
                                          : factor.toDouble() == 1;
   return is_one ? grad : grad * factor;
+}
+
+Tensor mm_laid_out(const Tensor& a, const Tensor& b, IntArrayRef strides) {
+  const bool by_columns = strides[0] == 1 && strides[1] > 1;
+  return by_columns ? b.t().mm(a.t()).t() : a.mm(b);
 }
 
 Tensor not_implemented(std::string_view what) {

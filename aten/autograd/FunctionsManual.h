@@ -34,6 +34,12 @@ OPLOOM_API Tensor restore_reduced_dims(const Tensor& output, IntArrayRef dims, b
 OPLOOM_API Tensor restore_reduced_dims(const Tensor& output, IntArrayRef dims, bool keepdim,
                                        int64_t ndim);
 
+// ---- Matrix products ----
+
+// a b as the gradient of a matrix with these strides: by columns, if they are. The gradient of a
+// weight that linear() transposes is then laid out as the weight, and need not be copied.
+OPLOOM_API Tensor mm_laid_out(const Tensor& a, const Tensor& b, IntArrayRef strides);
+
 // ---- Pointwise ----
 
 // A number as the argument of an operator on tensors; it takes no part in promotion.

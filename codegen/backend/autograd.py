@@ -409,7 +409,8 @@ def _new_node(op: Operator, pad: str, declare: bool) -> list[str]:
     """The statements that make the node, collect its edges and save the inputs."""
     head = f"{pad}const auto grad_fn = " if declare else f"{pad}grad_fn = "
     arguments = _differentiable_arguments(op)
-    edges = f"{pad}collect_edges(*grad_fn, {_names(arguments)});"
+    edged = ["*grad_fn", *(types.cpp_name(a.name) for a in arguments)]
+    edges = wrapped("collect_edges(", edged, ");", len(pad))
     if op.derivative is None or not op.derivative.inputs:
         return [f'{head}make_node<NotImplemented>("{op.name}");', edges]
     plan = Plan(op, op.derivative)
@@ -561,7 +562,7 @@ def _inplace(op: Operator) -> list[str]:
     shown = written + [types.cpp_name(a.name) for a in arguments if not a.is_write]
     bump = [f"  increment_version({name});" for name in written]
     returned = _return_written(op, written)
-    lines = [f"  const bool requires_grad = compute_requires_grad({', '.join(shown)});"]
+    lines = [wrapped("const bool requires_grad = compute_requires_grad(", shown, ");", 2)]
     lines += [f"  check_inplace({name}, requires_grad);" for name in written]
     no_gradient = op.derivative is not None and not op.derivative.inputs
     make = (

@@ -26,8 +26,8 @@ namespace at::inline oploom_v1::autograd {
 
 // addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 //   self: maybe_multiply(grad, beta.conj())
-//   mat1: maybe_multiply(grad.mm(mat2.t().conj()), alpha.conj())
-//   mat2: maybe_multiply(mat1.t().conj().mm(grad), alpha.conj())
+//   mat1: maybe_multiply(mm_laid_out(grad, mat2.t().conj(), mat1.strides()), alpha.conj())
+//   mat2: maybe_multiply(mm_laid_out(mat1.t().conj(), grad, mat2.strides()), alpha.conj())
 variable_list AddmmBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   const Tensor& grad = grads[0];
@@ -38,10 +38,10 @@ variable_list AddmmBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = maybe_multiply(grad, beta.conj());
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = maybe_multiply(grad.mm(mat2.t().conj()), alpha.conj());
+    grad_inputs[1] = maybe_multiply(mm_laid_out(grad, mat2.t().conj(), mat1_strides), alpha.conj());
   }
   if (task_should_compute_output(2)) {
-    grad_inputs[2] = maybe_multiply(mat1.t().conj().mm(grad), alpha.conj());
+    grad_inputs[2] = maybe_multiply(mm_laid_out(mat1.t().conj(), grad, mat2_strides), alpha.conj());
   }
   return grad_inputs;
 }
@@ -127,8 +127,8 @@ variable_list DotBackward0::apply(variable_list&& grads) {
 }
 
 // mm(Tensor self, Tensor mat2) -> Tensor
-//   self: grad.mm(mat2.t().conj())
-//   mat2: self.t().conj().mm(grad)
+//   self: mm_laid_out(grad, mat2.t().conj(), self.strides())
+//   mat2: mm_laid_out(self.t().conj(), grad, mat2.strides())
 variable_list MmBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
@@ -136,10 +136,10 @@ variable_list MmBackward0::apply(variable_list&& grads) {
   const Tensor mat2 = mat2_.unpack(this);
   const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
-    grad_inputs[0] = grad.mm(mat2.t().conj());
+    grad_inputs[0] = mm_laid_out(grad, mat2.t().conj(), self_strides);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = self.t().conj().mm(grad);
+    grad_inputs[1] = mm_laid_out(self.t().conj(), grad, mat2_strides);
   }
   return grad_inputs;
 }
@@ -399,8 +399,10 @@ Tensor addmm(DispatchKeySet ks, const Tensor& self, const Tensor& mat1, const Te
   collect_edges(*grad_fn, self, mat1, mat2);
   grad_fn->beta = beta;
   if (grad_fn->should_compute_output(1)) grad_fn->mat2_ = SavedTensor(mat2, false);
+  grad_fn->mat1_strides = mat1.strides();
   grad_fn->alpha = alpha;
   if (grad_fn->should_compute_output(2)) grad_fn->mat1_ = SavedTensor(mat1, false);
+  grad_fn->mat2_strides = mat2.strides();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::addmm::table(ks & c10::after_autograd_keyset, self, mat1, mat2, beta, alpha);
@@ -423,8 +425,10 @@ Tensor& addmm_(DispatchKeySet ks, Tensor& self, const Tensor& mat1, const Tensor
     collect_edges(*grad_fn, self, mat1, mat2);
     grad_fn->beta = beta;
     if (grad_fn->should_compute_output(1)) grad_fn->mat2_ = save_beside(mat2, self);
+    grad_fn->mat1_strides = mat1.strides();
     grad_fn->alpha = alpha;
     if (grad_fn->should_compute_output(2)) grad_fn->mat1_ = save_beside(mat1, self);
+    grad_fn->mat2_strides = mat2.strides();
   }
   {
     AutoDispatchBelowAutograd guard;
@@ -681,7 +685,9 @@ Tensor mm(DispatchKeySet ks, const Tensor& self, const Tensor& mat2) {
   const auto grad_fn = make_node<MmBackward0>();
   collect_edges(*grad_fn, self, mat2);
   if (grad_fn->should_compute_output(0)) grad_fn->mat2_ = SavedTensor(mat2, false);
+  grad_fn->self_strides = self.strides();
   if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->mat2_strides = mat2.strides();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::mm::table(ks & c10::after_autograd_keyset, self, mat2);

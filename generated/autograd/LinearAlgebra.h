@@ -11,8 +11,8 @@ namespace at::inline oploom_v1::autograd {
 
 // addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 //   self: maybe_multiply(grad, beta.conj())
-//   mat1: maybe_multiply(grad.mm(mat2.t().conj()), alpha.conj())
-//   mat2: maybe_multiply(mat1.t().conj().mm(grad), alpha.conj())
+//   mat1: maybe_multiply(mm_laid_out(grad, mat2.t().conj(), mat1.strides()), alpha.conj())
+//   mat2: maybe_multiply(mm_laid_out(mat1.t().conj(), grad, mat2.strides()), alpha.conj())
 struct AddmmBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "AddmmBackward0"; }
@@ -23,8 +23,10 @@ struct AddmmBackward0 final : BuiltinNode {
 
   Scalar beta{};
   SavedTensor mat2_;
+  DimVector mat1_strides{};
   Scalar alpha{};
   SavedTensor mat1_;
+  DimVector mat2_strides{};
 };
 
 // addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor
@@ -94,8 +96,8 @@ struct DotBackward0 final : BuiltinNode {
 };
 
 // mm(Tensor self, Tensor mat2) -> Tensor
-//   self: grad.mm(mat2.t().conj())
-//   mat2: self.t().conj().mm(grad)
+//   self: mm_laid_out(grad, mat2.t().conj(), self.strides())
+//   mat2: mm_laid_out(self.t().conj(), grad, mat2.strides())
 struct MmBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "MmBackward0"; }
@@ -105,7 +107,9 @@ struct MmBackward0 final : BuiltinNode {
   }
 
   SavedTensor mat2_;
+  DimVector self_strides{};
   SavedTensor self_;
+  DimVector mat2_strides{};
 };
 
 // mv(Tensor self, Tensor vec) -> Tensor

@@ -2358,7 +2358,8 @@ Tensor _binary_cross_entropy_backward_jvp(DispatchKeySet ks, const Tensor& grad_
                                                            target_tangent, grad_output, self, target);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyBackwardJvpBackward0>();
-  collect_edges(*grad_fn, grad_output_tangent, self_tangent, target_tangent, grad_output, self, target);
+  collect_edges(*grad_fn, grad_output_tangent, self_tangent, target_tangent, grad_output, self,
+                target);
   grad_fn->self_ = SavedTensor(self, false);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(3) || grad_fn->should_compute_output(4)) {
     grad_fn->target_ = SavedTensor(target, false);
@@ -2652,7 +2653,8 @@ Tensor _binary_cross_entropy_with_logits_jvp_pos_weight(DispatchKeySet ks,
         target, pos_weight);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsJvpBackward1>();
-  collect_edges(*grad_fn, self_tangent, target_tangent, pos_weight_tangent, self, target, pos_weight);
+  collect_edges(*grad_fn, self_tangent, target_tangent, pos_weight_tangent, self, target,
+                pos_weight);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3) || grad_fn->should_compute_output(5)) {
     grad_fn->target_ = SavedTensor(target, false);
   }

@@ -382,5 +382,8 @@ template struct SignatureBoxing<std::tuple<Tensor, Tensor>(const Tensor&, std::o
 template struct SignatureBoxing<std::vector<Tensor>(const Tensor&, IntArrayRef, int64_t)>;
 template struct SignatureBoxing<std::vector<Tensor>(const Tensor&, int64_t)>;
 template struct SignatureBoxing<std::vector<Tensor>(const Tensor&, int64_t, int64_t)>;
+template struct SignatureBoxing<void(TensorList, TensorList, TensorList, TensorList, TensorList,
+                                     TensorList, double, double, double, double, double, bool, bool,
+                                     const std::optional<Tensor>&, const std::optional<Tensor>&)>;
 
 }  // namespace at

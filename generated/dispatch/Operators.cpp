@@ -16,6 +16,7 @@ ArrayRef<OperatorTableBase*> operators_of_Indexing();
 ArrayRef<OperatorTableBase*> operators_of_LayerNorm();
 ArrayRef<OperatorTableBase*> operators_of_LinearAlgebra();
 ArrayRef<OperatorTableBase*> operators_of_Loss();
+ArrayRef<OperatorTableBase*> operators_of_Optimizers();
 ArrayRef<OperatorTableBase*> operators_of_PointwiseLoss();
 ArrayRef<OperatorTableBase*> operators_of_PointwiseOps();
 ArrayRef<OperatorTableBase*> operators_of_ReduceOps();
@@ -41,6 +42,7 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       operators_of_LayerNorm(),
       operators_of_LinearAlgebra(),
       operators_of_Loss(),
+      operators_of_Optimizers(),
       operators_of_PointwiseLoss(),
       operators_of_PointwiseOps(),
       operators_of_ReduceOps(),

@@ -15,6 +15,7 @@ void add_Indexing(Generated& out);
 void add_LayerNorm(Generated& out);
 void add_LinearAlgebra(Generated& out);
 void add_Loss(Generated& out);
+void add_Optimizers(Generated& out);
 void add_PointwiseLoss(Generated& out);
 void add_PointwiseOps(Generated& out);
 void add_ReduceOps(Generated& out);
@@ -38,6 +39,7 @@ void add_generated(Generated& out) {
   add_LayerNorm(out);
   add_LinearAlgebra(out);
   add_Loss(out);
+  add_Optimizers(out);
   add_PointwiseLoss(out);
   add_PointwiseOps(out);
   add_ReduceOps(out);

@@ -11,6 +11,7 @@ set(OPLOOM_GENERATED_PYTHON
   ${PROJECT_SOURCE_DIR}/generated/python/LayerNorm.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/LinearAlgebra.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/Loss.cpp
+  ${PROJECT_SOURCE_DIR}/generated/python/Optimizers.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/PointwiseLoss.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/PointwiseOps.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/ReduceOps.cpp

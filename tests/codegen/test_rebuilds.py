@@ -55,7 +55,9 @@ def sources_of():
         files |= objects.get(f"{folder}cmake_pch.hxx.gch", set())
     command = [ninja, "-C", BUILD, "-t", "inputs", "all"]
     inputs = subprocess.run(command, capture_output=True, text=True, check=True)
-    compiled = [name for name in inputs.stdout.split() if name.endswith((".o", ".gch"))]
+    # Benchmarks include all operators; they are built where somebody asks for them.
+    compiled = [name for name in inputs.stdout.split()
+                if name.endswith((".o", ".gch")) and not name.startswith("benchmarks/")]
     missing = sorted(set(compiled) - objects.keys())
     assert not missing, f"the build is not complete: {missing[:3]} and {len(missing)} in all"
     return {name: objects[name] for name in compiled}

@@ -4,6 +4,7 @@ import gc
 import threading
 import weakref
 
+import numpy as np
 import oploom
 import pytest
 from oploom.autograd import GradcheckError, grad, gradcheck, gradgradcheck
@@ -281,3 +282,16 @@ def test_resize_is_refused_where_a_gradient_would_be_lost():
             t.resize_(2)
         assert t.shape == (4,)
     assert (x * 2).detach().resize_(2).shape == (2,)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_gradient_of_a_weight_is_laid_out_as_the_weight(bias):
+    x = oploom.rand(4, 5)
+    weight = oploom.rand(3, 5, requires_grad=True)
+    args = [oploom.rand(3)] if bias else []
+    gradient, = grad(oploom.nn.functional.linear(x, weight, *args).sum(), weight)
+    assert gradient.is_contiguous()
+    np.testing.assert_allclose(gradient.numpy(), np.ones((3, 4)) @ x.numpy(), rtol=1e-6)
+    by_columns = oploom.rand(4, 5).t().requires_grad_()
+    gradient, = grad((by_columns @ oploom.rand(4, 3)).sum(), by_columns)
+    assert gradient.stride() == (1, 5)

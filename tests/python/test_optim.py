@@ -72,6 +72,115 @@ def test_maximize():
     assert abs(run(lambda p: optim.SGD(p, lr=0.1, maximize=True))).max() > 3
 
 
+def adam_reference(x, g, m, v, most, step, *, lr=0.1, betas=(0.8, 0.9), decay=0.0, eps=1e-3,
+                   decoupled=False, amsgrad=False, maximize=False):
+    g = -g if maximize else g
+    x, g = (x * (1 - lr * decay), g) if decoupled else (x, g + decay * x)
+    m, v = betas[0] * m + (1 - betas[0]) * g, betas[1] * v + (1 - betas[1]) * g * g
+    most = np.maximum(most, v) if amsgrad else most
+    root = np.sqrt(most if amsgrad else v) / np.sqrt(1 - betas[1]**step) + eps
+    return x - lr * m / (1 - betas[0]**step) / root, m, v, most
+
+
+def laid_out(values, dtype, layout):
+    """The values as a tensor in one of several layouts."""
+    values = oploom.tensor(values).to(dtype)
+    if layout == "transposed":
+        return values.t().clone().t()
+    if layout == "gaps":
+        wide = oploom.zeros(values.shape[0], 2 * values.shape[1], dtype=dtype)
+        wide[:, ::2] = values
+        return wide[:, ::2]
+    return values
+
+
+@pytest.mark.parametrize("layouts", [("plain",) * 5, ("transposed",) * 5, ("gaps",) * 5,
+                                     ("plain", "transposed", "gaps", "plain", "plain")])
+@pytest.mark.parametrize("dtype, tolerance", [(oploom.float64, 1e-12), (oploom.float32, 1e-6),
+                                              (oploom.bfloat16, 2e-2), (oploom.float16, 3e-3)])
+@pytest.mark.parametrize("options", [{}, {"decay": 0.1}, {"decay": 0.1, "decoupled": True},
+                                     {"amsgrad": True}, {"maximize": True, "decay": 0.2}])
+def test_fused_adam(options, dtype, tolerance, layouts):
+    """Sizes around those of vectors, and one that several threads share."""
+    generator = np.random.default_rng(0)
+    for shape in [(0, 3), (1, 1), (3, 5), (7, 9), (150, 301)]:
+        arrays = [generator.normal(size=shape) for _ in range(3)]
+        arrays += [generator.uniform(0.1, 1, size=shape) for _ in range(2)]
+        tensors = [laid_out(a, dtype, layout) for a, layout in zip(arrays, layouts)]
+        arrays = [t.to(oploom.float64).numpy().copy() for t in tensors]
+        x, g, m, v, most = tensors
+        step = getattr(oploom._C, "_fused_adamw_" if options.get("decoupled") else "_fused_adam_")
+        step([x], [g], [m], [v], [most] if options.get("amsgrad") else [], [oploom.tensor(3.0)],
+             lr=0.1, beta1=0.8, beta2=0.9, weight_decay=options.get("decay", 0.0), eps=1e-3,
+             amsgrad=options.get("amsgrad", False), maximize=options.get("maximize", False))
+        expected = adam_reference(*arrays, 3, **options)
+        for got, wanted in zip((x, m, v, most), expected):
+            np.testing.assert_allclose(got.to(oploom.float64).numpy(), wanted, atol=tolerance,
+                                       rtol=tolerance)
+        assert g.to(oploom.float64).numpy().tolist() == arrays[1].tolist()
+
+
+def fused(self, grads, means, squares, steps=None, largest=(), **options):
+    steps = [oploom.tensor(1.0) for _ in self] if steps is None else steps
+    options = {"lr": 0.1, "beta1": 0.9, "beta2": 0.9, "weight_decay": 0.0, "eps": 1e-8,
+               "amsgrad": False, "maximize": False, **options}
+    oploom._C._fused_adam_(self, grads, means, squares, list(largest), steps, **options)
+
+
+def test_fused_adam_scales_and_skips():
+    x, g, m, v = (oploom.full((3,), value) for value in (1.0, 8.0, 0.0, 0.0))
+    fused([x], [g], [m], [v], found_inf=oploom.tensor(1.0))
+    assert x.tolist() == [1] * 3 and m.tolist() == [0] * 3
+    fused([x], [g], [m], [v], grad_scale=oploom.tensor(4.0), found_inf=oploom.tensor(0.0))
+    assert g.tolist() == [2] * 3
+    np.testing.assert_allclose(m.numpy(), 0.2, rtol=1e-6)
+    np.testing.assert_allclose(x.numpy(), 0.9, rtol=1e-6)
+
+
+def test_fused_adam_is_seen_by_autograd():
+    x = oploom.ones(3, requires_grad=True)
+    state = oploom.zeros(3), oploom.zeros(3)
+    with pytest.raises(RuntimeError, match="leaf"):
+        fused([x], [oploom.ones(3)], [state[0]], [state[1]])
+    assert x.tolist() == [1] * 3
+    y = oploom.ones(3)
+    square = (x * y).sum()  # saves y
+    with oploom.no_grad():
+        fused([y], [oploom.ones(3)], [state[0]], [state[1]])
+    with pytest.raises(RuntimeError, match="in place"):
+        square.backward()
+
+
+@pytest.mark.parametrize("change, message", [
+    ({"grads": []}, "expected grads to hold a tensor for each of the 2 in self, got 0"),
+    ({"steps": []}, "expected state_steps to hold a tensor for each of the 2 in self"),
+    ({"amsgrad": True}, "expected max_exp_avg_sqs to hold"),
+    ({"means": [(3,), (4,)]}, r"expected exp_avgs\[1\] to have the shape \[3\]"),
+    ({"squares": [(3,), oploom.float64]}, r"expected exp_avg_sqs\[1\] .* dtype"),
+    ({"steps": [(), (2,)]}, r"state_steps\[1\] to hold one number"),
+    ({"self": [(3,), oploom.int64]}, r"floating-point dtype, got .* for self\[1\]"),
+    ({"grad_scale": oploom.ones(2)}, "grad_scale to hold one number"),
+])
+def test_fused_adam_refuses_before_it_changes_anything(change, message):
+    def tensors(specs):
+        return [oploom.ones(3, dtype=s) if isinstance(s, oploom.dtype) else oploom.ones(s)
+                for s in specs]
+
+    lists = {name: tensors([(3,), (3,)]) for name in ("self", "grads", "means", "squares")}
+    lists["steps"] = tensors([(), ()])
+    lists.update({k: tensors(v) if isinstance(v, list) else v for k, v in change.items()})
+    with pytest.raises(RuntimeError, match=message):
+        fused(**lists)
+    assert lists["self"][0].tolist() == [1] * 3
+
+
+def test_fused_adam_refuses_shared_memory():
+    both = oploom.ones(4)
+    with pytest.raises(RuntimeError, match="memory"):
+        fused([both[:3]], [oploom.ones(3)], [both[1:]], [oploom.zeros(3)])
+    assert both.tolist() == [1] * 4
+
+
 def test_groups_and_closure():
     a, b = (oploom.ones(1, requires_grad=True) for _ in range(2))
     optimizer = optim.SGD([{"params": [a]}, {"params": [b], "lr": 1.0}], lr=0.1)

@@ -1,9 +1,9 @@
 """Adam and AdamW."""
 
-import math
 from typing import Any, Dict, Tuple
 
 from oploom import _C
+from oploom._C import Tensor
 from oploom.optim.optimizer import Optimizer, Parameters, check_at_least_zero
 
 
@@ -13,8 +13,6 @@ class Adam(Optimizer):
     ``betas`` are the decay rates of the two; ``weight_decay`` adds that much of the parameter to
     its gradient; ``amsgrad`` keeps the largest mean square seen.
     """
-
-    _decoupled = False
 
     def __init__(
         self, params: Parameters, lr: float = 1e-3, betas: Tuple[float, float] = (0.9, 0.999),
@@ -30,40 +28,36 @@ class Adam(Optimizer):
             maximize=maximize,
         ))
 
+    _fused_step = staticmethod(_C._fused_adam_)
+
     def _update(self, group: Dict[str, Any]) -> None:
+        parameters = [p for p in group["params"] if p.grad is not None]
+        states = [self._state_of(p, group["amsgrad"]) for p in parameters]
+        steps = [state["step"] for state in states]
+        for step in steps:
+            step.add_(1)
         beta1, beta2 = group["betas"]
-        lr, decay = group["lr"], group["weight_decay"]
-        for parameter in group["params"]:
-            if parameter.grad is None:
-                continue
-            gradient = -parameter.grad if group["maximize"] else parameter.grad
-            if decay != 0:
-                if self._decoupled:
-                    parameter.mul_(1 - lr * decay)
-                else:
-                    gradient = gradient.add(parameter, alpha=decay)
-            state = self.state[parameter]
-            if not state:
-                state["step"] = 0
-                state["exp_avg"] = _C.zeros_like(parameter).detach()
-                state["exp_avg_sq"] = _C.zeros_like(parameter).detach()
-                if group["amsgrad"]:
-                    state["max_exp_avg_sq"] = _C.zeros_like(parameter).detach()
-            state["step"] += 1
-            mean, square = state["exp_avg"], state["exp_avg_sq"]
-            mean.mul_(beta1).add_(gradient, alpha=1 - beta1)
-            square.mul_(beta2).add_(gradient * gradient, alpha=1 - beta2)
-            if group["amsgrad"]:
-                square = state["max_exp_avg_sq"] = _C.maximum(state["max_exp_avg_sq"], square)
-            # Both means begin at zero; the corrections take that out again.
-            root = square.sqrt().div_(math.sqrt(1 - beta2 ** state["step"])).add_(group["eps"])
-            parameter.add_(mean / root, alpha=-lr / (1 - beta1 ** state["step"]))
+        self._fused_step(
+            parameters, [p.grad for p in parameters], [s["exp_avg"] for s in states],
+            [s["exp_avg_sq"] for s in states],
+            [s["max_exp_avg_sq"] for s in states] if group["amsgrad"] else [], steps,
+            lr=group["lr"], beta1=beta1, beta2=beta2, weight_decay=group["weight_decay"],
+            eps=group["eps"], amsgrad=group["amsgrad"], maximize=group["maximize"],
+        )
+
+    def _state_of(self, parameter: Tensor, amsgrad: bool) -> Dict[str, Tensor]:
+        state = self.state[parameter]
+        if not state:
+            state["step"] = _C.zeros(())
+            for name in ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")[: 3 if amsgrad else 2]:
+                state[name] = _C.zeros_like(parameter).detach()
+        return state
 
 
 class AdamW(Adam):
     """Adam whose weight decay shrinks the parameter itself, apart from the gradient."""
 
-    _decoupled = True
+    _fused_step = staticmethod(_C._fused_adamw_)
 
     def __init__(
         self, params: Parameters, lr: float = 1e-3, betas: Tuple[float, float] = (0.9, 0.999),

@@ -1,0 +1,72 @@
+// Optimizers' steps: one pass over the parameter, its gradient and the optimizer's state.
+#include <aten/core/Dispatch.h>
+#include <aten/core/Parallel.h>
+#include <aten/cpu/vec/vec.h>
+#include <aten/stubs/Optimizers.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace at::inline oploom_v1::native {
+inline namespace CPU_CAPABILITY {
+namespace {
+
+// kState: mean and square, or mean, square and largest.
+template <typename T, size_t kState>
+void adam_row(const AdamBuffers& buffers, const AdamStep& step, int64_t begin, int64_t end) {
+  using R = vec::Rows<T>;
+  using V = typename R::V;
+  using C = typename V::value_type;
+  const auto number = [](double value) { return V(static_cast<C>(value)); };
+  const V beta2 = number(step.beta2), left1 = number(1 - step.beta1),
+          left2 = number(1 - step.beta2);
+  const V sign = number(step.sign), decay = number(step.decay), shrink = number(step.shrink);
+  const V eps = number(step.eps), factor = number(1 / step.root_correction);
+  const V back = number(-step.step_size);
+  const bool decays = step.decay != 0;
+  const auto compute = [&](V grad, V param, V mean, V square, auto... largest) {
+    grad = grad * sign;
+    if (decays) grad = fmadd(decay, param, grad);
+    mean = fmadd(left1, grad - mean, mean);
+    square = fmadd(left2 * grad, grad, beta2 * square);
+    V most = square;
+    ((most = maximum(largest, square)), ...);
+    const V root = fmadd(most.sqrt(), factor, eps);
+    param = fmadd(back, mean / root, shrink * param);
+    if constexpr (kState == 2) {
+      return std::array{param, mean, square};
+    } else {
+      return std::array{param, mean, square, most};
+    }
+  };
+  std::array<T*, kState + 1> out = {static_cast<T*>(buffers.param) + begin,
+                                    static_cast<T*>(buffers.mean) + begin,
+                                    static_cast<T*>(buffers.square) + begin};
+  if constexpr (kState == 3) out[3] = static_cast<T*>(buffers.largest) + begin;
+  const T* in[kState + 2] = {static_cast<const T*>(buffers.grad) + begin};
+  std::copy(out.begin(), out.end(), in + 1);
+  vec::for_each_vec<T>(end - begin, compute, in, std::make_index_sequence<kState + 2>{},
+                       [&](int64_t i, const auto& values, int64_t count)
+                           OPLOOM_ALWAYS_INLINE_LAMBDA {
+                             for (size_t k = 0; k < out.size(); ++k) {
+                               count == R::size() ? R::store(out[k] + i, values[k])
+                                                  : R::store(out[k] + i, values[k], count);
+                             }
+                           });
+}
+
+void adam_kernel(ScalarType dtype, int64_t n, const AdamBuffers& buffers, const AdamStep& step) {
+  OPLOOM_DISPATCH(dtype, "_fused_adam_", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+    const auto row = buffers.largest ? &adam_row<scalar_t, 3> : &adam_row<scalar_t, 2>;
+    at::parallel_for(0, n, 8192,
+                     [&](int64_t begin, int64_t end) { row(buffers, step, begin, end); });
+  });
+}
+
+}  // namespace
+}  // namespace CPU_CAPABILITY
+
+OPLOOM_REGISTER_DISPATCH(adam_stub, &adam_kernel);
+
+}  // namespace at::inline oploom_v1::native

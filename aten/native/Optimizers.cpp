@@ -1,0 +1,161 @@
+// Optimizers' steps for lists of parameters.
+#include <aten/iterator/MemoryOverlap.h>
+#include <aten/stubs/Optimizers.h>
+#include <generated/native/_fused_adam.h>
+#include <generated/native/_fused_adamw.h>
+#include <generated/ops/TensorOperators.h>
+#include <generated/ops/add.h>
+#include <generated/ops/addcdiv.h>
+#include <generated/ops/addcmul.h>
+#include <generated/ops/copy.h>
+#include <generated/ops/div.h>
+#include <generated/ops/item.h>
+#include <generated/ops/lerp.h>
+#include <generated/ops/maximum.h>
+#include <generated/ops/mul.h>
+#include <generated/ops/neg.h>
+#include <generated/ops/sqrt.h>
+
+#include <array>
+#include <cmath>
+#include <string_view>
+
+namespace at::inline oploom_v1::native {
+
+namespace {
+
+struct NamedList {
+  const char* name;
+  TensorList tensors;
+};
+
+// What belongs to a parameter has its shape, dtype and device, and no memory in common with it or
+// each other.
+void check_lists(const char* op, const NamedList& params, ArrayRef<NamedList> others,
+                 TensorList state_steps) {
+  const size_t n = params.tensors.size();
+  for (const NamedList& list : others) {
+    OPLOOM_CHECK(list.tensors.size() == n, op, "(): expected ", list.name, " to hold a tensor for ",
+                 "each of the ", n, " in ", params.name, ", got ", list.tensors.size());
+  }
+  OPLOOM_CHECK(state_steps.size() == n, op,
+               "(): expected state_steps to hold a tensor for each of ", "the ", n, " in ",
+               params.name, ", got ", state_steps.size());
+  for (size_t i = 0; i < n; ++i) {
+    const Tensor& param = params.tensors[i];
+    OPLOOM_CHECK_NOT_IMPLEMENTED(param.is_floating_point(), op,
+                                 "(): expected tensors of a floating-point dtype, got ",
+                                 param.scalar_type(), " for ", params.name, "[", i, "]");
+    assert_no_internal_overlap(param, op);
+    for (size_t k = 0; k < others.size(); ++k) {
+      const Tensor& tensor = others[k].tensors[i];
+      OPLOOM_CHECK(tensor.sizes() == param.sizes() && tensor.scalar_type() == param.scalar_type() &&
+                       tensor.device() == param.device(),
+                   op, "(): expected ", others[k].name, "[", i, "] to have the shape ",
+                   param.sizes(), ", dtype ", param.scalar_type(), " and device ", param.device(),
+                   " of ", params.name, "[", i, "], got ", tensor.sizes(), ", ",
+                   tensor.scalar_type(), " and ", tensor.device());
+      assert_no_internal_overlap(tensor, op);
+      assert_no_overlap(tensor, param);
+      for (size_t j = 0; j < k; ++j) assert_no_overlap(tensor, others[j].tensors[i]);
+    }
+    OPLOOM_CHECK(state_steps[i].numel() == 1, op, "(): expected state_steps[", i,
+                 "] to hold one number, got a tensor of shape ", state_steps[i].sizes());
+  }
+}
+
+// Whether the tensors are blocks of memory without gaps, in the same order of elements.
+bool is_dense_alike(const Tensor& param, std::initializer_list<const Tensor*> others) {
+  if (!param.is_cpu() || !param.is_non_overlapping_and_dense()) return false;
+  for (const Tensor* tensor : others) {
+    if (tensor->strides() != param.strides()) return false;
+  }
+  return true;
+}
+
+// The same step, for tensors that the kernel does not take.
+void adam_by_operators(Tensor param, const Tensor& grad, Tensor mean, Tensor square,
+                       Tensor* largest, const AdamStep& step) {
+  Tensor gradient = step.sign < 0 ? grad.neg() : grad;
+  if (step.decay != 0) gradient = gradient.add(param, step.decay);
+  if (step.shrink != 1) param.mul_(step.shrink);
+  mean.lerp_(gradient, 1 - step.beta1);
+  square.mul_(step.beta2).addcmul_(gradient, gradient, 1 - step.beta2);
+  if (largest) largest->copy_(at::maximum(*largest, square));
+  Tensor root = (largest ? *largest : square).sqrt();
+  root.div_(step.root_correction).add_(step.eps);
+  param.addcdiv_(mean, root, -step.step_size);
+}
+
+struct AdamOptions {
+  double lr, beta1, beta2, weight_decay, eps;
+  bool decoupled, amsgrad, maximize;
+};
+
+void adam(const char* op, TensorList self, TensorList grads, TensorList exp_avgs,
+          TensorList exp_avg_sqs, TensorList max_exp_avg_sqs, TensorList state_steps,
+          const AdamOptions& options, const std::optional<Tensor>& grad_scale,
+          const std::optional<Tensor>& found_inf) {
+  const std::array<NamedList, 4> lists = {{{"grads", grads},
+                                           {"exp_avgs", exp_avgs},
+                                           {"exp_avg_sqs", exp_avg_sqs},
+                                           {"max_exp_avg_sqs", max_exp_avg_sqs}}};
+  check_lists(op, {"self", self}, {lists.data(), options.amsgrad ? 4u : 3u}, state_steps);
+  for (const auto* number : {&grad_scale, &found_inf}) {
+    OPLOOM_CHECK(!number->has_value() || (*number)->numel() == 1, op, "(): expected ",
+                 number == &grad_scale ? "grad_scale" : "found_inf",
+                 " to hold one number, got a tensor of shape ", (*number)->sizes());
+  }
+  if (found_inf.has_value() && found_inf->item().toDouble() != 0) return;
+  for (size_t i = 0; i < self.size(); ++i) {
+    const Tensor& param = self[i];
+    if (param.is_meta() || param.numel() == 0) continue;
+    if (grad_scale.has_value()) Tensor(grads[i]).div_(*grad_scale);
+    const double t = state_steps[i].item().toDouble();
+    AdamStep step{};
+    step.beta1 = options.beta1;
+    step.beta2 = options.beta2;
+    step.sign = options.maximize ? -1 : 1;
+    step.decay = options.decoupled ? 0 : options.weight_decay;
+    step.shrink = options.decoupled ? 1 - options.lr * options.weight_decay : 1;
+    step.eps = options.eps;
+    step.step_size = options.lr / (1 - std::pow(options.beta1, t));
+    step.root_correction = std::sqrt(1 - std::pow(options.beta2, t));
+    Tensor largest = options.amsgrad ? max_exp_avg_sqs[i] : Tensor();
+    if (!is_dense_alike(param, {&grads[i], &exp_avgs[i], &exp_avg_sqs[i],
+                                options.amsgrad ? &largest : &param})) {
+      adam_by_operators(param, grads[i], exp_avgs[i], exp_avg_sqs[i],
+                        options.amsgrad ? &largest : nullptr, step);
+      continue;
+    }
+    const AdamBuffers buffers{
+        param.mutable_data_ptr(), exp_avgs[i].mutable_data_ptr(), exp_avg_sqs[i].mutable_data_ptr(),
+        options.amsgrad ? largest.mutable_data_ptr() : nullptr, grads[i].const_data_ptr()};
+    adam_stub(kCPU, param.scalar_type(), param.numel(), buffers, step);
+  }
+}
+
+}  // namespace
+
+void _fused_adam_(TensorList self, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs,
+                  TensorList max_exp_avg_sqs, TensorList state_steps, double lr, double beta1,
+                  double beta2, double weight_decay, double eps, bool amsgrad, bool maximize,
+                  const std::optional<Tensor>& grad_scale, const std::optional<Tensor>& found_inf) {
+  adam("_fused_adam_", self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps,
+       {lr, beta1, beta2, weight_decay, eps, /*decoupled=*/false, amsgrad, maximize}, grad_scale,
+       found_inf);
+}
+
+void _fused_adamw_(TensorList self, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs,
+                   TensorList max_exp_avg_sqs, TensorList state_steps, double lr, double beta1,
+                   double beta2, double weight_decay, double eps, bool amsgrad, bool maximize,
+                   const std::optional<Tensor>& grad_scale,
+                   const std::optional<Tensor>& found_inf) {
+  adam("_fused_adamw_", self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps,
+       {lr, beta1, beta2, weight_decay, eps, /*decoupled=*/true, amsgrad, maximize}, grad_scale,
+       found_inf);
+}
+
+}  // namespace at::inline oploom_v1::native
+
+#include <generated/native/signatures/Optimizers.h>
