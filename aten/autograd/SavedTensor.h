@@ -9,8 +9,7 @@ namespace at::inline oploom_v1::autograd {
 // What is said when a graph is walked whose saved values were freed by the first walk.
 inline constexpr const char* kFreedGraph =
     "backward(): the graph was freed by an earlier backward(), which frees what was saved on the "
-    "way; "
-    "pass retain_graph=true to that one to go through the graph again";
+    "way; pass retain_graph to that one to go through the graph again";
 
 // Note [Saved tensors]
 // An input is saved as it is, history included. An output is saved without its history, because the

@@ -45,8 +45,8 @@ void check_creation_meta(const ViewMeta& meta, bool indirect) {
   if (meta.creation_meta_ == CreationMeta::NoGradMode) {
     OPLOOM_ERROR("in-place change: ", subject, change,
                  " is a view that was made without gradient recording, so that it is open whether "
-                 "the change shall be recorded; make the view and change it either both under "
-                 "NoGradGuard or both outside of it");
+                 "the change shall be recorded; make the view and change it either both without "
+                 "gradients (no_grad, NoGradGuard) or both with them");
   }
   OPLOOM_ERROR("in-place change: ", subject, change,
                " is one of several views that were made at once (by split, chunk or unbind), and "
@@ -151,15 +151,25 @@ void check_inplace(const Tensor& self, bool requires_grad) {
     }
     OPLOOM_CHECK(!requires_grad || !self.requires_grad() || !is_leaf(view->base_),
                  "in-place change: the tensor is a view of a leaf that requires grad, whose value "
-                 "must stay as it is for its gradient; change it under NoGradGuard, or clone() the "
-                 "leaf first");
+                 "must stay as it is for its gradient; change it without gradients "
+                 "(no_grad, NoGradGuard), or clone() the leaf first");
   }
   OPLOOM_CHECK(!requires_grad || !self.requires_grad() || !is_leaf(self),
                "in-place change: the tensor is a leaf that requires grad, whose value must stay as "
-               "it is for its gradient; change it under NoGradGuard, or clone() it first");
+               "it is for its gradient; change it without gradients (no_grad, NoGradGuard), or "
+               "clone() it first");
+}
+
+void check_inplace(TensorList tensors, bool requires_grad) {
+  OPLOOM_CHECK(!requires_grad,
+               "in-place change: a list of tensors cannot be changed by an operation that is to be "
+               "recorded, and some of its arguments require grad; change it without gradients "
+               "(no_grad, NoGradGuard)");
+  for (const Tensor& tensor : tensors) check_inplace(tensor, false);
 }
 
 void rebase_history(const Tensor& self, c10::intrusive_ptr<Node> function) {
+  if (!is_differentiable_type(self.scalar_type())) return;
   ViewMeta* view = get_view_meta(self);
   if (view == nullptr) {
     const uint32_t nr = function->add_input_metadata(self);

@@ -27,14 +27,10 @@ OPLOOM_API void update_view_grad_fn(const Tensor& view, ViewMeta* meta);
 // Throws when `self` may not be changed in place by a recorded operation. `requires_grad` says
 // whether this one is to be recorded.
 OPLOOM_API void check_inplace(const Tensor& self, bool requires_grad);
-inline void check_inplace(TensorList tensors, bool requires_grad) {
-  for (const Tensor& tensor : tensors) check_inplace(tensor, requires_grad);
-}
+// Changes of lists are not recorded.
+OPLOOM_API void check_inplace(TensorList tensors, bool requires_grad);
 // `self` was changed in place by `function`: sets its history, through its base if it is a view.
 OPLOOM_API void rebase_history(const Tensor& self, c10::intrusive_ptr<Node> function);
-inline void rebase_history(TensorList tensors, const c10::intrusive_ptr<Node>& function) {
-  for (const Tensor& tensor : tensors) rebase_history(tensor, function);
-}
 
 // `self`, whose shape or strides `function` has changed but no element: sets its history.
 OPLOOM_API void rebase_reshaped(const Tensor& self, c10::intrusive_ptr<Node> function);

@@ -37,6 +37,12 @@ variable_list initial_gradients(TensorList outputs, TensorList grad_outputs) {
     const Tensor& given = grad_outputs[i];
     OPLOOM_CHECK(given.sizes().equals(output.sizes()), "backward(): expected a gradient of shape ",
                  output.sizes(), " for output ", i, ", got ", given.sizes());
+    // A backend may leave the index of its only device open.
+    const bool same_device = given.device().type() == output.device().type() &&
+                             (given.device().index() == output.device().index() ||
+                              !given.device().has_index() || !output.device().has_index());
+    OPLOOM_CHECK(same_device, "backward(): expected a gradient on device ", output.device(),
+                 " for output ", i, ", got one on ", given.device());
     OPLOOM_CHECK(given.is_complex() == output.is_complex(),
                  "backward(): expected a gradient of dtype ", output.scalar_type(), " for output ",
                  i, ", got ", given.scalar_type());
@@ -105,7 +111,7 @@ std::vector<Tensor> grad(TensorList outputs, TensorList inputs, TensorList grad_
 void throw_out_requires_grad(const char* name) {
   OPLOOM_ERROR(name,
                "(): an argument requires grad, and results written to out= are not recorded; "
-               "leave out= away, or call it under NoGradGuard");
+               "leave out= away, or call it without gradients (no_grad, NoGradGuard)");
 }
 
 void throw_out_tangent(const char* name) {

@@ -4,6 +4,7 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace at::inline oploom_v1::detail {
 namespace {
@@ -51,10 +52,16 @@ void scatter(char* to, int64_t stride, const char* from, int64_t size, int64_t n
   });
 }
 
+// Sixteen bytes at a time: of a loop over elements the compiler makes one of single ones here.
 void repeat(char* to, const char* from, int64_t size, int64_t n) {
+  alignas(16) char pattern[16];
   by_size(size, [&]<typename T>(T) {
-    std::fill_n(reinterpret_cast<T*>(to), n, *reinterpret_cast<const T*>(from));
+    std::fill_n(reinterpret_cast<T*>(pattern), 16 / sizeof(T), *reinterpret_cast<const T*>(from));
   });
+  const int64_t bytes = n * size;
+  int64_t i = 0;
+  for (; i + 16 <= bytes; i += 16) std::memcpy(to + i, pattern, 16);
+  std::memcpy(to + i, pattern, static_cast<size_t>(bytes - i));
 }
 
 // Rows of `width` elements each: to[r * width + i] = from[r + i * stride], r < rows
@@ -79,20 +86,16 @@ void gather_columns(char* to, int64_t width, const char* from, int64_t stride, i
 // Rows of n elements each: to[r * n + i] = from[r * outer + i * inner], r < rows
 void gather_rows(char* to, const char* from, int64_t inner, int64_t outer, int64_t size, int64_t n,
                  int64_t rows) {
-  by_size(size, [&]<typename T>(T) {
-    T* target = reinterpret_cast<T*>(to);
-    for (int64_t r = 0; r < rows; ++r, target += n) {
-      const char* row = from + r * outer;
-      if (inner == 0) {
-        const T value = *reinterpret_cast<const T*>(row);
-        for (int64_t i = 0; i < n; ++i) target[i] = value;
-      } else if (inner == sizeof(T)) {
-        for (int64_t i = 0; i < n; ++i) target[i] = reinterpret_cast<const T*>(row)[i];
-      } else {
-        for (int64_t i = 0; i < n; ++i) target[i] = *reinterpret_cast<const T*>(row + i * inner);
-      }
+  const int64_t bytes = n * size;
+  for (int64_t r = 0; r < rows; ++r, to += bytes, from += outer) {
+    if (inner == 0) {
+      repeat(to, from, size, n);
+    } else if (inner == size) {
+      std::memcpy(to, from, static_cast<size_t>(bytes));
+    } else {
+      gather(to, from, inner, size, n);
     }
-  });
+  }
 }
 
 // A row that is this short is worth less than what is done for each: several are taken together.

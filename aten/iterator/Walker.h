@@ -2,6 +2,7 @@
 #pragma once
 
 #include <aten/core/Namespace.h>
+#include <c10/core/SizesAndStrides.h>
 #include <c10/util/SmallVector.h>
 
 #include <cstddef>
@@ -44,7 +45,7 @@ class Walker {
  private:
   const WalkDim* dims_;
   size_t n_;
-  int64_t index_[64];
+  int64_t index_[c10::kMaxDimensions];
 };
 
 }  // namespace at::inline oploom_v1

@@ -96,6 +96,12 @@ Equation parse(std::string_view equation) {
   return result;
 }
 
+// sum() would make int64 of narrower integers, which products of matrices do not.
+Tensor summed_in_its_dtype(const Tensor& self, IntArrayRef dims, bool keepdim) {
+  if (self.scalar_type() == kBool) return self.sum(dims, keepdim);
+  return self.sum(dims, keepdim, self.scalar_type());
+}
+
 // The product of two operands, summed over the dimensions of the mask, which stay with size 1.
 Tensor multiply_and_sum(Tensor left, Tensor right, uint64_t summed) {
   const int64_t ndim = left.dim();
@@ -108,8 +114,8 @@ Tensor multiply_and_sum(Tensor left, Tensor right, uint64_t summed) {
         contracted.push_back(d);
         continue;
       }
-      if (in_left) left = left.sum(IntArrayRef(d), /*keepdim=*/true);
-      if (in_right) right = right.sum(IntArrayRef(d), /*keepdim=*/true);
+      if (in_left) left = summed_in_its_dtype(left, IntArrayRef(d), /*keepdim=*/true);
+      if (in_right) right = summed_in_its_dtype(right, IntArrayRef(d), /*keepdim=*/true);
     } else if (in_left && in_right) {
       both.push_back(d);
       continue;
@@ -269,7 +275,7 @@ Tensor einsum(std::string_view equation, TensorList tensors, OptionalIntArrayRef
   if (output_dims < ndim) {
     DimVector rest;
     for (int64_t d = output_dims; d < ndim; ++d) rest.push_back(d);
-    result = result.sum(rest);
+    result = summed_in_its_dtype(result, rest, /*keepdim=*/false);
   }
   return result;
 }

@@ -164,6 +164,12 @@ OPLOOM_META_FUNC(any, dim)(const Tensor& self, int64_t dim, bool keepdim) {
   const DimMask mask = DimMask{1} << c10::wrap_dim("any", dim, self.dim());
   declare_truth(*this, self, reduced_shape(self, mask, keepdim));
 }
+OPLOOM_META_FUNC(all, dims)(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  declare_truth(*this, self, reduced_shape(self, native::truth_mask("all", dim, self), keepdim));
+}
+OPLOOM_META_FUNC(any, dims)(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  declare_truth(*this, self, reduced_shape(self, native::truth_mask("any", dim, self), keepdim));
+}
 
 }  // namespace at::inline oploom_v1::meta
 
@@ -293,6 +299,15 @@ OPLOOM_IMPL_FUNC(all_out)(const Tensor& self, int64_t dim, bool, const Tensor& o
 }
 OPLOOM_IMPL_FUNC(any_out)(const Tensor& self, int64_t dim, bool, const Tensor& out) {
   or_stub(self.device().type(), out, self, DimMask{1} << c10::wrap_dim("any", dim, self.dim()));
+}
+
+OPLOOM_IMPL_FUNC(all_dims_out)
+(const Tensor& self, OptionalIntArrayRef dim, bool, const Tensor& out) {
+  and_stub(self.device().type(), out, self, truth_mask("all", dim, self));
+}
+OPLOOM_IMPL_FUNC(any_dims_out)
+(const Tensor& self, OptionalIntArrayRef dim, bool, const Tensor& out) {
+  or_stub(self.device().type(), out, self, truth_mask("any", dim, self));
 }
 
 Tensor max(const Tensor& self, const Tensor& other) { return at::maximum(self, other); }

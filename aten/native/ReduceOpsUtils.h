@@ -13,6 +13,11 @@ inline DimMask reduction_mask(const char* op, OptionalIntArrayRef dims, int64_t 
   return dim_list_to_mask(op, *dims, ndim);
 }
 
+// For all() and any(), of which an empty list reduces nothing.
+inline DimMask truth_mask(const char* op, OptionalIntArrayRef dims, const TensorBase& self) {
+  return dims.has_value() ? dim_list_to_mask(op, *dims, self.dim()) : ~DimMask{0};
+}
+
 inline DimVector reduced_shape(const TensorBase& self, DimMask mask, bool keepdim) {
   DimVector shape;
   for (int64_t d = 0; d < self.dim(); ++d) {

@@ -2,6 +2,7 @@
 #include <aten/core/Empty.h>
 #include <aten/native/ReduceOpsUtils.h>
 #include <aten/stubs/ReduceOps.h>
+#include <c10/core/DefaultDtype.h>
 #include <generated/native/cumprod.h>
 #include <generated/native/cumprod_backward.h>
 #include <generated/native/cumsum.h>
@@ -24,6 +25,7 @@
 #include <generated/ops/flip.h>
 #include <generated/ops/item.h>
 #include <generated/ops/log.h>
+#include <generated/ops/logsumexp.h>
 #include <generated/ops/masked_fill.h>
 #include <generated/ops/mul.h>
 #include <generated/ops/narrow.h>
@@ -216,6 +218,9 @@ Tensor norm(const Tensor& self, const std::optional<Scalar>& p, ScalarType dtype
 
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
   const DimMask mask = reduction_mask("logsumexp", dim, self.dim());
+  if (c10::isIntegralType(self.scalar_type(), /*includeBool=*/true)) {
+    return at::logsumexp(self.to(c10::get_default_dtype()), dim, keepdim);
+  }
   if (self.numel() == 0) return self.exp().sum(dim, keepdim).log();
   // Without the largest element, which is subtracted first, the exponentials could overflow.
   const Tensor max = at::amax(self, dim, /*keepdim=*/true);

@@ -15,8 +15,7 @@
 
 namespace at::inline oploom_v1::native {
 
-// A list of dimensions as a set: bit d stands for dimension d. One named twice is an error. Tensors
-// have fewer than 64 dimensions here.
+// A list of dimensions as a set: bit d stands for dimension d. One named twice is an error.
 inline uint64_t dim_list_to_mask(std::string_view op, IntArrayRef dims, int64_t ndim) {
   uint64_t mask = 0;
   for (int64_t dim : dims) {

@@ -54,10 +54,8 @@ OPLOOM_IMPL_FUNC(sort_stable_out)
 OPLOOM_IMPL_FUNC(topk_out)
 (const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted, const Tensor& values,
  const Tensor& indices) {
-  if (self.dim() == 0) {
-    if (k == 1) copy_scalar(self, values, indices);
-    return;
-  }
+  // Which has no dimension that could be 0 long: the field gives the element, whatever k is.
+  if (self.dim() == 0) return copy_scalar(self, values, indices);
   topk_loops(values, indices, self, k, c10::wrap_dim("topk", dim, self.dim()), largest, sorted);
 }
 

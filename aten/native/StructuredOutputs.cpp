@@ -110,12 +110,36 @@ Tensor& assign_inplace(Tensor& self, const Tensor& result, const char* name) {
   return self.copy_(result);
 }
 
-Tensor& assign_out(Tensor& out, const Tensor& result, const char* name) {
+namespace {
+
+void check_assignable(const char* name, const Tensor& out, const Tensor& result) {
   OPLOOM_CHECK(out.device() == result.device(), name, "(): expected an output on device ",
                result.device(), ", got one on ", out.device());
   check_castable(name, out, result);
+}
+
+// Two outputs of one operator.
+void check_apart(const char* name, const Tensor& a, const Tensor& b) {
+  if (!a.defined() || !b.defined()) return;
+  const MemOverlapStatus status = get_overlap_status(a, b);
+  OPLOOM_CHECK(status != MemOverlapStatus::Full && status != MemOverlapStatus::Partial, name,
+               "(): expected outputs that share no memory; give each its own");
+}
+
+}  // namespace
+
+Tensor& assign_out(Tensor& out, const Tensor& result, const char* name) {
+  check_assignable(name, out, result);
   detail::resize_output(out, result.sizes(), {});
   return out.copy_(result);
+}
+
+void assign_outs(const char* name, ArrayRef<Tensor*> outs, ArrayRef<const Tensor*> results) {
+  for (size_t i = 0; i < outs.size(); ++i) {
+    check_assignable(name, *outs[i], *results[i]);
+    for (size_t j = 0; j < i; ++j) check_apart(name, *outs[i], *outs[j]);
+  }
+  for (size_t i = 0; i < outs.size(); ++i) assign_out(*outs[i], *results[i], name);
 }
 
 KeptOutputs::~KeptOutputs() = default;
@@ -124,6 +148,7 @@ void KeptOutputs::declare(int64_t index, IntArrayRef sizes, IntArrayRef strides,
                           const TensorOptions& options, bool exactly) {
   Slot& slot = slots_[index];
   const Tensor& given = *slot.given;
+  for (int64_t i = 0; i < index; ++i) check_apart(op_name(), *slots_[i].given, given);
   if (OPLOOM_UNLIKELY(given.defined() && given.sizes() != sizes)) resized_.emplace_back(given);
   const Writes writes = exactly ? Writes::InTheseStrides : Writes::InAnyStrides;
   slot.temporary = fit_(op_name(), given, sizes, strides, options, iterator_,

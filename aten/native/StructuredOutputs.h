@@ -196,6 +196,9 @@ class GivenOutputs final : public KeptOutputs {
 OPLOOM_API Tensor& assign_inplace(Tensor& self, const Tensor& result, const char* name);
 // out = result; out is resized.
 OPLOOM_API Tensor& assign_out(Tensor& out, const Tensor& result, const char* name);
+// The same for several, all or none of them.
+OPLOOM_API void assign_outs(const char* name, ArrayRef<Tensor*> outs,
+                            ArrayRef<const Tensor*> results);
 
 }  // namespace native
 }  // namespace at::inline oploom_v1

@@ -1,12 +1,16 @@
 // SizesAndStrides with more than 5 dimensions.
 #include <c10/core/SizesAndStrides.h>
 
+#include <c10/util/Exception.h>
+
 #include <algorithm>
 
 namespace c10::inline oploom_v1 {
 
 // At least one of the old and the new state is on the heap.
 void SizesAndStrides::resize_slow(std::size_t new_size) {
+  OPLOOM_CHECK(new_size <= kMaxDimensions, "expected a tensor of at most ", kMaxDimensions,
+               " dimensions, got ", new_size);
   int64_t old_inline[2 * kMaxInline];
   int64_t* old_heap = nullptr;
   const std::size_t old_size = size_;

@@ -13,6 +13,8 @@
 namespace c10::inline oploom_v1 {
 
 inline constexpr std::size_t kSizesAndStridesMaxInline = 5;
+// No tensor has more dimensions, so that sets of them fit a word and indices an array.
+inline constexpr std::size_t kMaxDimensions = 64;
 
 class SizesAndStrides final {
  public:
@@ -65,7 +67,8 @@ class SizesAndStrides final {
     for (std::size_t i = 0; i < strides.size(); ++i) to[i] = strides[i];
   }
 
-  // Keeps what both have room for; new entries are 0.
+  // Keeps what both have room for; new entries are 0. More than kMaxDimensions are an error, which
+  // changes nothing.
   void resize(std::size_t new_size) {
     if (OPLOOM_LIKELY(new_size <= kMaxInline && is_inline())) {
       for (std::size_t i = size_; i < new_size; ++i) inline_[i] = inline_[kMaxInline + i] = 0;

@@ -158,7 +158,7 @@ OPLOOM_HOST_DEVICE inline double bessel_asymptotic(int order, double x) {
     term *= (odd * odd - 4 * order) / (8 * x * k);
     sum += term;
   }
-  return sum / std::sqrt(2 * std::numbers::pi * x);
+  return sum / (std::sqrt(2 * std::numbers::pi) * std::sqrt(x));
 }
 
 // The modified Bessel function of the first kind of order 0, and exp(-|x|) times it.

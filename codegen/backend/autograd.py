@@ -564,6 +564,8 @@ def _inplace(op: Operator) -> list[str]:
     returned = _return_written(op, written)
     lines = [wrapped("const bool requires_grad = compute_requires_grad(", shown, ");", 2)]
     lines += [f"  check_inplace({name}, requires_grad);" for name in written]
+    if any(a.is_write and a.type.list for a in op.inputs):  # never recorded: see check_inplace
+        return [*lines, *_below(op, ""), *bump, *returned]
     no_gradient = op.derivative is not None and not op.derivative.inputs
     make = (
         ["    grad_fn = make_node<NoGradient>();", f"    collect_edges(*grad_fn, {written[0]});"]

@@ -243,8 +243,9 @@ def _assign_outs(op: Operator, call: str, inputs: list[str]) -> list[str]:
         lines = [wrapped(f"const Tensor result = {call}", inputs, ");", 2)]
         return [*lines, f'  return native::assign_out({outs[0]}, result, "{op.base}");']
     lines = [wrapped(f"const auto results = {call}", inputs, ");", 2)]
-    for i, out in enumerate(outs):
-        lines.append(f'  native::assign_out({out}, std::get<{i}>(results), "{op.base}");')
+    given = "{" + ", ".join(f"&{out}" for out in outs) + "}"
+    found = "{" + ", ".join(f"&std::get<{i}>(results)" for i in range(len(outs))) + "}"
+    lines.append(wrapped("native::assign_outs(", [f'"{op.base}"', given, found], ");", 2))
     return [*lines, f"  return {{{', '.join(outs)}}};"]
 
 

@@ -36,12 +36,6 @@ void _fused_adam_(DispatchKeySet ks, TensorList self, TensorList grads, TensorLi
   check_inplace(exp_avgs, requires_grad);
   check_inplace(exp_avg_sqs, requires_grad);
   check_inplace(max_exp_avg_sqs, requires_grad);
-  c10::intrusive_ptr<NotImplemented> grad_fn;
-  if (requires_grad) {
-    grad_fn = make_node<NotImplemented>("_fused_adam_");
-    collect_edges(*grad_fn, self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps,
-                  grad_scale, found_inf);
-  }
   {
     AutoDispatchBelowAutograd guard;
     _ops::_fused_adam_::table(ks & c10::after_autograd_keyset, self, grads, exp_avgs, exp_avg_sqs,
@@ -53,13 +47,6 @@ void _fused_adam_(DispatchKeySet ks, TensorList self, TensorList grads, TensorLi
   increment_version(exp_avgs);
   increment_version(exp_avg_sqs);
   increment_version(max_exp_avg_sqs);
-  if (grad_fn) {
-    rebase_history(self, grad_fn);
-    rebase_history(grads, grad_fn);
-    rebase_history(exp_avgs, grad_fn);
-    rebase_history(exp_avg_sqs, grad_fn);
-    rebase_history(max_exp_avg_sqs, grad_fn);
-  }
 }
 
 // _fused_adamw_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[]
@@ -84,12 +71,6 @@ void _fused_adamw_(DispatchKeySet ks, TensorList self, TensorList grads, TensorL
   check_inplace(exp_avgs, requires_grad);
   check_inplace(exp_avg_sqs, requires_grad);
   check_inplace(max_exp_avg_sqs, requires_grad);
-  c10::intrusive_ptr<NotImplemented> grad_fn;
-  if (requires_grad) {
-    grad_fn = make_node<NotImplemented>("_fused_adamw_");
-    collect_edges(*grad_fn, self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps,
-                  grad_scale, found_inf);
-  }
   {
     AutoDispatchBelowAutograd guard;
     _ops::_fused_adamw_::table(ks & c10::after_autograd_keyset, self, grads, exp_avgs, exp_avg_sqs,
@@ -101,13 +82,6 @@ void _fused_adamw_(DispatchKeySet ks, TensorList self, TensorList grads, TensorL
   increment_version(exp_avgs);
   increment_version(exp_avg_sqs);
   increment_version(max_exp_avg_sqs);
-  if (grad_fn) {
-    rebase_history(self, grad_fn);
-    rebase_history(grads, grad_fn);
-    rebase_history(exp_avgs, grad_fn);
-    rebase_history(exp_avg_sqs, grad_fn);
-    rebase_history(max_exp_avg_sqs, grad_fn);
-  }
 }
 
 }  // namespace kernels

@@ -614,12 +614,43 @@ Tensor all_dim(DispatchKeySet ks, const Tensor& self, int64_t dim, bool keepdim)
   return _ops::all_dim::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
 }
 
+// all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+Tensor all_dims(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(self)) {
+    forward_ad::throw_no_formula("all");
+  }
+  if (!compute_requires_grad(self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::all_dims::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
+  }
+  const auto grad_fn = make_node<NotImplemented>("all.dims");
+  collect_edges(*grad_fn, self);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::all_dims::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
 // all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& all_all_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("all", self, out);
   {
     AutoDispatchBelowAutograd guard;
     _ops::all_all_out::table(ks & c10::after_autograd_keyset, self, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// all.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& all_dims_out(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                     Tensor& out) {
+  check_out_requires_grad("all", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::all_dims_out::table(ks & c10::after_autograd_keyset, self, dim, keepdim, out);
   }
   increment_version(out);
   return out;
@@ -718,12 +749,43 @@ Tensor any_dim(DispatchKeySet ks, const Tensor& self, int64_t dim, bool keepdim)
   return _ops::any_dim::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
 }
 
+// any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+Tensor any_dims(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(self)) {
+    forward_ad::throw_no_formula("any");
+  }
+  if (!compute_requires_grad(self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::any_dims::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
+  }
+  const auto grad_fn = make_node<NotImplemented>("any.dims");
+  collect_edges(*grad_fn, self);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::any_dims::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
 // any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& any_all_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("any", self, out);
   {
     AutoDispatchBelowAutograd guard;
     _ops::any_all_out::table(ks & c10::after_autograd_keyset, self, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& any_dims_out(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                     Tensor& out) {
+  check_out_requires_grad("any", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::any_dims_out::table(ks & c10::after_autograd_keyset, self, dim, keepdim, out);
   }
   increment_version(out);
   return out;

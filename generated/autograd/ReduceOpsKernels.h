@@ -18,7 +18,10 @@ namespace at::inline oploom_v1::autograd::kernels {
 
 Tensor all(DispatchKeySet ks, const Tensor& self);
 Tensor all_dim(DispatchKeySet ks, const Tensor& self, int64_t dim, bool keepdim);
+Tensor all_dims(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim, bool keepdim);
 Tensor& all_all_out(DispatchKeySet ks, const Tensor& self, Tensor& out);
+Tensor& all_dims_out(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                     Tensor& out);
 Tensor& all_out(DispatchKeySet ks, const Tensor& self, int64_t dim, bool keepdim, Tensor& out);
 Tensor amax(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim);
 Tensor& amax_out(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out);
@@ -26,7 +29,10 @@ Tensor amin(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim
 Tensor& amin_out(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out);
 Tensor any(DispatchKeySet ks, const Tensor& self);
 Tensor any_dim(DispatchKeySet ks, const Tensor& self, int64_t dim, bool keepdim);
+Tensor any_dims(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim, bool keepdim);
 Tensor& any_all_out(DispatchKeySet ks, const Tensor& self, Tensor& out);
+Tensor& any_dims_out(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                     Tensor& out);
 Tensor& any_out(DispatchKeySet ks, const Tensor& self, int64_t dim, bool keepdim, Tensor& out);
 Tensor argmax(DispatchKeySet ks, const Tensor& self, std::optional<int64_t> dim, bool keepdim);
 Tensor& argmax_out(DispatchKeySet ks, const Tensor& self, std::optional<int64_t> dim, bool keepdim,

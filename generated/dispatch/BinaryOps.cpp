@@ -170,6 +170,24 @@ Tensor& _ops::add__Tensor::call(Tensor& self, const Tensor& other, const Scalar&
   return table(dispatch_keys(self, other), self, other, alpha);
 }
 
+// add.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& add_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                 const Scalar& alpha, Tensor& out) {
+  return _ops::add_out::call(self, detail::wrapped_scalar_tensor(other), alpha, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::add_Scalar_out::schema> _ops::add_Scalar_out::table(
+    kernels_of<_ops::add_Scalar_out>,
+    every_backend(&add_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &add_Scalar_out_composite},
+    });
+Tensor& _ops::add_Scalar_out::call(const Tensor& self, const Scalar& other, const Scalar& alpha,
+                                   Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, alpha, out);
+}
+
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& add_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, const Scalar& alpha,
@@ -1027,6 +1045,23 @@ Tensor& _ops::div__Tensor_mode::call(Tensor& self, const Tensor& other,
   return table(dispatch_keys(self, other), self, other, rounding_mode);
 }
 
+// div.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& div_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                 Tensor& out) {
+  return _ops::div_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::div_Scalar_out::schema> _ops::div_Scalar_out::table(
+    kernels_of<_ops::div_Scalar_out>,
+    every_backend(&div_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &div_Scalar_out_composite},
+    });
+Tensor& _ops::div_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
+
 // div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& div_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
@@ -1223,6 +1258,23 @@ constinit OperatorTable<_ops::divide__Tensor_mode::schema> _ops::divide__Tensor_
 Tensor& _ops::divide__Tensor_mode::call(Tensor& self, const Tensor& other,
                                         std::optional<std::string_view> rounding_mode) {
   return table(dispatch_keys(self, other), self, other, rounding_mode);
+}
+
+// divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& divide_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                    Tensor& out) {
+  return _ops::div_Scalar_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::divide_Scalar_out::schema> _ops::divide_Scalar_out::table(
+    kernels_of<_ops::divide_Scalar_out>,
+    every_backend(&divide_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &divide_Scalar_out_composite},
+    });
+Tensor& _ops::divide_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
 }
 
 // divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -3059,6 +3111,23 @@ Tensor& _ops::mul__Tensor::call(Tensor& self, const Tensor& other) {
   return table(dispatch_keys(self, other), self, other);
 }
 
+// mul.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& mul_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                 Tensor& out) {
+  return _ops::mul_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::mul_Scalar_out::schema> _ops::mul_Scalar_out::table(
+    kernels_of<_ops::mul_Scalar_out>,
+    every_backend(&mul_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &mul_Scalar_out_composite},
+    });
+Tensor& _ops::mul_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
+
 // mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& mul_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
@@ -3151,6 +3220,23 @@ constinit OperatorTable<_ops::multiply__Tensor::schema> _ops::multiply__Tensor::
     });
 Tensor& _ops::multiply__Tensor::call(Tensor& self, const Tensor& other) {
   return table(dispatch_keys(self, other), self, other);
+}
+
+// multiply.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& multiply_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                      Tensor& out) {
+  return _ops::mul_Scalar_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::multiply_Scalar_out::schema> _ops::multiply_Scalar_out::table(
+    kernels_of<_ops::multiply_Scalar_out>,
+    every_backend(&multiply_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &multiply_Scalar_out_composite},
+    });
+Tensor& _ops::multiply_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
 }
 
 // multiply.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -3893,6 +3979,24 @@ Tensor& _ops::sub__Tensor::call(Tensor& self, const Tensor& other, const Scalar&
   return table(dispatch_keys(self, other), self, other, alpha);
 }
 
+// sub.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& sub_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                 const Scalar& alpha, Tensor& out) {
+  return _ops::sub_out::call(self, detail::wrapped_scalar_tensor(other), alpha, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::sub_Scalar_out::schema> _ops::sub_Scalar_out::table(
+    kernels_of<_ops::sub_Scalar_out>,
+    every_backend(&sub_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &sub_Scalar_out_composite},
+    });
+Tensor& _ops::sub_Scalar_out::call(const Tensor& self, const Scalar& other, const Scalar& alpha,
+                                   Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, alpha, out);
+}
+
 // sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& sub_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, const Scalar& alpha,
@@ -3994,6 +4098,24 @@ Tensor& _ops::subtract__Tensor::call(Tensor& self, const Tensor& other, const Sc
   return table(dispatch_keys(self, other), self, other, alpha);
 }
 
+// subtract.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& subtract_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                      const Scalar& alpha, Tensor& out) {
+  return _ops::sub_Scalar_out::call(self, other, alpha, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::subtract_Scalar_out::schema> _ops::subtract_Scalar_out::table(
+    kernels_of<_ops::subtract_Scalar_out>,
+    every_backend(&subtract_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &subtract_Scalar_out_composite},
+    });
+Tensor& _ops::subtract_Scalar_out::call(const Tensor& self, const Scalar& other,
+                                        const Scalar& alpha, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, alpha, out);
+}
+
 // subtract.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& subtract_out_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
@@ -4076,6 +4198,23 @@ Tensor& _ops::true_divide__Tensor::call(Tensor& self, const Tensor& other) {
   return table(dispatch_keys(self, other), self, other);
 }
 
+// true_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& true_divide_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                         Tensor& out) {
+  return _ops::div_Scalar_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::true_divide_Scalar_out::schema> _ops::true_divide_Scalar_out::table(
+    kernels_of<_ops::true_divide_Scalar_out>,
+    every_backend(&true_divide_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &true_divide_Scalar_out_composite},
+    });
+Tensor& _ops::true_divide_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
+}
+
 // true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& true_divide_out_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
@@ -4101,6 +4240,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::add_Tensor::table,
       &_ops::add__Scalar::table,
       &_ops::add__Tensor::table,
+      &_ops::add_Scalar_out::table,
       &_ops::add_out::table,
       &_ops::arctan2::table,
       &_ops::arctan2_::table,
@@ -4136,6 +4276,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::div__Scalar_mode::table,
       &_ops::div__Tensor::table,
       &_ops::div__Tensor_mode::table,
+      &_ops::div_Scalar_out::table,
       &_ops::div_out::table,
       &_ops::div_out_mode::table,
       &_ops::divide_Scalar::table,
@@ -4146,6 +4287,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::divide__Scalar_mode::table,
       &_ops::divide__Tensor::table,
       &_ops::divide__Tensor_mode::table,
+      &_ops::divide_Scalar_out::table,
       &_ops::divide_out::table,
       &_ops::divide_out_mode::table,
       &_ops::eq_Scalar::table,
@@ -4232,11 +4374,13 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::mul_Tensor::table,
       &_ops::mul__Scalar::table,
       &_ops::mul__Tensor::table,
+      &_ops::mul_Scalar_out::table,
       &_ops::mul_out::table,
       &_ops::multiply_Scalar::table,
       &_ops::multiply_Tensor::table,
       &_ops::multiply__Scalar::table,
       &_ops::multiply__Tensor::table,
+      &_ops::multiply_Scalar_out::table,
       &_ops::multiply_out::table,
       &_ops::ne_Scalar::table,
       &_ops::ne_Tensor::table,
@@ -4271,16 +4415,19 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::sub_Tensor::table,
       &_ops::sub__Scalar::table,
       &_ops::sub__Tensor::table,
+      &_ops::sub_Scalar_out::table,
       &_ops::sub_out::table,
       &_ops::subtract_Scalar::table,
       &_ops::subtract_Tensor::table,
       &_ops::subtract__Scalar::table,
       &_ops::subtract__Tensor::table,
+      &_ops::subtract_Scalar_out::table,
       &_ops::subtract_out::table,
       &_ops::true_divide_Scalar::table,
       &_ops::true_divide_Tensor::table,
       &_ops::true_divide__Scalar::table,
       &_ops::true_divide__Tensor::table,
+      &_ops::true_divide_Scalar_out::table,
       &_ops::true_divide_out::table,
   };
   return operators;

@@ -62,6 +62,7 @@ template struct SignatureBoxing<Tensor&(const Tensor&, OptionalIntArrayRef,
                                         const std::optional<Scalar>&, bool, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, OptionalIntArrayRef, bool,
                                         std::optional<ScalarType>, Tensor&)>;
+template struct SignatureBoxing<Tensor&(const Tensor&, OptionalIntArrayRef, bool, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, OptionalIntArrayRef, bool, bool, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, OptionalTensorList, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, Tensor&)>;
@@ -196,6 +197,7 @@ template struct SignatureBoxing<Tensor(const Tensor&, IntArrayRef, std::optional
 template struct SignatureBoxing<Tensor(const Tensor&, MemoryFormat)>;
 template struct SignatureBoxing<Tensor(const Tensor&, OptionalIntArrayRef,
                                        const std::optional<Scalar>&, bool)>;
+template struct SignatureBoxing<Tensor(const Tensor&, OptionalIntArrayRef, bool)>;
 template struct SignatureBoxing<Tensor(const Tensor&, OptionalIntArrayRef, bool,
                                        std::optional<ScalarType>)>;
 template struct SignatureBoxing<Tensor(const Tensor&, OptionalIntArrayRef, bool, bool)>;

@@ -98,6 +98,33 @@ Tensor _ops::all_dim::call(const Tensor& self, int64_t dim, bool keepdim) {
   return table(dispatch_keys(self), self, dim, keepdim);
 }
 
+// all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+namespace {
+Tensor all_dims_CPU(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  native::structured_all_dims_out kernel;
+  native::FreshOutputs<1> outputs("all", kernel);
+  kernel.meta(self, dim, keepdim);
+  kernel.impl(self, dim, keepdim, outputs[0]);
+  return outputs.take(0);
+}
+Tensor all_dims_Meta(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  meta::structured_all_dims kernel;
+  native::FreshOutputs<1> outputs("all", kernel);
+  kernel.meta(self, dim, keepdim);
+  return outputs.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::all_dims::schema> _ops::all_dims::table(
+    kernels_of<_ops::all_dims>,
+    {
+        {DispatchKey::CPU, &all_dims_CPU},
+        {DispatchKey::Meta, &all_dims_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::all_dims},
+    });
+Tensor _ops::all_dims::call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  return table(dispatch_keys(self), self, dim, keepdim);
+}
+
 // all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& all_all_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
@@ -126,6 +153,39 @@ constinit OperatorTable<_ops::all_all_out::schema> _ops::all_all_out::table(
     });
 Tensor& _ops::all_all_out::call(const Tensor& self, Tensor& out) {
   return table(dispatch_keys(self, out), self, out);
+}
+
+// all.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& all_dims_out_CPU(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                         Tensor& out) {
+  native::structured_all_dims_out kernel;
+  native::GivenOutputs<1> outputs("all", kernel, out);
+  outputs.reads(self);
+  kernel.meta(self, dim, keepdim);
+  kernel.impl(self, dim, keepdim, outputs[0]);
+  outputs.finish();
+  return out;
+}
+Tensor& all_dims_out_Meta(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                          Tensor& out) {
+  meta::structured_all_dims kernel;
+  native::GivenOutputs<1> outputs("all", kernel, out);
+  kernel.meta(self, dim, keepdim);
+  outputs.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::all_dims_out::schema> _ops::all_dims_out::table(
+    kernels_of<_ops::all_dims_out>,
+    {
+        {DispatchKey::CPU, &all_dims_out_CPU},
+        {DispatchKey::Meta, &all_dims_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::all_dims_out},
+    });
+Tensor& _ops::all_dims_out::call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                                 Tensor& out) {
+  return table(dispatch_keys(self, out), self, dim, keepdim, out);
 }
 
 // all.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -328,6 +388,33 @@ Tensor _ops::any_dim::call(const Tensor& self, int64_t dim, bool keepdim) {
   return table(dispatch_keys(self), self, dim, keepdim);
 }
 
+// any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+namespace {
+Tensor any_dims_CPU(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  native::structured_any_dims_out kernel;
+  native::FreshOutputs<1> outputs("any", kernel);
+  kernel.meta(self, dim, keepdim);
+  kernel.impl(self, dim, keepdim, outputs[0]);
+  return outputs.take(0);
+}
+Tensor any_dims_Meta(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  meta::structured_any_dims kernel;
+  native::FreshOutputs<1> outputs("any", kernel);
+  kernel.meta(self, dim, keepdim);
+  return outputs.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::any_dims::schema> _ops::any_dims::table(
+    kernels_of<_ops::any_dims>,
+    {
+        {DispatchKey::CPU, &any_dims_CPU},
+        {DispatchKey::Meta, &any_dims_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::any_dims},
+    });
+Tensor _ops::any_dims::call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  return table(dispatch_keys(self), self, dim, keepdim);
+}
+
 // any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& any_all_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
@@ -356,6 +443,39 @@ constinit OperatorTable<_ops::any_all_out::schema> _ops::any_all_out::table(
     });
 Tensor& _ops::any_all_out::call(const Tensor& self, Tensor& out) {
   return table(dispatch_keys(self, out), self, out);
+}
+
+// any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& any_dims_out_CPU(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                         Tensor& out) {
+  native::structured_any_dims_out kernel;
+  native::GivenOutputs<1> outputs("any", kernel, out);
+  outputs.reads(self);
+  kernel.meta(self, dim, keepdim);
+  kernel.impl(self, dim, keepdim, outputs[0]);
+  outputs.finish();
+  return out;
+}
+Tensor& any_dims_out_Meta(DispatchKeySet, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                          Tensor& out) {
+  meta::structured_any_dims kernel;
+  native::GivenOutputs<1> outputs("any", kernel, out);
+  kernel.meta(self, dim, keepdim);
+  outputs.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::any_dims_out::schema> _ops::any_dims_out::table(
+    kernels_of<_ops::any_dims_out>,
+    {
+        {DispatchKey::CPU, &any_dims_out_CPU},
+        {DispatchKey::Meta, &any_dims_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::any_dims_out},
+    });
+Tensor& _ops::any_dims_out::call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                                 Tensor& out) {
+  return table(dispatch_keys(self, out), self, dim, keepdim, out);
 }
 
 // any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -1890,7 +2010,9 @@ ArrayRef<OperatorTableBase*> operators_of_ReduceOps() {
   static constinit OperatorTableBase* const operators[] = {
       &_ops::all::table,
       &_ops::all_dim::table,
+      &_ops::all_dims::table,
       &_ops::all_all_out::table,
+      &_ops::all_dims_out::table,
       &_ops::all_out::table,
       &_ops::amax::table,
       &_ops::amax_out::table,
@@ -1898,7 +2020,9 @@ ArrayRef<OperatorTableBase*> operators_of_ReduceOps() {
       &_ops::amin_out::table,
       &_ops::any::table,
       &_ops::any_dim::table,
+      &_ops::any_dims::table,
       &_ops::any_all_out::table,
+      &_ops::any_dims_out::table,
       &_ops::any_out::table,
       &_ops::argmax::table,
       &_ops::argmax_out::table,

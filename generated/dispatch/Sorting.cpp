@@ -124,8 +124,7 @@ std::tuple<Tensor&, Tensor&> sort_values_composite(DispatchKeySet, const Tensor&
                                                    bool descending, Tensor& values,
                                                    Tensor& indices) {
   const auto results = _ops::sort::call(self, dim, descending);
-  native::assign_out(values, std::get<0>(results), "sort");
-  native::assign_out(indices, std::get<1>(results), "sort");
+  native::assign_outs("sort", {&values, &indices}, {&std::get<0>(results), &std::get<1>(results)});
   return {values, indices};
 }
 }  // namespace

@@ -20,6 +20,11 @@ struct structured_all_dim : public impl::MetaBase {
   void meta(const Tensor& self, int64_t dim, bool keepdim);
 };
 
+// all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+struct structured_all_dims : public impl::MetaBase {
+  void meta(const Tensor& self, OptionalIntArrayRef dim, bool keepdim);
+};
+
 }  // namespace at::inline oploom_v1::meta
 
 namespace at::inline oploom_v1::native {
@@ -32,6 +37,11 @@ struct structured_all_all_out : public meta::structured_all {
 // all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
 struct structured_all_out : public meta::structured_all_dim {
   void impl(const Tensor& self, int64_t dim, bool keepdim, const Tensor& out);
+};
+
+// all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+struct structured_all_dims_out : public meta::structured_all_dims {
+  void impl(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, const Tensor& out);
 };
 
 }  // namespace at::inline oploom_v1::native

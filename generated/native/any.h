@@ -20,6 +20,11 @@ struct structured_any_dim : public impl::MetaBase {
   void meta(const Tensor& self, int64_t dim, bool keepdim);
 };
 
+// any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+struct structured_any_dims : public impl::MetaBase {
+  void meta(const Tensor& self, OptionalIntArrayRef dim, bool keepdim);
+};
+
 }  // namespace at::inline oploom_v1::meta
 
 namespace at::inline oploom_v1::native {
@@ -32,6 +37,11 @@ struct structured_any_all_out : public meta::structured_any {
 // any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
 struct structured_any_out : public meta::structured_any_dim {
   void impl(const Tensor& self, int64_t dim, bool keepdim, const Tensor& out);
+};
+
+// any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+struct structured_any_dims_out : public meta::structured_any_dims {
+  void impl(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, const Tensor& out);
 };
 
 }  // namespace at::inline oploom_v1::native

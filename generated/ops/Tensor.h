@@ -133,12 +133,14 @@ class OPLOOM_API Tensor : public TensorBase {
                  const Scalar& alpha = 1) const;
   Tensor all() const;
   Tensor all(int64_t dim, bool keepdim = false) const;
+  Tensor all(OptionalIntArrayRef dim, bool keepdim = false) const;
   bool allclose(const Tensor& other, double rtol = 1e-05, double atol = 1e-08,
                 bool equal_nan = false) const;
   Tensor amax(IntArrayRef dim = {}, bool keepdim = false) const;
   Tensor amin(IntArrayRef dim = {}, bool keepdim = false) const;
   Tensor any() const;
   Tensor any(int64_t dim, bool keepdim = false) const;
+  Tensor any(OptionalIntArrayRef dim, bool keepdim = false) const;
   Tensor arccos() const;
   Tensor& arccos_() const;
   Tensor arccosh() const;

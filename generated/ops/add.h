@@ -53,6 +53,18 @@ struct add__Tensor {
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other, const Scalar& alpha);
 };
 
+// add.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+struct add_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, const Scalar&, Tensor&);
+  static constexpr const char* name = "add";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "add.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& other, const Scalar& alpha,
+                                 Tensor& out);
+};
+
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 struct add_out {
   using schema = Tensor&(const Tensor&, const Tensor&, const Scalar&, Tensor&);
@@ -91,6 +103,15 @@ inline Tensor& Tensor::add_(const Scalar& other, const Scalar& alpha) const {
 // add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 inline Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) const {
   return _ops::add__Tensor::call(const_cast<Tensor&>(*this), other, alpha);
+}
+
+// add.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& add_out(Tensor& out, const Tensor& self, const Scalar& other,
+                       const Scalar& alpha = 1) {
+  return _ops::add_Scalar_out::call(self, other, alpha, out);
+}
+inline Tensor& add_outf(const Tensor& self, const Scalar& other, const Scalar& alpha, Tensor& out) {
+  return _ops::add_Scalar_out::call(self, other, alpha, out);
 }
 
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)

@@ -31,6 +31,17 @@ struct all_dim {
   OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, bool keepdim);
 };
 
+// all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+struct all_dims {
+  using schema = Tensor(const Tensor&, OptionalIntArrayRef, bool);
+  static constexpr const char* name = "all";
+  static constexpr const char* overload_name = "dims";
+  static constexpr const char* schema_str =
+      "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim);
+};
+
 // all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 struct all_all_out {
   using schema = Tensor&(const Tensor&, Tensor&);
@@ -40,6 +51,19 @@ struct all_all_out {
       "all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
   OPLOOM_API static Tensor& call(const Tensor& self, Tensor& out);
+};
+
+// all.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
+struct all_dims_out {
+  using schema = Tensor&(const Tensor&, OptionalIntArrayRef, bool, Tensor&);
+  static constexpr const char* name = "all";
+  static constexpr const char* overload_name = "dims_out";
+  static constexpr const char* schema_str =
+      "all.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                                 Tensor& out);
 };
 
 // all.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -67,12 +91,29 @@ inline Tensor Tensor::all(int64_t dim, bool keepdim) const {
   return _ops::all_dim::call(*this, dim, keepdim);
 }
 
+// all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+inline Tensor all(const Tensor& self, OptionalIntArrayRef dim, bool keepdim = false) {
+  return _ops::all_dims::call(self, dim, keepdim);
+}
+inline Tensor Tensor::all(OptionalIntArrayRef dim, bool keepdim) const {
+  return _ops::all_dims::call(*this, dim, keepdim);
+}
+
 // all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 inline Tensor& all_out(Tensor& out, const Tensor& self) {
   return _ops::all_all_out::call(self, out);
 }
 inline Tensor& all_outf(const Tensor& self, Tensor& out) {
   return _ops::all_all_out::call(self, out);
+}
+
+// all.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& all_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim,
+                       bool keepdim = false) {
+  return _ops::all_dims_out::call(self, dim, keepdim, out);
+}
+inline Tensor& all_outf(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, Tensor& out) {
+  return _ops::all_dims_out::call(self, dim, keepdim, out);
 }
 
 // all.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)

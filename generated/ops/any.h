@@ -31,6 +31,17 @@ struct any_dim {
   OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, bool keepdim);
 };
 
+// any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+struct any_dims {
+  using schema = Tensor(const Tensor&, OptionalIntArrayRef, bool);
+  static constexpr const char* name = "any";
+  static constexpr const char* overload_name = "dims";
+  static constexpr const char* schema_str =
+      "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim);
+};
+
 // any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 struct any_all_out {
   using schema = Tensor&(const Tensor&, Tensor&);
@@ -40,6 +51,19 @@ struct any_all_out {
       "any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
   OPLOOM_API static Tensor& call(const Tensor& self, Tensor& out);
+};
+
+// any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
+struct any_dims_out {
+  using schema = Tensor&(const Tensor&, OptionalIntArrayRef, bool, Tensor&);
+  static constexpr const char* name = "any";
+  static constexpr const char* overload_name = "dims_out";
+  static constexpr const char* schema_str =
+      "any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                                 Tensor& out);
 };
 
 // any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -67,12 +91,29 @@ inline Tensor Tensor::any(int64_t dim, bool keepdim) const {
   return _ops::any_dim::call(*this, dim, keepdim);
 }
 
+// any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+inline Tensor any(const Tensor& self, OptionalIntArrayRef dim, bool keepdim = false) {
+  return _ops::any_dims::call(self, dim, keepdim);
+}
+inline Tensor Tensor::any(OptionalIntArrayRef dim, bool keepdim) const {
+  return _ops::any_dims::call(*this, dim, keepdim);
+}
+
 // any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 inline Tensor& any_out(Tensor& out, const Tensor& self) {
   return _ops::any_all_out::call(self, out);
 }
 inline Tensor& any_outf(const Tensor& self, Tensor& out) {
   return _ops::any_all_out::call(self, out);
+}
+
+// any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& any_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim,
+                       bool keepdim = false) {
+  return _ops::any_dims_out::call(self, dim, keepdim, out);
+}
+inline Tensor& any_outf(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, Tensor& out) {
+  return _ops::any_dims_out::call(self, dim, keepdim, out);
 }
 
 // any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)

@@ -101,6 +101,17 @@ struct div__Tensor_mode {
                                  std::optional<std::string_view> rounding_mode);
 };
 
+// div.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+struct div_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "div";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "div.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out);
+};
+
 // div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 struct div_out {
   using schema = Tensor&(const Tensor&, const Tensor&, Tensor&);
@@ -183,6 +194,14 @@ inline Tensor& Tensor::div_(const Tensor& other) const {
 inline Tensor& Tensor::div_(const Tensor& other,
                             std::optional<std::string_view> rounding_mode) const {
   return _ops::div__Tensor_mode::call(const_cast<Tensor&>(*this), other, rounding_mode);
+}
+
+// div.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& div_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return _ops::div_Scalar_out::call(self, other, out);
+}
+inline Tensor& div_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  return _ops::div_Scalar_out::call(self, other, out);
 }
 
 // div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)

@@ -53,6 +53,17 @@ struct mul__Tensor {
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
 };
 
+// mul.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+struct mul_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "mul";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "mul.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out);
+};
+
 // mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 struct mul_out {
   using schema = Tensor&(const Tensor&, const Tensor&, Tensor&);
@@ -90,6 +101,14 @@ inline Tensor& Tensor::mul_(const Scalar& other) const {
 // mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::mul_(const Tensor& other) const {
   return _ops::mul__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// mul.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& mul_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return _ops::mul_Scalar_out::call(self, other, out);
+}
+inline Tensor& mul_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  return _ops::mul_Scalar_out::call(self, other, out);
 }
 
 // mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)

@@ -53,6 +53,17 @@ struct multiply__Tensor {
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
 };
 
+// multiply.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+struct multiply_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "multiply";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "multiply.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out);
+};
+
 // multiply.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 struct multiply_out {
   using schema = Tensor&(const Tensor&, const Tensor&, Tensor&);
@@ -90,6 +101,14 @@ inline Tensor& Tensor::multiply_(const Scalar& other) const {
 // multiply_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::multiply_(const Tensor& other) const {
   return _ops::multiply__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// multiply.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& multiply_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return _ops::multiply_Scalar_out::call(self, other, out);
+}
+inline Tensor& multiply_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  return _ops::multiply_Scalar_out::call(self, other, out);
 }
 
 // multiply.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)

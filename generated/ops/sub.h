@@ -53,6 +53,18 @@ struct sub__Tensor {
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other, const Scalar& alpha);
 };
 
+// sub.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+struct sub_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, const Scalar&, Tensor&);
+  static constexpr const char* name = "sub";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "sub.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& other, const Scalar& alpha,
+                                 Tensor& out);
+};
+
 // sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 struct sub_out {
   using schema = Tensor&(const Tensor&, const Tensor&, const Scalar&, Tensor&);
@@ -91,6 +103,15 @@ inline Tensor& Tensor::sub_(const Scalar& other, const Scalar& alpha) const {
 // sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 inline Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) const {
   return _ops::sub__Tensor::call(const_cast<Tensor&>(*this), other, alpha);
+}
+
+// sub.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& sub_out(Tensor& out, const Tensor& self, const Scalar& other,
+                       const Scalar& alpha = 1) {
+  return _ops::sub_Scalar_out::call(self, other, alpha, out);
+}
+inline Tensor& sub_outf(const Tensor& self, const Scalar& other, const Scalar& alpha, Tensor& out) {
+  return _ops::sub_Scalar_out::call(self, other, alpha, out);
 }
 
 // sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)

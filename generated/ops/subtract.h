@@ -53,6 +53,19 @@ struct subtract__Tensor {
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other, const Scalar& alpha);
 };
 
+// subtract.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+struct subtract_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, const Scalar&, Tensor&);
+  static constexpr const char* name = "subtract";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "subtract.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& other, const Scalar& alpha,
+                                 Tensor& out);
+};
+
 // subtract.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 struct subtract_out {
   using schema = Tensor&(const Tensor&, const Tensor&, const Scalar&, Tensor&);
@@ -91,6 +104,16 @@ inline Tensor& Tensor::subtract_(const Scalar& other, const Scalar& alpha) const
 // subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 inline Tensor& Tensor::subtract_(const Tensor& other, const Scalar& alpha) const {
   return _ops::subtract__Tensor::call(const_cast<Tensor&>(*this), other, alpha);
+}
+
+// subtract.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& subtract_out(Tensor& out, const Tensor& self, const Scalar& other,
+                            const Scalar& alpha = 1) {
+  return _ops::subtract_Scalar_out::call(self, other, alpha, out);
+}
+inline Tensor& subtract_outf(const Tensor& self, const Scalar& other, const Scalar& alpha,
+                             Tensor& out) {
+  return _ops::subtract_Scalar_out::call(self, other, alpha, out);
 }
 
 // subtract.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)

@@ -53,6 +53,17 @@ struct true_divide__Tensor {
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
 };
 
+// true_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+struct true_divide_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "true_divide";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "true_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out);
+};
+
 // true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 struct true_divide_out {
   using schema = Tensor&(const Tensor&, const Tensor&, Tensor&);
@@ -90,6 +101,14 @@ inline Tensor& Tensor::true_divide_(const Scalar& other) const {
 // true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::true_divide_(const Tensor& other) const {
   return _ops::true_divide__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// true_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& true_divide_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return _ops::true_divide_Scalar_out::call(self, other, out);
+}
+inline Tensor& true_divide_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  return _ops::true_divide_Scalar_out::call(self, other, out);
 }
 
 // true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)

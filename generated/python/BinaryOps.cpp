@@ -44,9 +44,10 @@ namespace {
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 // add.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
+// add.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_add_signatures[] = {
     {kBoth, "add(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None)"},
-    {kBoth, "add(Tensor self, Scalar other, *, Scalar alpha=1)"},
+    {kBoth, "add(Tensor self, Scalar other, *, Scalar alpha=1, Tensor out=None)"},
 };
 PyObject* py_add(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("add", py_add_signatures);
@@ -60,6 +61,10 @@ PyObject* py_add(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
       return to_python(call<_ops::add_Tensor>(a.tensor(0), a.tensor(1), a.scalar(2, 1)));
     }
     default: {
+      if (a.given(3)) {
+        return to_python(call<_ops::add_Scalar_out>(a.tensor(0), a.scalar(1), a.scalar(2, 1),
+                                                    a.mutable_tensor(3)));
+      }
       return to_python(call<_ops::add_Scalar>(a.tensor(0), a.scalar(1), a.scalar(2, 1)));
     }
   }
@@ -291,11 +296,12 @@ PyObject* py_bitwise_xor_(PyObject* self, PyObject* const* args, Py_ssize_t narg
 // div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
 // div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)
 // div.Scalar(Tensor self, Scalar other) -> Tensor
+// div.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 // div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
 constexpr SignatureText py_div_signatures[] = {
     {kBoth, "div(Tensor self, Tensor other, *, Tensor out=None)"},
     {kBoth, "div(Tensor self, Tensor other, *, str? rounding_mode, Tensor out=None)"},
-    {kBoth, "div(Tensor self, Scalar other)"},
+    {kBoth, "div(Tensor self, Scalar other, *, Tensor out=None)"},
     {kBoth, "div(Tensor self, Scalar other, *, str? rounding_mode)"},
 };
 PyObject* py_div(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -316,6 +322,9 @@ PyObject* py_div(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
       return to_python(call<_ops::div_Tensor_mode>(a.tensor(0), a.tensor(1), a.optional_string(2)));
     }
     case 2: {
+      if (a.given(2)) {
+        return to_python(call<_ops::div_Scalar_out>(a.tensor(0), a.scalar(1), a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::div_Scalar>(a.tensor(0), a.scalar(1)));
     }
     default: {
@@ -360,11 +369,12 @@ PyObject* py_div_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 // divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
 // divide.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)
 // divide.Scalar(Tensor self, Scalar other) -> Tensor
+// divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 // divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
 constexpr SignatureText py_divide_signatures[] = {
     {kBoth, "divide(Tensor self, Tensor other, *, Tensor out=None)"},
     {kBoth, "divide(Tensor self, Tensor other, *, str? rounding_mode, Tensor out=None)"},
-    {kBoth, "divide(Tensor self, Scalar other)"},
+    {kBoth, "divide(Tensor self, Scalar other, *, Tensor out=None)"},
     {kBoth, "divide(Tensor self, Scalar other, *, str? rounding_mode)"},
 };
 PyObject* py_divide(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -386,6 +396,10 @@ PyObject* py_divide(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyO
                                                       a.optional_string(2)));
     }
     case 2: {
+      if (a.given(2)) {
+        return to_python(call<_ops::divide_Scalar_out>(a.tensor(0), a.scalar(1),
+                                                       a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::divide_Scalar>(a.tensor(0), a.scalar(1)));
     }
     default: {
@@ -1082,9 +1096,10 @@ PyObject* py_minimum(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
 // mul.Tensor(Tensor self, Tensor other) -> Tensor
 // mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // mul.Scalar(Tensor self, Scalar other) -> Tensor
+// mul.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_mul_signatures[] = {
     {kBoth, "mul(Tensor self, Tensor other, *, Tensor out=None)"},
-    {kBoth, "mul(Tensor self, Scalar other)"},
+    {kBoth, "mul(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_mul(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("mul", py_mul_signatures);
@@ -1097,6 +1112,9 @@ PyObject* py_mul(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
       return to_python(call<_ops::mul_Tensor>(a.tensor(0), a.tensor(1)));
     }
     default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::mul_Scalar_out>(a.tensor(0), a.scalar(1), a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::mul_Scalar>(a.tensor(0), a.scalar(1)));
     }
   }
@@ -1124,9 +1142,10 @@ PyObject* py_mul_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 // multiply.Tensor(Tensor self, Tensor other) -> Tensor
 // multiply.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // multiply.Scalar(Tensor self, Scalar other) -> Tensor
+// multiply.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_multiply_signatures[] = {
     {kBoth, "multiply(Tensor self, Tensor other, *, Tensor out=None)"},
-    {kBoth, "multiply(Tensor self, Scalar other)"},
+    {kBoth, "multiply(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_multiply(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("multiply", py_multiply_signatures);
@@ -1139,6 +1158,10 @@ PyObject* py_multiply(PyObject* self, PyObject* const* args, Py_ssize_t nargs, P
       return to_python(call<_ops::multiply_Tensor>(a.tensor(0), a.tensor(1)));
     }
     default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::multiply_Scalar_out>(a.tensor(0), a.scalar(1),
+                                                         a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::multiply_Scalar>(a.tensor(0), a.scalar(1)));
     }
   }
@@ -1391,9 +1414,10 @@ PyObject* py_rsub(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 // sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 // sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 // sub.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
+// sub.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_sub_signatures[] = {
     {kBoth, "sub(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None)"},
-    {kBoth, "sub(Tensor self, Scalar other, *, Scalar alpha=1)"},
+    {kBoth, "sub(Tensor self, Scalar other, *, Scalar alpha=1, Tensor out=None)"},
 };
 PyObject* py_sub(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("sub", py_sub_signatures);
@@ -1407,6 +1431,10 @@ PyObject* py_sub(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
       return to_python(call<_ops::sub_Tensor>(a.tensor(0), a.tensor(1), a.scalar(2, 1)));
     }
     default: {
+      if (a.given(3)) {
+        return to_python(call<_ops::sub_Scalar_out>(a.tensor(0), a.scalar(1), a.scalar(2, 1),
+                                                    a.mutable_tensor(3)));
+      }
       return to_python(call<_ops::sub_Scalar>(a.tensor(0), a.scalar(1), a.scalar(2, 1)));
     }
   }
@@ -1434,9 +1462,10 @@ PyObject* py_sub_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 // subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 // subtract.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 // subtract.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
+// subtract.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_subtract_signatures[] = {
     {kBoth, "subtract(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None)"},
-    {kBoth, "subtract(Tensor self, Scalar other, *, Scalar alpha=1)"},
+    {kBoth, "subtract(Tensor self, Scalar other, *, Scalar alpha=1, Tensor out=None)"},
 };
 PyObject* py_subtract(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("subtract", py_subtract_signatures);
@@ -1450,6 +1479,10 @@ PyObject* py_subtract(PyObject* self, PyObject* const* args, Py_ssize_t nargs, P
       return to_python(call<_ops::subtract_Tensor>(a.tensor(0), a.tensor(1), a.scalar(2, 1)));
     }
     default: {
+      if (a.given(3)) {
+        return to_python(call<_ops::subtract_Scalar_out>(a.tensor(0), a.scalar(1), a.scalar(2, 1),
+                                                         a.mutable_tensor(3)));
+      }
       return to_python(call<_ops::subtract_Scalar>(a.tensor(0), a.scalar(1), a.scalar(2, 1)));
     }
   }
@@ -1479,9 +1512,10 @@ PyObject* py_subtract_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
 // true_divide.Tensor(Tensor self, Tensor other) -> Tensor
 // true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // true_divide.Scalar(Tensor self, Scalar other) -> Tensor
+// true_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_true_divide_signatures[] = {
     {kBoth, "true_divide(Tensor self, Tensor other, *, Tensor out=None)"},
-    {kBoth, "true_divide(Tensor self, Scalar other)"},
+    {kBoth, "true_divide(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_true_divide(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                          PyObject* kwnames) {
@@ -1496,6 +1530,10 @@ PyObject* py_true_divide(PyObject* self, PyObject* const* args, Py_ssize_t nargs
       return to_python(call<_ops::true_divide_Tensor>(a.tensor(0), a.tensor(1)));
     }
     default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::true_divide_Scalar_out>(a.tensor(0), a.scalar(1),
+                                                            a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::true_divide_Scalar>(a.tensor(0), a.scalar(1)));
     }
   }
@@ -1526,7 +1564,7 @@ PyObject* py_true_divide_(PyObject* self, PyObject* const* args, Py_ssize_t narg
 void add_BinaryOps(Generated& out) {
   out.both("add", as_function<py_add>, as_method<py_add>,
       "add(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
-      "add(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
+      "add(Tensor self, Scalar other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
       "\n"
       "Adds ``alpha * other`` to ``self``, with broadcasting and type promotion.\n"
       "\n"
@@ -1589,7 +1627,7 @@ void add_BinaryOps(Generated& out) {
   out.both("div", as_function<py_div>, as_method<py_div>,
       "div(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "div(Tensor self, Tensor other, *, str? rounding_mode, Tensor out=None) -> Tensor\n"
-      "div(Tensor self, Scalar other) -> Tensor\n"
+      "div(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "div(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor\n"
       "\n"
       "Divides ``self`` by ``other``; integers are divided as floating-point numbers.\n"
@@ -1613,7 +1651,7 @@ void add_BinaryOps(Generated& out) {
   out.both("divide", as_function<py_divide>, as_method<py_divide>,
       "divide(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "divide(Tensor self, Tensor other, *, str? rounding_mode, Tensor out=None) -> Tensor\n"
-      "divide(Tensor self, Scalar other) -> Tensor\n"
+      "divide(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "divide(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor\n"
       "\n"
       "Another name of ``div``.");
@@ -1780,7 +1818,7 @@ void add_BinaryOps(Generated& out) {
       "Returns the smaller of ``self`` and ``other``, element by element; NaN where either is.");
   out.both("mul", as_function<py_mul>, as_method<py_mul>,
       "mul(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
-      "mul(Tensor self, Scalar other) -> Tensor\n"
+      "mul(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Multiplies ``self`` by ``other``, with broadcasting and type promotion.\n"
       "\n"
@@ -1794,7 +1832,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``mul`` into ``self``.");
   out.both("multiply", as_function<py_multiply>, as_method<py_multiply>,
       "multiply(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
-      "multiply(Tensor self, Scalar other) -> Tensor\n"
+      "multiply(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Another name of ``mul``.");
   out.method("multiply_", as_method<py_multiply_>,
@@ -1862,7 +1900,7 @@ void add_BinaryOps(Generated& out) {
       "Subtracts ``alpha * self`` from ``other``.");
   out.both("sub", as_function<py_sub>, as_method<py_sub>,
       "sub(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
-      "sub(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
+      "sub(Tensor self, Scalar other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
       "\n"
       "Subtracts ``alpha * other`` from ``self``, with broadcasting and type promotion.\n"
       "\n"
@@ -1875,7 +1913,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``sub`` into ``self``.");
   out.both("subtract", as_function<py_subtract>, as_method<py_subtract>,
       "subtract(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
-      "subtract(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
+      "subtract(Tensor self, Scalar other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
       "\n"
       "Another name of ``sub``.");
   out.method("subtract_", as_method<py_subtract_>,
@@ -1885,7 +1923,7 @@ void add_BinaryOps(Generated& out) {
       "Another name of ``sub_``.");
   out.both("true_divide", as_function<py_true_divide>, as_method<py_true_divide>,
       "true_divide(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
-      "true_divide(Tensor self, Scalar other) -> Tensor\n"
+      "true_divide(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Another name of ``div``.");
   out.method("true_divide_", as_method<py_true_divide_>,

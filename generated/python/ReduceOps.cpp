@@ -29,9 +29,12 @@ namespace {
 // all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 // all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
 // all.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
+// all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+// all.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_all_signatures[] = {
     {kBoth, "all(Tensor self, *, Tensor out=None)"},
     {kBoth, "all(Tensor self, int dim, bool keepdim=False, *, Tensor out=None)"},
+    {kBoth, "all(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor out=None)"},
 };
 PyObject* py_all(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("all", py_all_signatures);
@@ -43,12 +46,20 @@ PyObject* py_all(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
       }
       return to_python(call<_ops::all>(a.tensor(0)));
     }
-    default: {
+    case 1: {
       if (a.given(3)) {
         return to_python(call<_ops::all_out>(a.tensor(0), a.integer(1), a.boolean(2, false),
                                              a.mutable_tensor(3)));
       }
       return to_python(call<_ops::all_dim>(a.tensor(0), a.integer(1), a.boolean(2, false)));
+    }
+    default: {
+      if (a.given(3)) {
+        return to_python(call<_ops::all_dims_out>(a.tensor(0), a.optional_integers(1),
+                                                  a.boolean(2, false), a.mutable_tensor(3)));
+      }
+      return to_python(call<_ops::all_dims>(a.tensor(0), a.optional_integers(1),
+                                            a.boolean(2, false)));
     }
   }
 }
@@ -89,9 +100,12 @@ PyObject* py_amin(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 // any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 // any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
 // any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
+// any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+// any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_any_signatures[] = {
     {kBoth, "any(Tensor self, *, Tensor out=None)"},
     {kBoth, "any(Tensor self, int dim, bool keepdim=False, *, Tensor out=None)"},
+    {kBoth, "any(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor out=None)"},
 };
 PyObject* py_any(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("any", py_any_signatures);
@@ -103,12 +117,20 @@ PyObject* py_any(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
       }
       return to_python(call<_ops::any>(a.tensor(0)));
     }
-    default: {
+    case 1: {
       if (a.given(3)) {
         return to_python(call<_ops::any_out>(a.tensor(0), a.integer(1), a.boolean(2, false),
                                              a.mutable_tensor(3)));
       }
       return to_python(call<_ops::any_dim>(a.tensor(0), a.integer(1), a.boolean(2, false)));
+    }
+    default: {
+      if (a.given(3)) {
+        return to_python(call<_ops::any_dims_out>(a.tensor(0), a.optional_integers(1),
+                                                  a.boolean(2, false), a.mutable_tensor(3)));
+      }
+      return to_python(call<_ops::any_dims>(a.tensor(0), a.optional_integers(1),
+                                            a.boolean(2, false)));
     }
   }
 }
@@ -582,12 +604,17 @@ void add_ReduceOps(Generated& out) {
   out.both("all", as_function<py_all>, as_method<py_all>,
       "all(Tensor self, *, Tensor out=None) -> Tensor\n"
       "all(Tensor self, int dim, bool keepdim=False, *, Tensor out=None) -> Tensor\n"
+      "all(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Whether all elements of ``self`` are true (not zero).\n"
       "\n"
       "Whether all elements along ``dim`` are true (not zero). The result is ``uint8`` for "
       "``uint8``\n"
-      "input and ``bool`` for every other.");
+      "input and ``bool`` for every other.\n"
+      "\n"
+      "Whether all elements along the dimensions ``dim`` are true (not zero), along all of them "
+      "without\n"
+      "``dim``. An empty ``dim`` tells it of each element.");
   out.both("amax", as_function<py_amax>, as_method<py_amax>,
       "amax(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor out=None) -> Tensor\n"
       "\n"
@@ -603,12 +630,17 @@ void add_ReduceOps(Generated& out) {
   out.both("any", as_function<py_any>, as_method<py_any>,
       "any(Tensor self, *, Tensor out=None) -> Tensor\n"
       "any(Tensor self, int dim, bool keepdim=False, *, Tensor out=None) -> Tensor\n"
+      "any(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Whether any element of ``self`` is true (not zero).\n"
       "\n"
       "Whether any element along ``dim`` is true (not zero). The result is ``uint8`` for "
       "``uint8``\n"
-      "input and ``bool`` for every other.");
+      "input and ``bool`` for every other.\n"
+      "\n"
+      "Whether any element along the dimensions ``dim`` is true (not zero), along all of them "
+      "without\n"
+      "``dim``. An empty ``dim`` tells it of each element.");
   out.both("argmax", as_function<py_argmax>, as_method<py_argmax>,
       "argmax(Tensor self, int? dim=None, bool keepdim=False, *, Tensor out=None) -> Tensor\n"
       "\n"

@@ -56,6 +56,37 @@ class TestAllDim(OperatorTests):
     test_inplace = None
     test_errors = None
 
+# all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+class TestAllDims(OperatorTests):
+    op = Operator(
+        name='all.dims',
+        base='all',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('dim', 'int[]?'),
+            Parameter('keepdim', 'bool'),
+        ),
+        record={'numpy': 'np.all(self, axis=None if dim is None else tuple(dim), keepdims=keepdim)',
+         'dtypes': 'all',
+         'samples': [{'self': [3, 4, 2], 'dim': [0, 2]},
+                     {'self': [3, 4], 'dim': [-1], 'keepdim': True},
+                     {'self': [3, 4], 'keepdim': True},
+                     {'self': [3, 4], 'dim': []},
+                     {'self': [3, 0, 2], 'dim': [0, 1]}],
+         'errors': [{'args': {'self': [3, 4], 'dim': [0, 2]},
+                     'message': 'expected dim in \\[-2, 1\\]'},
+                    {'args': {'self': [3, 4], 'dim': [0, -2]},
+                     'message': 'appears more than once'}]},
+        shape=Shape((), (Reduced('self'),)),
+    )
+    defaults = {'dim': None, 'keepdim': False}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_inplace = None
+
 # amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
 class TestAmax(OperatorTests):
     op = Operator(
@@ -151,6 +182,37 @@ class TestAnyDim(OperatorTests):
     test_forward_inplace = None
     test_inplace = None
     test_errors = None
+
+# any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+class TestAnyDims(OperatorTests):
+    op = Operator(
+        name='any.dims',
+        base='any',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('dim', 'int[]?'),
+            Parameter('keepdim', 'bool'),
+        ),
+        record={'numpy': 'np.any(self, axis=None if dim is None else tuple(dim), keepdims=keepdim)',
+         'dtypes': 'all',
+         'samples': [{'self': [3, 4, 2], 'dim': [0, 2]},
+                     {'self': [3, 4], 'dim': [-1], 'keepdim': True},
+                     {'self': [3, 4], 'keepdim': True},
+                     {'self': [3, 4], 'dim': []},
+                     {'self': [3, 0, 2], 'dim': [0, 1]}],
+         'errors': [{'args': {'self': [3, 4], 'dim': [0, 2]},
+                     'message': 'expected dim in \\[-2, 1\\]'},
+                    {'args': {'self': [3, 4], 'dim': [0, -2]},
+                     'message': 'appears more than once'}]},
+        shape=Shape((), (Reduced('self'),)),
+    )
+    defaults = {'dim': None, 'keepdim': False}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_inplace = None
 
 # argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 class TestArgmax(OperatorTests):

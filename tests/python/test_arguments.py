@@ -94,7 +94,7 @@ def test_overload_by_type():
         r"add\(\): got \(Tensor, str\); expected one of:",
         r"  add\(Tensor self, Tensor other, \*, Scalar alpha=1, Tensor out=None\)"
         r"  # 'other' must be Tensor, got str",
-        r"  add\(Tensor self, Scalar other, \*, Scalar alpha=1\)",
+        r"  add\(Tensor self, Scalar other, \*, Scalar alpha=1, Tensor out=None\)",
     ]),
     (lambda x: oploom.add(x), [r"add\(\): got \(Tensor\)", "'other' is missing"]),
     (lambda x: oploom.add(x, x, x), ["takes 2 positional arguments, got 3"]),

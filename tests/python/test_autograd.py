@@ -295,3 +295,23 @@ def test_the_gradient_of_a_weight_is_laid_out_as_the_weight(bias):
     by_columns = oploom.rand(4, 5).t().requires_grad_()
     gradient, = grad((by_columns @ oploom.rand(4, 3)).sum(), by_columns)
     assert gradient.stride() == (1, 5)
+
+
+def test_integers_never_require_grad():
+    x = oploom.ones(3, requires_grad=True)
+    for change in (lambda y: y.copy_(x), lambda y: y.fill_(x[0]),
+                   lambda y: y.masked_fill_(oploom.tensor([True, False, True]), x[0])):
+        y = oploom.ones(3, dtype=oploom.int64)
+        change(y)
+        assert not y.requires_grad and y.grad_fn is None
+        z = oploom.ones(3)
+        change(z)
+        assert z.requires_grad
+
+
+def test_a_gradient_lies_where_its_tensor_does():
+    x = oploom.ones(2, requires_grad=True)
+    for y in (x, x * 2):
+        with pytest.raises(RuntimeError, match="expected a gradient on device cpu .* got one on meta"):
+            y.backward(oploom.ones(2, device="meta"))
+    assert x.grad is None

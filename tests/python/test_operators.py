@@ -112,7 +112,7 @@ def test_einsum_and_norm_take_the_convenient_forms():
     np.testing.assert_allclose(out.numpy(), expected)
 
 
-@pytest.mark.parametrize("name", ["remainder", "fmod", "eq", "ne", "lt", "le", "gt", "ge",
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "remainder", "fmod", "eq", "ne", "lt", "le", "gt", "ge",
                                   "bitwise_and", "bitwise_or", "bitwise_xor"])
 def test_a_number_as_second_operand_works_with_out(name):
     function = getattr(oploom, name)
@@ -121,6 +121,60 @@ def test_a_number_as_second_operand_works_with_out(name):
     out = oploom.empty(0, dtype=expected.dtype)
     assert function(x, 2, out=out) is out
     assert out.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32"])
+def test_einsum_keeps_integers(dtype):
+    a = np.arange(6, dtype=dtype).reshape(2, 3)
+    for equation, operands in [("ij->i", [a]), ("ij->", [a]), ("ij,kj->ik", [a, a]),
+                               ("ij,kl->i", [a, a])]:
+        result = oploom.einsum(equation, *map(oploom.tensor, operands)).numpy()
+        expected = np.einsum(equation, *operands)
+        assert result.dtype == expected.dtype and result.tolist() == expected.tolist()
+
+
+def test_logsumexp_of_integers():
+    for values, dtype in [([2, 3, 5], oploom.uint8), ([-100, 100], oploom.int8), ([True], oploom.bool)]:
+        result = oploom.tensor(values, dtype=dtype).logsumexp(0)
+        assert result.dtype is oploom.float32
+        np.testing.assert_allclose(result.item(), np.logaddexp.reduce(np.array(values, "float64")),
+                                   rtol=1e-6)
+
+
+def test_topk_of_a_number():
+    values, indices = oploom.tensor(5.0).topk(0)
+    assert values.item() == 5 and indices.item() == 0
+
+
+def test_tensors_have_at_most_64_dimensions():
+    x = oploom.arange(6.0).reshape([2] + [1] * 62 + [3])
+    assert x.dim() == 64
+    assert x.sum(63).flatten().tolist() == [3, 12] and x.flip([63])[0].flatten().tolist() == [2, 1, 0]
+    for wider in (lambda: x.unsqueeze(0), lambda: x.expand(1, *x.shape), lambda: oploom.ones([1] * 67),
+                  lambda: x.reshape([1] * 64 + [6]), lambda: oploom.stack([x, x])):
+        with pytest.raises(RuntimeError, match="at most 64 dimensions, got 6[57]"):
+            wider()
+    y = oploom.ones(2)
+    with pytest.raises(RuntimeError, match="at most 64 dimensions"):
+        y.resize_([1] * 65)
+    assert y.shape == (2,)
+
+
+@pytest.mark.parametrize("function", ["sort", "topk", "max"])
+def test_two_outputs_share_no_memory(function):
+    x = oploom.tensor([[3, 1, 2], [6, 5, 4]])
+    args = {"sort": [x], "topk": [x, 3], "max": [x, 0]}[function]
+    memory = oploom.zeros(12, dtype=oploom.int64)
+    shape = (3,) if function == "max" else (2, 3)
+    count = int(np.prod(shape))
+    both = memory[:count].view(shape)
+    beside = memory[1 : count + 1].view(shape)
+    for second in (both, beside):
+        with pytest.raises(RuntimeError, match="outputs that share no memory"):
+            getattr(oploom, function)(*args, out=(both, second))
+        assert memory.tolist() == [0] * 12
+    getattr(oploom, function)(*args, out=(both, memory[6 : 6 + count].view(shape)))
+    assert both.flatten().tolist()[0] == {"sort": 1, "topk": 3, "max": 6}[function]
 
 
 def test_random_functions_fill_a_given_tensor():

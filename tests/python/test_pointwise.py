@@ -74,6 +74,28 @@ def test_edges_against_references(name, dtype):
                                atol=1e-6 if dtype == "float32" else 1e-13)
 
 
+HUGE = {"float32": [1e18, 2e19, 1e30, 88.5, 89.3, 89.5, 4.05e36],
+        "float64": [1e150, 1e155, 1e300, 709.5, 710.4, 711.0, 2e305, 1e308]}
+
+
+@pytest.mark.parametrize("name, reference", [
+    ("asinh", np.arcsinh), ("acosh", np.arccosh), ("sinh", np.sinh), ("cosh", np.cosh),
+    ("lgamma", scipy.special.gammaln), ("special.i0e", scipy.special.i0e),
+    ("special.i1e", scipy.special.i1e),
+    # SciPy's i0 and i1 overflow before their results do.
+    ("i0", lambda x: np.exp(abs(x) / 2) * scipy.special.i0e(x) * np.exp(abs(x) / 2)),
+    ("special.i1", lambda x: np.exp(abs(x) / 2) * scipy.special.i1e(x) * np.exp(abs(x) / 2))])
+@pytest.mark.parametrize("dtype", HUGE)
+def test_huge_arguments(name, reference, dtype):
+    """Where the functions overflow, and where only their intermediate results would."""
+    x = np.array(3 * HUGE[dtype], dtype=dtype)
+    x = x if name in ("lgamma", "acosh") else np.concatenate([x, -x])
+    with np.errstate(all="ignore"):
+        expected = reference(x.astype(np.float64)).astype(dtype)
+    np.testing.assert_allclose(find(name)(oploom.tensor(x)).numpy(), expected,
+                               rtol=3e-7 if dtype == "float32" else 1e-13)
+
+
 # The samples of these operators stay on one side of their steps, where there is a derivative.
 SIDES = [-3.75, -2.5, -1.5, -1.25, -0.75, -0.5, -0.25, 0.25, 0.5, 0.75, 1.25, 1.5, 2.5, 3.75]
 STEPS = {

@@ -256,41 +256,51 @@ OPLOOM_ALWAYS_INLINE Vec<T> floor_divide(const Vec<T>& x, const Vec<T>& y) {
 // ---- SLEEF's, beside those of math.h ----
 
 #if defined(CPU_CAPABILITY_AVX512)
-#define OPLOOM_SLEEF_FLOAT(name, accuracy)                    \
-  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x) { \
-    return Sleef_##name##f16_##accuracy(x);                   \
-  }
-#define OPLOOM_SLEEF_DOUBLE(name, accuracy)                     \
-  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x) { \
-    return Sleef_##name##d8_##accuracy(x);                      \
-  }
-#define OPLOOM_SLEEF_TWO(name, accuracy)                                              \
-  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x, const Vec<float>& y) {    \
-    return Sleef_##name##f16_##accuracy(x, y);                                        \
-  }                                                                                   \
-  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x, const Vec<double>& y) { \
-    return Sleef_##name##d8_##accuracy(x, y);                                         \
-  }
+#define OPLOOM_SLEEF_F(name, accuracy) Sleef_##name##f16_##accuracy
+#define OPLOOM_SLEEF_D(name, accuracy) Sleef_##name##d8_##accuracy
 #elif defined(CPU_CAPABILITY_AVX2)
+#define OPLOOM_SLEEF_F(name, accuracy) Sleef_##name##f8_##accuracy
+#define OPLOOM_SLEEF_D(name, accuracy) Sleef_##name##d4_##accuracy
+#endif
+
+// SLEEF's where none of its steps overflows; beyond, the C library's for each number.
+template <typename V, typename F>
+OPLOOM_ALWAYS_INLINE V within(typename V::value_type bound, const V& x, const V& result,
+                              const F& exact) {
+  const auto inside = x.abs() <= V(bound);
+  return OPLOOM_LIKELY(all(inside)) ? result : blendv(x.map(exact), result, inside);
+}
+
+#if defined(OPLOOM_SLEEF_F)
 #define OPLOOM_SLEEF_FLOAT(name, accuracy)                    \
   OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x) { \
-    return Sleef_##name##f8_##accuracy(x);                    \
+    return OPLOOM_SLEEF_F(name, accuracy)(x);                 \
   }
 #define OPLOOM_SLEEF_DOUBLE(name, accuracy)                     \
   OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x) { \
-    return Sleef_##name##d4_##accuracy(x);                      \
+    return OPLOOM_SLEEF_D(name, accuracy)(x);                   \
   }
 #define OPLOOM_SLEEF_TWO(name, accuracy)                                              \
   OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x, const Vec<float>& y) {    \
-    return Sleef_##name##f8_##accuracy(x, y);                                         \
+    return OPLOOM_SLEEF_F(name, accuracy)(x, y);                                      \
   }                                                                                   \
   OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x, const Vec<double>& y) { \
-    return Sleef_##name##d4_##accuracy(x, y);                                         \
+    return OPLOOM_SLEEF_D(name, accuracy)(x, y);                                      \
+  }
+#define OPLOOM_SLEEF_WITHIN(name, float_bound, double_bound)                  \
+  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x) {                 \
+    return within(float_bound, x, Vec<float>(OPLOOM_SLEEF_F(name, u10)(x)),   \
+                  [](float value) { return std::name(value); });              \
+  }                                                                           \
+  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x) {               \
+    return within(double_bound, x, Vec<double>(OPLOOM_SLEEF_D(name, u10)(x)), \
+                  [](double value) { return std::name(value); });             \
   }
 #else
 #define OPLOOM_SLEEF_FLOAT(name, accuracy)
 #define OPLOOM_SLEEF_DOUBLE(name, accuracy)
 #define OPLOOM_SLEEF_TWO(name, accuracy)
+#define OPLOOM_SLEEF_WITHIN(name, float_bound, double_bound)
 #endif
 
 // For one number, and for complex ones.
@@ -302,15 +312,25 @@ OPLOOM_ALWAYS_INLINE Vec<T> floor_divide(const Vec<T>& x, const Vec<T>& y) {
   OPLOOM_SLEEF_FLOAT(name, accuracy)                           \
   OPLOOM_SLEEF_DOUBLE(name, accuracy)
 OPLOOM_LIBRARY(acos, u10)
-OPLOOM_LIBRARY(acosh, u10)
 OPLOOM_LIBRARY(asin, u10)
-OPLOOM_LIBRARY(asinh, u10)
 OPLOOM_LIBRARY(atan, u10)
 OPLOOM_LIBRARY(atanh, u10)
-OPLOOM_LIBRARY(cosh, u10)
 OPLOOM_LIBRARY(erfc, u15)
-OPLOOM_LIBRARY(sinh, u10)
 #undef OPLOOM_LIBRARY
+
+#define OPLOOM_LIBRARY_WITHIN(name, float_bound, double_bound) \
+  template <typename T>                                        \
+  Vec<T> name(const Vec<T>& x) {                               \
+    return x.map([](T value) { return T(std::name(value)); }); \
+  }                                                            \
+  OPLOOM_SLEEF_WITHIN(name, float_bound, double_bound)
+OPLOOM_LIBRARY_WITHIN(acosh, 1e18f, 1e150)
+OPLOOM_LIBRARY_WITHIN(asinh, 1e18f, 1e150)
+OPLOOM_LIBRARY_WITHIN(cosh, 88.f, 709.)
+OPLOOM_LIBRARY_WITHIN(lgamma, 1e36f, 1e305)
+OPLOOM_LIBRARY_WITHIN(sinh, 88.f, 709.)
+#undef OPLOOM_LIBRARY_WITHIN
+#undef OPLOOM_SLEEF_WITHIN
 
 template <typename T>
 Vec<T> exp2(const Vec<T>& x) {
@@ -325,13 +345,6 @@ Vec<T> exp2(const Vec<T>& x) {
 OPLOOM_SLEEF_DOUBLE(exp2, u10)
 
 template <typename T>
-Vec<T> lgamma(const Vec<T>& x) {
-  return x.map([](T value) { return std::lgamma(value); });
-}
-OPLOOM_SLEEF_FLOAT(lgamma, u10)
-OPLOOM_SLEEF_DOUBLE(lgamma, u10)
-
-template <typename T>
 Vec<T> hypot(const Vec<T>& x, const Vec<T>& y) {
   return map_two(x, y, [](T a, T b) { return std::hypot(a, b); });
 }
@@ -339,6 +352,8 @@ OPLOOM_SLEEF_TWO(hypot, u05)
 #undef OPLOOM_SLEEF_FLOAT
 #undef OPLOOM_SLEEF_DOUBLE
 #undef OPLOOM_SLEEF_TWO
+#undef OPLOOM_SLEEF_F
+#undef OPLOOM_SLEEF_D
 
 // log(exp(x) + exp(y)) and the same of base 2, without overflow.
 template <typename T>

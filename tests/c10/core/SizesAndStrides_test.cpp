@@ -35,6 +35,16 @@ TEST(SizesAndStrides, StartsAsOneDimensionOfSizeZero) {
   EXPECT_EQ(s.stride_at_unchecked(0), 1);
 }
 
+TEST(SizesAndStrides, RefusesMoreThan64Dimensions) {
+  SizesAndStrides s = make(64);
+  expect_made(s, 64);
+  EXPECT_THROW(s.resize(65), c10::Error);
+  expect_made(s, 64);
+  SizesAndStrides small = make(2);
+  EXPECT_THROW(small.set_sizes(std::vector<int64_t>(65, 1)), c10::Error);
+  expect_made(small, 2);
+}
+
 TEST(SizesAndStrides, ResizesBetweenAllSizes) {
   for (std::size_t from = 0; from < 9; ++from) {
     for (std::size_t to = 0; to < 9; ++to) {
