@@ -265,8 +265,13 @@ int64_t to_integer(PyObject* object) {
     Ref index(PyNumber_Index(object));
     return to_integer(index.get());
   }
-  const long long value = PyLong_AsLongLong(object);
-  if (value == -1 && PyErr_Occurred()) throw PythonError();
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow != 0) {
+    PyErr_Format(PyExc_OverflowError, "expected an integer from -2**63 to 2**63 - 1, got %.60S",
+                 object);
+    throw PythonError();
+  }
   return value;
 }
 
@@ -316,7 +321,15 @@ std::string type_name(PyObject* object) {
   if (name.starts_with("oploom.")) name = name.substr(7);
   if ((PyTuple_Check(object) || PyList_Check(object)) && PySequence_Size(object) > 0) {
     Ref first(PySequence_GetItem(object, 0));
-    name += " of " + type_name(first.get());
+    const std::string kind = type_name(first.get());
+    name += " of " + kind;
+    // The first that is of another kind, which may be what is wrong.
+    for (Py_ssize_t i = 1; i < PySequence_Size(object); ++i) {
+      Ref item(PySequence_GetItem(object, i));
+      if (Py_TYPE(item.get()) == Py_TYPE(first.get())) continue;
+      name += " and " + type_name(item.get());
+      break;
+    }
   }
   return name;
 }

@@ -102,7 +102,8 @@ def test_overload_by_type():
     (lambda x: oploom.add(x, other=x, input=x), ["'input' is given twice"]),
     (lambda x: x.sum(1.5), ["'dim' must be", "got float"]),
     (lambda x: x.view(2, "b"), ["'size' must be integers"]),
-    (lambda x: oploom.cat([x, 1]), ["'tensors' must be Tensor\\[\\], got list of Tensor"]),
+    (lambda x: oploom.cat([x, 1]), ["'tensors' must be Tensor\\[\\], got list of Tensor and int"]),
+    (lambda x: oploom.empty([2, "a"]), ["got \\(list of int and str\\)"]),
     (lambda x: oploom.zeros(2, dtype="float32"), ["'dtype' must be ScalarType\\?, got str"]),
     (lambda x: oploom.mm(x, None), ["got \\(Tensor, None\\)"]),
 ])
@@ -111,6 +112,15 @@ def test_messages(call, lines):
         call(oploom.ones(2))
     for line in lines:
         assert error.match(line)
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: oploom.empty(2**63), lambda x: oploom.empty([1, -2**63 - 1]), lambda x: x.sum(2**65),
+    lambda x: x + 2**64, lambda x: x[2**70],
+])
+def test_integers_have_64_bits(call):
+    with pytest.raises((OverflowError, IndexError), match=r"from -2\*\*63 to|out of"):
+        call(oploom.ones(2))
 
 
 def test_errors_have_python_classes():
