@@ -13,9 +13,11 @@
 namespace oploom::frontend {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 // An expression of x and y.
 struct Parsed {
@@ -194,6 +196,24 @@ TEST(Expressions, ComputeTheGradientsOfAllInputsAtOnce) {
     exponentials += step.operation == "exp";
   }
   EXPECT_LE(exponentials, 1);
+}
+
+TEST(Expressions, NameNoResultAsAnArgument) {
+  const auto names = [](const Program& program) {
+    std::vector<std::string> found;
+    for (const auto& step : program.instructions) found.push_back(step.name);
+    return found;
+  };
+  const Frontend frontend(
+      entry("f(Tensor self, Scalar t0=2) -> Tensor", "sin(self * 2) * t0 + cos(self * 3)") +
+      entry("g(Tensor x, Tensor y, Scalar t0=2) -> Tensor", "x * x * sin(y) + t0 * y"));
+  EXPECT_EQ(frontend.diagnostics.render(), "");
+  EXPECT_THAT(names(frontend.model.find("f")->expression->program),
+              ElementsAre("t1", "t2", "t3", "t4", "t5", "t6"));
+  // The second derivative has no t0, which is an argument of g_backward all the same.
+  const auto& second = frontend.model.find("g_backward")->derivative->inputs[1];
+  ASSERT_EQ(second.names[0].text, "x");
+  EXPECT_THAT(names(*second.program), Not(Contains("t0")));
 }
 
 TEST(Expressions, FindTheDtypes) {

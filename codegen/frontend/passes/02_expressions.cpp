@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 
 namespace oploom::frontend {
 
@@ -34,6 +35,12 @@ bool is_number(const SchemaType& type) {
 }
 bool is_flag(const SchemaType& type) {
   return !type.list && !type.optional && type.base == SchemaBaseType::Bool;
+}
+
+std::set<std::string> argument_names(const FunctionSchema& schema) {
+  std::set<std::string> names;
+  for (const auto& argument : schema.arguments) names.insert(argument.name);
+  return names;
 }
 
 // What of the language a graph uses decides for which dtypes there is a kernel.
@@ -98,7 +105,7 @@ class Expander {
     expression.promotion = root->truth      ? Expression::Promotion::truth
                            : needs.integers ? Expression::Promotion::same
                                             : Expression::Promotion::to_float;
-    expression.program = linearize(graph.for_kernels({root}));
+    expression.program = linearize(graph.for_kernels({root}), argument_names(op.schema));
     make_structured(op, root->truth);
     op.expression = std::move(expression);
     differentiate(graph, scope, op, root);
@@ -417,7 +424,7 @@ class Expander {
     for (std::size_t i = 1; i < roots.size(); ++i) expression.text += ", " + to_text(roots[i]);
     expression.promotion = Expression::Promotion::same;
     expression.complex = complex;
-    expression.program = linearize(graph.for_kernels(roots));
+    expression.program = linearize(graph.for_kernels(roots), argument_names(schema));
     internal->expression = std::move(expression);
     model_.by_name.emplace(schema.full_name(), internal.get());
     made.op = internal.get();
@@ -426,7 +433,8 @@ class Expander {
   }
 
   // A gradient or a term of a tangent as a program; `term` is over the names of the operator.
-  GradientFormula gradient_program(Graph& graph, const std::string& name, const Node* value,
+  GradientFormula gradient_program(Graph& graph, const FunctionSchema& schema,
+                                   const std::string& name, const Node* value,
                                    const YamlNode& node) {
     if (value->is_constant(0)) {
       GradientFormula none = formula({name}, "non_differentiable", node);
@@ -435,17 +443,17 @@ class Expander {
     }
     const Node* on_tensors = graph.with_operator_names(value);
     GradientFormula made = formula({name}, to_text(on_tensors), node);
-    made.program = linearize({on_tensors});
+    made.program = linearize({on_tensors}, argument_names(schema));
     return made;
   }
-  static void add_program(Graph& graph, ForwardFormula& forward, const std::string& name,
-                          const Node* value) {
+  static void add_program(Graph& graph, const FunctionSchema& schema, ForwardFormula& forward,
+                          const std::string& name, const Node* value) {
     if (value->is_constant(0)) return;
     const Node* on_tensors = graph.with_operator_names(value);
     ForwardTerm term;
     term.tangents = {name};
     term.text = to_text(on_tensors);
-    term.program = linearize({on_tensors});
+    term.program = linearize({on_tensors}, argument_names(schema));
     forward.text += (forward.terms.empty() ? "" : " + ") + term.text;
     forward.terms.push_back(std::move(term));
   }
@@ -467,8 +475,8 @@ class Expander {
         return;
       }
       entry.gradients.push_back(
-          gradient_program(graph, name, graph.mul(incoming, conj(partial)), node));
-      add_program(graph, forward, name, graph.mul(graph.input(name + "_t"), partial));
+          gradient_program(graph, entry.schema, name, graph.mul(incoming, conj(partial)), node));
+      add_program(graph, entry.schema, forward, name, graph.mul(graph.input(name + "_t"), partial));
     }
     entry.forward.push_back(std::move(forward));
   }
@@ -501,7 +509,7 @@ class Expander {
         }
         sum = graph.add(sum, term);
       }
-      entry.gradients.push_back(gradient_program(graph, name, sum, node));
+      entry.gradients.push_back(gradient_program(graph, entry.schema, name, sum, node));
     }
     for (std::size_t i = 0; i < count; ++i) {
       ForwardFormula forward;
@@ -517,7 +525,7 @@ class Expander {
                 ? graph.mul(tangent, conj(factors[i]))
                 : graph.mul(grad, conj(graph.mul(derivative(graph, factors[i], leaf, obstacle),
                                                  tangent)));
-        add_program(graph, forward, name, term);
+        add_program(graph, entry.schema, forward, name, term);
       }
       entry.forward.push_back(std::move(forward));
     }
