@@ -128,10 +128,24 @@ class Expander {
     if (returns.size() != 1 || !returns[0].type.is_plain_tensor() || returns[0].alias) {
       return refuse("an operator with an expression returns one new tensor");
     }
+    const auto refuse_name = [&](const SchemaArgument& argument, const std::string& reason) {
+      diagnostics_.error(op.func->locate(argument.name_span.offset, argument.name_span.length),
+                         "'" + argument.name + "' " + reason + ": name the argument otherwise");
+      return false;
+    };
+    bool tensors = false;
     for (const auto& argument : op.schema.arguments) {
-      if (argument.type.is_plain_tensor()) return true;
+      if (argument.name == "inf" || argument.name == "nan") {
+        return refuse_name(argument, "is a number in expressions");
+      }
+      if (!argument.type.is_plain_tensor()) continue;
+      tensors = true;
+      if (const auto* other = op.schema.find_argument(argument.name + "_tangent")) {
+        return refuse_name(*other,
+                           "is what the operator for the tangent of '" + op.name() + "' takes");
+      }
     }
-    return refuse("an operator with an expression takes at least one tensor");
+    return tensors || refuse("an operator with an expression takes at least one tensor");
   }
 
   static Scope scope_of(Graph& graph, const FunctionSchema& schema) {
@@ -266,16 +280,24 @@ class Expander {
     return price(replaced) < price(partials) ? replaced : partials;
   }
 
-  static bool taken(const FunctionSchema& schema, std::string_view name) {
-    return schema.find_argument(std::string(name)) != nullptr;
+  // The name, or one like it where that is an argument's, or what generated code makes of it: `x_`
+  // for a member, `x_t` for a tangent.
+  static std::string fresh(const FunctionSchema& schema, std::string name) {
+    const auto near = [&](const SchemaArgument& argument) {
+      return argument.name == name || argument.name == name + "_" || argument.name == name + "_t";
+    };
+    while (std::any_of(schema.arguments.begin(), schema.arguments.end(), near)) {
+      name.insert(0, "the_");
+    }
+    return name;
   }
 
   void add_backward(Graph& graph, Operator& op, const Node* root,
                     const std::vector<std::string>& names,
                     const std::vector<const Node*>& partials) {
     const YamlNode& node = *op.expr;
-    const std::string grad_name = taken(op.schema, "grad_output") ? "grad_output_" : "grad_output";
-    const std::string output_name = taken(op.schema, "output") ? "output_" : "output";
+    const std::string grad_name = fresh(op.schema, "grad_output");
+    const std::string output_name = fresh(op.schema, "output");
     const Node* grad = graph.input(grad_name);
     const Node* output = graph.input(output_name);
     const bool complex = op.expression->complex;
@@ -391,7 +413,7 @@ class Expander {
     }
     if (roots.size() > 1) {
       SchemaArgument mask;
-      mask.name = "output_mask";
+      mask.name = fresh(op.schema, "output_mask");
       mask.type.base = SchemaBaseType::Bool;
       mask.type.list = true;
       mask.type.list_size = static_cast<int>(roots.size());

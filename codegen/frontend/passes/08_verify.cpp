@@ -64,17 +64,62 @@ class Verifier {
   }
 
   void names(const Operator& op) {
+    if (!options_.syntax_only) operator_name(op);
     if (!op.func) return;
     for (const auto& argument : op.schema.arguments) {
-      if (!is_cpp_keyword(argument.name)) continue;
+      const std::string reason = meaning(op, argument);
+      if (reason.empty()) continue;
       diagnostics_.error(op.func->locate(argument.name_span.offset, argument.name_span.length),
-                         "'" + argument.name + "' is a word of C++ and cannot name an argument");
+                         "'" + argument.name + "' " + reason);
     }
     for (const auto& entry : op.dispatch) {
       if (is_identifier(entry.kernel.text)) continue;
       diagnostics_.error(entry.kernel.where,
                          "'" + entry.kernel.text + "' is no name of a C++ function");
     }
+  }
+
+  // The functions of C++ and Python have the operator's name. Forms that share it are of an entry
+  // that is reported itself.
+  void operator_name(const Operator& op) {
+    const std::string& name = op.schema.name;
+    const bool cpp = is_cpp_keyword(name);
+    if (!cpp && !is_python_keyword(name)) return;
+    if (op.kind == SchemaKind::out || (op.autogen_from && op.autogen_from->schema.name == name)) {
+      return;
+    }
+    diagnostics_.error(op.func ? op.func->locate(0, name.size()) : op.schema_where,
+                       "'" + name + "' is a word of " + (cpp ? "C++" : "Python") +
+                           " and cannot name an operator, which is a function there");
+  }
+
+  // What the name of an argument means already; "" for most.
+  std::string meaning(const Operator& op, const SchemaArgument& argument) const {
+    const std::string& name = argument.name;
+    if (is_cpp_keyword(name)) return "is a word of C++ and cannot name an argument";
+    if (options_.syntax_only) return "";
+    if (name == "out" && !argument.is_out) {
+      return "is what Python calls the tensor to write to: name the argument otherwise";
+    }
+    if (name.starts_with("result") && name.find_first_not_of("0123456789", 6) == name.npos) {
+      return "is what the operator returns in formulas: name the argument otherwise";
+    }
+    for (const auto& other : op.schema.arguments) {
+      if (name == other.name + "_") {
+        return "is what generated code makes of '" + other.name + "': name one of them otherwise";
+      }
+    }
+    if (!op.derivative) return "";
+    if (name == "grad" || name == "grads" || name == "grad_input_mask") {
+      return "means a gradient in the formulas of derivatives: name the argument otherwise";
+    }
+    for (const auto& other : op.schema.arguments) {
+      if (name == other.name + "_t" || name == other.name + "_p") {
+        return "means the " + std::string(name.ends_with("t") ? "tangent" : "value") + " of '" +
+               other.name + "' in formulas of tangents: name the argument otherwise";
+      }
+    }
+    return "";
   }
 
   // The samples of a test record name the operator's arguments.
