@@ -1,7 +1,7 @@
 // Pass 08: what must hold between the finished operators: names in C++, overloads, test records.
-#include <c10/util/Suggest.h>
 #include <codegen/frontend/Load.h>
 #include <codegen/frontend/passes/Passes.h>
+#include <codegen/frontend/passes/TestRecords.h>
 
 #include <algorithm>
 #include <set>
@@ -47,7 +47,7 @@ class Verifier {
       unique(*op, op->schema.identifier(), identifiers, "would have the same C++ name as '", "'");
       unique(*op, cpp_signature(op->schema), signatures, "cannot be told from '",
              "' in C++: their arguments have the same types");
-      if (op->test) samples(*op);
+      if (op->test) check_test_record(*op, diagnostics_);
     }
   }
 
@@ -120,55 +120,6 @@ class Verifier {
       }
     }
     return "";
-  }
-
-  // The samples of a test record name the operator's arguments.
-  void samples(const Operator& op) {
-    for (const char* key : {"domain", "singular"}) {
-      const YamlNode* map = op.test->find(key);
-      if (map && map->is_map()) argument_names(op, *map);
-    }
-    if (const YamlNode* samples = op.test->find("samples")) {
-      if (samples->is_sequence()) {
-        for (const auto& sample : samples->items) arguments(op, sample);
-      } else {
-        diagnostics_.error(samples->where,
-                           "expected a list of samples, found " + describe(*samples));
-      }
-    }
-    if (const YamlNode* errors = op.test->find("errors"); errors && errors->is_sequence()) {
-      for (const auto& error : errors->items) {
-        const YamlNode* given = error.find("args");
-        if (!given || !error.find("message")) {
-          diagnostics_.error(error.where, "an expected error is '{args: {...}, message: text}'");
-          continue;
-        }
-        if (given->is_map()) argument_names(op, *given);
-      }
-    }
-  }
-
-  void arguments(const Operator& op, const YamlNode& sample) {
-    if (!sample.is_map()) return;
-    argument_names(op, sample);
-    for (const auto& argument : op.schema.arguments) {
-      if (argument.default_value || argument.is_out || argument.type.optional) continue;
-      if (!sample.find(argument.name)) {
-        diagnostics_.error(sample.where, "the sample gives no value for '" + argument.name + "'")
-            .note(op.schema_where, "the schema is here");
-      }
-    }
-  }
-
-  void argument_names(const Operator& op, const YamlNode& map) {
-    std::vector<std::string> known;
-    for (const auto& argument : op.schema.arguments) known.push_back(argument.name);
-    for (const auto& [key, value] : map.entries) {
-      if (op.schema.find_argument(key.value)) continue;
-      diagnostics_.error(key.where, "'" + op.name() + "' has no argument '" + key.value + "'")
-          .suggest(c10::closest_name(key.value, known))
-          .note(op.schema_where, "the schema is here");
-    }
   }
 
   const Model& model_;
