@@ -325,6 +325,38 @@ TEST_F(CommandLine, ExplainTellsAllOfOneOperator) {
   EXPECT_EQ(run({"explain"}), 2);
 }
 
+TEST_F(CommandLine, ExplainKnowsThePublicNamesOfPython) {
+  write("native_functions.yaml", R"(
+- func: soft(Tensor self) -> Tensor
+  family: F
+  python_module: nn
+  expr: exp(self)
+- func: soft_forward(Tensor self) -> Tensor
+  family: F
+  python_module: nn
+  expr: exp(self)
+- func: special_i1(Tensor self) -> Tensor
+  family: F
+  python_module: special
+  expr: exp(self)
+)");
+  write("derivatives.yaml", "");
+  std::filesystem::create_directories(folder_ / "generated" / "python" / "oploom");
+  std::filesystem::create_directories(folder_ / "python" / "oploom" / "nn");
+  write("generated/python/oploom/_C.pyi",
+        "class _nn:\n    def soft(input: Tensor) -> Tensor: ...\n"
+        "    def soft_forward(input: Tensor) -> Tensor: ...\n"
+        "class _special:\n    def special_i1(input: Tensor) -> Tensor: ...\n");
+  write("python/oploom/nn/functional.py", "import math\n\ndef soft(input):\n");
+  write("python/oploom/special.py", "");
+  for (const auto& [name, place] : {std::pair{"soft", "oploom.nn.functional.soft(input: Tensor)"},
+                                    {"soft_forward", "oploom._C._nn.soft_forward(input: Tensor)"},
+                                    {"special_i1", "oploom.special.i1(input: Tensor)"}}) {
+    EXPECT_EQ(run({"explain", name, operators_, derivatives_}), 0);
+    EXPECT_THAT(out_.str(), HasSubstr(std::string("\n  ") + place + " -> Tensor\n"));
+  }
+}
+
 // What `new` makes of a good name is tried in test_new.py, with a back end.
 TEST_F(CommandLine, NewRefusesWhatItCannotStart) {
   auto refusal = [&](std::vector<std::string> words) {
