@@ -1,5 +1,6 @@
 // The commands of the `oploom` program: output, exit codes, JSON.
 #include <codegen/frontend/CommandLine.h>
+#include <codegen/frontend/commands/Command.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -197,6 +198,24 @@ TEST_F(CommandLine, Help) {
   }
 }
 
+TEST_F(CommandLine, HelpAndVersionAsWords) {
+  EXPECT_EQ(run({"help"}), 0);
+  EXPECT_THAT(out_.str(), StartsWith("usage: oploom COMMAND"));
+  EXPECT_EQ(run({"help", "list"}), 0);
+  EXPECT_THAT(out_.str(), StartsWith("usage: oploom list "));
+  EXPECT_EQ(run({"help", "lits"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("unknown command 'lits' (did you mean 'list'?)"));
+  EXPECT_EQ(run({"--version"}), 0);
+  EXPECT_THAT(out_.str(), testing::MatchesRegex("oploom [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST_F(CommandLine, ListKnowsTheFamilies) {
+  EXPECT_EQ(run({"list", "--family", "Nope", operators_, derivatives_}), 2);
+  EXPECT_EQ(err_.str(), "oploom: there is no family 'Nope'\n");
+  EXPECT_EQ(run({"list", "--family", "UnaryOp", operators_, derivatives_}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("(did you mean 'UnaryOps'?)"));
+}
+
 TEST_F(CommandLine, EachCommandHasHelpOfItsOwn) {
   for (const std::string command :
        {"check", "explain", "list", "new", "model", "generate", "docs"}) {
@@ -375,6 +394,16 @@ TEST_F(CommandLine, NewRefusesWhatItCannotStart) {
               HasSubstr("give the functional form"));
   EXPECT_THAT(refusal({"f", "--kernel", "--family", "F", "--schema", "f(int n) -> Tensor"}),
               HasSubstr("--kernel is for operators of tensors"));
+}
+
+// The check refuses the entry before the back end runs, and the entry is taken back.
+TEST_F(CommandLine, NewRefusesAKeyword) {
+  const auto before = read_file(operators_);
+  EXPECT_EQ(run({"new", "delete", "--family", "F", "--expr", "-self", operators_, derivatives_}),
+            1);
+  EXPECT_THAT(err_.str(), HasSubstr("'delete' is a word of C++ and cannot name an operator"));
+  EXPECT_THAT(err_.str(), testing::EndsWith("oploom: nothing was changed\n"));
+  EXPECT_EQ(read_file(operators_), before);
 }
 
 }  // namespace
