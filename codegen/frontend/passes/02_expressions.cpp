@@ -91,6 +91,8 @@ class Expander {
     const Node* root = build(graph, op, scope);
     if (!root) return;
 
+    if (!uses_all(op, root)) return;
+
     Expression expression;
     expression.text = op.expr->value;
     for (const auto& argument : op.schema.arguments) {
@@ -170,6 +172,24 @@ class Expander {
       diagnostics_.error(op.expr->locate(error.offset, error.length), error.message);
     }
     return root;
+  }
+
+  bool uses_all(const Operator& op, const Node* root) {
+    std::set<std::string> used;
+    for (const Node* node : in_order({root})) {
+      if (node->kind == Node::Kind::input || node->kind == Node::Kind::scalar) {
+        used.insert(node->name);
+      }
+    }
+    bool all = true;
+    for (const auto& argument : op.schema.arguments) {
+      if (used.contains(argument.name)) continue;
+      diagnostics_.error(
+          op.func->locate(argument.name_span.offset, argument.name_span.length),
+          "the expression of '" + op.name() + "' makes no use of '" + argument.name + "'");
+      all = false;
+    }
+    return all;
   }
 
   void make_structured(Operator& op, bool truth) {
