@@ -52,11 +52,16 @@ class Verifier {
   }
 
  private:
+  using Place = std::pair<const SourceFile*, std::size_t>;
+  static Place place_of(const Operator& op) { return {op.where.file, op.where.offset}; }
+
   void unique(const Operator& op, const std::string& key,
               std::map<std::string, const Operator*>& seen, std::string_view before,
               std::string_view after) {
     const auto [first, fresh] = seen.emplace(key, &op);
     if (fresh || first->second->name() == op.name()) return;
+    // Forms of two entries clash where the entries do.
+    if (!clashes_.emplace(place_of(*first->second), place_of(op)).second) return;
     diagnostics_
         .error(op.schema_where, "'" + op.name() + "' " + std::string(before) +
                                     first->second->name() + std::string(after))
@@ -124,6 +129,7 @@ class Verifier {
 
   const Model& model_;
   const PassOptions& options_;
+  std::set<std::pair<Place, Place>> clashes_;  // of entries
   Diagnostics& diagnostics_;
 };
 
