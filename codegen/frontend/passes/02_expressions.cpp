@@ -300,14 +300,15 @@ class Expander {
     return price(replaced) < price(partials) ? replaced : partials;
   }
 
-  // The name, or one like it where that is an argument's, or what generated code makes of it: `x_`
-  // for a member, `x_t` for a tangent.
-  static std::string fresh(const FunctionSchema& schema, std::string name) {
+  // The name, with a number where it is an argument's, or what generated code makes of it: `x_` for
+  // a member, `x_t` for a tangent.
+  static std::string fresh(const FunctionSchema& schema, const std::string& stem) {
+    std::string name = stem;
     const auto near = [&](const SchemaArgument& argument) {
       return argument.name == name || argument.name == name + "_" || argument.name == name + "_t";
     };
-    while (std::any_of(schema.arguments.begin(), schema.arguments.end(), near)) {
-      name.insert(0, "the_");
+    for (int i = 2; std::any_of(schema.arguments.begin(), schema.arguments.end(), near); ++i) {
+      name = stem + std::to_string(i);
     }
     return name;
   }

@@ -10,10 +10,27 @@ namespace oploom::frontend {
 namespace {
 
 // Twelve dtypes, and then groups of them.
-constexpr auto kDtypesAndGroups = std::to_array<std::string_view>(
-    {"bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32",
-     "float64", "complex64", "complex128", "integral", "floating", "complex", "numeric", "real",
-     "all", "floating_complex", "bool_integral", "numeric_complex"});
+constexpr auto kDtypesAndGroups = std::to_array<std::string_view>({"bool",
+                                                                   "uint8",
+                                                                   "int8",
+                                                                   "int16",
+                                                                   "int32",
+                                                                   "int64",
+                                                                   "float16",
+                                                                   "bfloat16",
+                                                                   "float32",
+                                                                   "float64",
+                                                                   "complex64",
+                                                                   "complex128",
+                                                                   "integral",
+                                                                   "floating",
+                                                                   "complex",
+                                                                   "numeric",
+                                                                   "real",
+                                                                   "all",
+                                                                   "floating_complex",
+                                                                   "bool_integral",
+                                                                   "numeric_complex"});
 constexpr auto kDtypes = std::span(kDtypesAndGroups).first<12>();
 constexpr auto kTests = std::to_array<std::string_view>(
     {"values", "gradcheck", "gradgradcheck", "forward", "forward_over_reverse", "layouts", "out",
