@@ -11,6 +11,7 @@
 #include <c10/util/OptionalArrayRef.h>
 
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string_view>
 #include <tuple>

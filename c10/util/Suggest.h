@@ -32,7 +32,8 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-// The candidate nearest to `name`, or "" when none is near enough to be a misspelling of it.
+// The candidate nearest to `name`, or "" when none is near enough to be a misspelling of it. Of two
+// that are equally near, the one with the same letters: two of them have changed places.
 template <class Range>
 std::string closest_name(std::string_view name, const Range& candidates) {
   std::string best;
@@ -44,7 +45,10 @@ std::string closest_name(std::string_view name, const Range& candidates) {
         text.size() > name.size() ? text.size() - name.size() : name.size() - text.size();
     if (gap >= best_distance || text == name) continue;
     const std::size_t distance = edit_distance(name, text);
-    if (distance < best_distance && distance < std::max(name.size(), text.size())) {
+    const bool swapped =
+        !best.empty() && std::is_permutation(text.begin(), text.end(), name.begin(), name.end());
+    const bool nearer = distance < best_distance || (distance == best_distance && swapped);
+    if (nearer && distance < std::max(name.size(), text.size())) {
       best_distance = distance;
       best = std::string(text);
     }

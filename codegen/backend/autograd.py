@@ -152,7 +152,7 @@ class Plan:
         return [
             name
             for gradient in self.derivative.inputs
-            if _mentions(gradient.cpp, types.cpp_name(saved.name))
+            if _mentions(gradient.cpp, saved.name)
             for name in gradient.names
         ]
 
@@ -305,20 +305,20 @@ def _gradient(model: Model, plan: Plan, gradient: Gradient) -> list[str]:
         if pad == "    ":
             lines.append("  }")
         return lines
-    mask = _mentions(gradient.cpp, "grad_input_mask")
-    if mask:
+    code = types.formula(plan.op, gradient.cpp)
+    if _mentions(code, "grad_input_mask"):
         head = f"{pad}const std::array<bool, {len(wanted)}> grad_input_mask = {{"
         lines.append(text.wrapped(head, wanted, "};"))
     if len(gradient.names) > 1:
-        lines.append(text.assign(f"{pad}auto gradients = ", gradient.cpp))
+        lines.append(text.assign(f"{pad}auto gradients = ", code))
         for i, name in enumerate(gradient.names):
             value = f"std::move(std::get<{i}>(gradients))"
             lines.append(f"{pad}{_store(plan, name, value)}")
     elif plan.has_lists:
         name = types.cpp_name(gradient.names[0])
-        lines.append(text.assign(f"{pad}copy_range(grad_inputs, {name}_range, ", gradient.cpp, ");"))
+        lines.append(text.assign(f"{pad}copy_range(grad_inputs, {name}_range, ", code, ");"))
     else:
-        lines.append(text.assign(f"{pad}grad_inputs[{plan.place(gradient.names[0])}] = ", gradient.cpp))
+        lines.append(text.assign(f"{pad}grad_inputs[{plan.place(gradient.names[0])}] = ", code))
     if pad == "    ":
         lines.append("  }")
     return lines
@@ -477,7 +477,7 @@ def _plain_value(op: Operator, saved: Saved) -> str:
         if saved.type.base == "str" and saved.type.optional:
             return f"{name}.has_value() ? std::optional<std::string>(*{name}) : std::nullopt"
         return name
-    code = saved.expr or ""
+    code = types.formula(op, saved.expr or "")
     if _stored_type(saved) == "DimVector":
         code = code.removesuffix(".vec()")
     return code

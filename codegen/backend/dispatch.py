@@ -200,7 +200,7 @@ def _composite(model: Model, op: Operator, name: str) -> str:
         sibling = _sibling(model, op)
         if sibling.kind == "functional":
             return _kernel(op, name, _from_functional_body(op, sibling))
-        return _kernel(op, name, _from_writing_body(op, sibling))
+        return _kernel(op, name, _from_writing_body(model, op, sibling))
     return _trampoline(op, name, native.composite_function(op))
 
 
@@ -249,7 +249,7 @@ def _assign_outs(op: Operator, call: str, inputs: list[str]) -> list[str]:
     return [*lines, f"  return {{{', '.join(outs)}}};"]
 
 
-def _from_writing_body(op: Operator, source: Operator) -> list[str]:
+def _from_writing_body(model: Model, op: Operator, source: Operator) -> list[str]:
     """Lets the operator write to copies; what they hold then is the result."""
     own = {a.name for a in op.arguments if a.is_write}
     lines: list[str] = []
@@ -259,7 +259,8 @@ def _from_writing_body(op: Operator, source: Operator) -> list[str]:
         name = types.cpp_name(argument.name)
         if argument.is_write and argument.name not in own:
             copies.append(f"{argument.name}_copy")
-            lines.append(f"  Tensor {copies[-1]} = _ops::clone::call({name}, std::nullopt);")
+            clone = f"{model.package.at}_ops::clone::call"
+            lines.append(f"  Tensor {copies[-1]} = {clone}({name}, std::nullopt);")
             name = copies[-1]
         arguments.append(name)
     call = f"_ops::{source.identifier}::call("

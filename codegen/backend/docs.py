@@ -20,9 +20,11 @@ from typing import Optional, Sequence
 import jinja2
 
 from codegen.backend import mathml, ops, python, python_pyi, types
-from codegen.backend.__main__ import environment
+from codegen.backend.__main__ import TREE, environment
 from codegen.backend.mathml import Node, Typesetter
-from codegen.backend.model import Derivative, Model, ModelError, Operator, read_model
+from codegen.backend.model import Derivative, Model, ModelError, Operator, Package, read_model
+
+PYTHON = TREE / "python" / "oploom"
 
 # The groups of dtypes that test records speak of; tests/docs holds them against oploom.testing.
 _INTEGRAL = ("uint8", "int8", "int16", "int32", "int64")
@@ -139,15 +141,28 @@ def python_signatures(model: Model) -> dict[str, list[str]]:
             result = f" -> {python_pyi.return_text(op)}"
             lines = found.setdefault(op.root, [])
             if op.is_function:
-                module = model.package.python
-                if function.module:
-                    inner = "._C._" if model.package.in_tree else "."
-                    module += inner + function.module
-                lines.append(_python(f"{module}.{op.base}", signature.parameters, result))
+                name = _public_name(model.package, function)
+                lines.append(_python(name, signature.parameters, result))
             if function.is_method and op.is_method:
                 own = [p for p in signature.parameters if p.name not in ("self", "out")]
                 lines.append(_python(f"Tensor.{op.base}", own, result))
     return found
+
+
+def _public_name(package: Package, function: python.Function) -> str:
+    """Where people find the function. Of oploom's submodules, nn/functional.py defines some anew, and
+    special.py passes them on without the prefix; the others are for such files to call."""
+    module, name = function.module, function.name
+    if not module:
+        return f"{package.python}.{name}"
+    if not package.in_tree:
+        return f"{package.python}.{module}.{name}"
+    functional = PYTHON / module / "functional.py"
+    if functional.is_file() and f"\ndef {name}(" in functional.read_text():
+        return f"oploom.{module}.functional.{name}"
+    if name.startswith(f"{module}_") and (PYTHON / f"{module}.py").is_file():
+        return f"oploom.{module}.{name.removeprefix(module + '_')}"
+    return f"oploom._C._{module}.{name}"
 
 
 def _python(head: str, parameters: Sequence[python.Parameter], result: str) -> str:

@@ -173,20 +173,28 @@ def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> 
     expression = op.expression
     uniform = [i for i in program.instructions if i.uniform]
     flags = {a.name for a in op.inputs if a.type.base == "bool"}
-    scalars = [(types.cpp_name(s), i) for i, s in enumerate(expression.scalars) if s in _uses(program)]
+    functions = {i.operation for i in program.instructions}
+
+    def named(argument: str) -> str:
+        # A parameter would hide the function of its name.
+        return argument + "_" if argument in functions else types.cpp_name(argument)
 
     def leaf(argument: str) -> str:
-        return f"V({number(argument, 'T')})" if is_number(argument) else types.cpp_name(argument)
+        return f"V({number(argument, 'T')})" if is_number(argument) else named(argument)
+
+    used = _uses(program)
+    scalars = [(s, i) for i, s in enumerate(expression.scalars) if s in used]
 
     members = []
     initialisers = []
     for scalar, place in scalars:
+        member = named(scalar)
         if scalar in flags:
-            members.append(f"  typename V::Mask {scalar};")
-            initialisers.append(f"{scalar}(truth<V>(numbers[{place}].to<bool>()))")
+            members.append(f"  typename V::Mask {member};")
+            initialisers.append(f"{member}(truth<V>(numbers[{place}].to<bool>()))")
         else:
-            members.append(f"  V {scalar};")
-            initialisers.append(f"{scalar}(numbers[{place}].to<T>())")
+            members.append(f"  V {member};")
+            initialisers.append(f"{member}(numbers[{place}].to<T>())")
     setup = []
     for instruction in uniform:
         value = _vec(instruction, [leaf(a) for a in instruction.arguments])
@@ -199,10 +207,7 @@ def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> 
         head += " {"
     constructor = "\n".join([head, *setup, "  }"]) if setup else head + "}"
 
-    used = _uses(program)
-    parameters = [
-        f"const V& {types.cpp_name(i)}" if i in used else "const V&" for i in expression.inputs
-    ]
+    parameters = [f"const V& {named(i)}" if i in used else "const V&" for i in expression.inputs]
     lines, outputs = statements(
         program, _vec, leaf, skip=[i.name for i in uniform], indent=4
     )
@@ -296,15 +301,16 @@ def _gradient(op: Operator) -> str:
         return wrapped("compute_expression(", values, ");", indent)
 
     lines = _numbers(op)
+    mask = types.cpp_name(op.inputs[-1].name)
     if count == 1:
         lines += ["  Tensor result;", compute(f"{op.identifier}_stub", "{&result}", 2), "  return result;"]
         return text.function(head, lines)
     names = [f"result{i}" for i in range(count)]
     lines.append(f"  Tensor {', '.join(names)};")
     for i, name in enumerate(names):
-        others = [f"!output_mask[{k}]" for k in range(count) if k != i]
+        others = [f"!{mask}[{k}]" for k in range(count) if k != i]
         word = "  if" if i == 0 else "  } else if"
-        lines.append(f"{word} (output_mask[{i}] && {' && '.join(others)}) {{")
+        lines.append(f"{word} ({mask}[{i}] && {' && '.join(others)}) {{")
         lines.append(compute(f"{op.identifier}_{i}_stub", f"{{&{name}}}", 4))
     everything = ", ".join(f"&{name}" for name in names)
     lines += [

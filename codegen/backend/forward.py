@@ -132,7 +132,7 @@ class _Tangents:
 def _value(model: Model, op: Operator, term: Term, indent: int) -> tuple[list[str], str]:
     """The statements before a term, and the term."""
     if term.program is None:
-        return [], term.cpp
+        return [], types.formula(op, term.cpp)
     scalars = {}
     for a in op.inputs:
         name = types.cpp_name(a.name)
@@ -156,7 +156,7 @@ def _sum(model: Model, op: Operator, formula: Forward, tangents: _Tangents, targ
         condition = " && ".join(f"{n}_t.defined()" for n in dict.fromkeys(names))
         lines += [
             f"{pad}if ({condition}) {{",
-            text.assign(f"{pad}  {target} = ", formula.together),
+            text.assign(f"{pad}  {target} = ", types.formula(op, formula.together)),
             f"{pad}}} else {{",
             *("  " + line.replace("\n", "\n  ") for line in _terms(model, op, formula, tangents, target, indent)),
             f"{pad}}}",

@@ -40,12 +40,18 @@ _OWNED_LISTS = {
     "Scalar": "std::vector<Scalar>",
     "str": "std::vector<std::string>",
 }
-_KEYWORDS = frozenset(
-    "and auto bool break case char class const default delete do double else enum explicit export "
-    "extern false float for friend goto if inline int long mutable namespace new not operator or "
-    "private protected public register return short signed sizeof static struct switch template "
-    "this throw true try typedef union unsigned using virtual void volatile while".split()
+# What generated code calls its own variables, and what it calls where arguments are in scope.
+_OWN_NAMES = frozenset(
+    "any_grad_defined any_wanted apply as_view as_views build_expression check_inplace "
+    "check_out_requires_grad collect_edges compute_expression compute_requires_grad copy_range "
+    "creation_meta defined_grad device_type dispatch_keys get_view_meta grad_fn grad_inputs gradients "
+    "guard increment_version int64_t kernel ks make_node maybe_get_output name number numbers "
+    "outputs pause places precomputed rebase_history rebase_reshaped release_variables requires_grad "
+    "results save_beside save_copy save_list set_history size_t table task_should_compute_output "
+    "unpack_list unpack_optional_list variable_list".split()
 )
+# Types and template parameters, constants, and the gradients of several results; `T_t` is a tangent.
+_OWN_KINDS = re.compile(r"k?[A-Z]\w*(?<!_t)$|grad_\d+$")
 _NAMED_DEFAULTS = {
     "True": "true",
     "False": "false",
@@ -84,8 +90,18 @@ class Parameter:
 
 
 def cpp_name(name: str) -> str:
-    """The argument's name, moved out of the way of C++ keywords."""
-    return name + "_" if name in _KEYWORDS else name
+    """The argument's name, moved out of the way of what generated code has of its own. The front end
+    refuses words of C++."""
+    return name + "_" if name in _OWN_NAMES or _OWN_KINDS.match(name) else name
+
+
+def formula(op: Operator, code: str) -> str:
+    """A formula in C++, with the arguments as `cpp_name` calls them."""
+    for argument in op.arguments:
+        name = cpp_name(argument.name)
+        if name != argument.name:
+            code = re.sub(rf"(?<![\w.:])(?<!->){argument.name}\b(?!\s*\(|::)", name, code)
+    return code
 
 
 def value_type(type: Type) -> str:

@@ -54,8 +54,11 @@ void print_help(std::ostream& out) {
     name.resize(11, ' ');
     out << "  " << name << command->summary << "\n";
   }
-  out << "\n`oploom COMMAND --help` tells what a command does and its options. Without files,\n"
-         "native_functions.yaml and derivatives.yaml of the working directory are read.\n"
+  out << "\n`oploom help COMMAND` tells what a command does and its options, `oploom --version` "
+         "which\n"
+         "oploom this is. Without files, native_functions.yaml and derivatives.yaml of the "
+         "working\n"
+         "directory are read.\n"
       << kExitCodes;
 }
 
@@ -126,12 +129,20 @@ std::vector<std::string> Arguments::all(std::string_view option) const {
 
 int run_command_line(const std::vector<std::string>& words, std::ostream& out, std::ostream& err) {
   auto is_help = [](const std::string& word) { return word == "-h" || word == "--help"; };
-  const bool help = std::any_of(words.begin(), words.end(), is_help);
+  if (!words.empty() && words[0] == "--version") {
+    out << "oploom " OPLOOM_VERSION "\n";
+    return kOk;
+  }
+  // `oploom help check` is `oploom check --help`.
+  const bool asks = !words.empty() && words[0] == "help";
+  const std::size_t place = asks ? 1 : 0;
+  const std::string name = place < words.size() ? words[place] : "";
   const Command* command = nullptr;
   for (const Command* known : commands()) {
-    if (!words.empty() && known->name == words[0]) command = known;
+    if (known->name == name) command = known;
   }
-  if (help) {
+  const bool help = std::any_of(words.begin(), words.end(), is_help);
+  if (help || (asks && (command || name.empty()))) {
     command ? print_help(*command, out) : print_help(out);
     return kOk;
   }
@@ -142,9 +153,9 @@ int run_command_line(const std::vector<std::string>& words, std::ostream& out, s
   } else {
     std::vector<std::string_view> names;
     for (const Command* known : commands()) names.push_back(known->name);
-    mistake = words.empty() ? "a command is needed"
-                            : "unknown command '" + words[0] + "'" +
-                                  did_you_mean(c10::closest_name(words[0], names));
+    mistake = name.empty()
+                  ? "a command is needed"
+                  : "unknown command '" + name + "'" + did_you_mean(c10::closest_name(name, names));
   }
   if (!mistake.empty()) {
     err << "oploom: " << mistake << "\ntry 'oploom "

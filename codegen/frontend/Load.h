@@ -18,6 +18,7 @@ void load_tags(const SourceFile& file, Model& model, Diagnostics& diagnostics);
 std::optional<FunctionSchema> load_schema(const YamlNode& node, Diagnostics& diagnostics);
 
 bool is_cpp_keyword(std::string_view name);
+bool is_python_keyword(std::string_view name);
 // Whether C++ takes the text as a name; keywords are none.
 bool is_cpp_identifier(std::string_view text);
 

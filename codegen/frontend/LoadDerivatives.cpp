@@ -35,6 +35,7 @@ class Loader {
     const YamlNode* dispatch = node.find("dispatch");
     for (const auto& [key, value] : node.entries) {
       if (key.value == "name" || key.value == "dispatch") continue;
+      if (node.find_key(key.value) != &key) continue;  // a duplicate, which is reported already
       if (key.value == "output_differentiability") {
         output_differentiability(*entry, value);
       } else {
@@ -63,6 +64,7 @@ class Loader {
       DerivativeEntry other;
       other.schema = entry.schema;
       for (const auto& [name, value] : formulas.entries) {
+        if (formulas.find_key(name.value) != &name) continue;
         formula(key.value == "Default" ? entry : other, name, value);
       }
       if (key.value != "Default") {
@@ -117,6 +119,13 @@ class Loader {
     return names;
   }
 
+  // Then the entry's schema is wrong, which is reported when the two are compared.
+  bool operator_takes(const std::string& name, const std::string& argument) const {
+    return std::any_of(model_.operators.begin(), model_.operators.end(), [&](const auto& op) {
+      return op->name() == name && op->schema.find_argument(argument);
+    });
+  }
+
   void formula(DerivativeEntry& entry, const YamlNode& key, const YamlNode& value) {
     ForwardFormula formula;
     formula.names = split_list(key, diagnostics_);
@@ -133,6 +142,7 @@ class Loader {
       const bool is_output = std::find(outputs.begin(), outputs.end(), name.text) != outputs.end();
       if (!is_output || is_argument) forward = false;
       if (!is_argument && !is_output) {
+        if (operator_takes(entry.schema.full_name(), name.text)) continue;
         std::vector<std::string> names = outputs;
         for (const auto& argument : entry.schema.arguments) names.push_back(argument.name);
         names.emplace_back("output_differentiability");

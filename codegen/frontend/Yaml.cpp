@@ -11,6 +11,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <sstream>
 
@@ -296,6 +297,13 @@ std::string as_json_number(const std::string& text) {
 }
 
 }  // namespace
+
+std::optional<double> as_number(const YamlNode& node) {
+  if (!node.is_scalar() || !node.plain) return std::nullopt;
+  const std::string number = as_json_number(node.value);
+  if (number.empty()) return std::nullopt;
+  return std::strtod(number.c_str(), nullptr);
+}
 
 void write_yaml_as_json(JsonWriter& json, const YamlNode& node) {
   switch (node.kind) {

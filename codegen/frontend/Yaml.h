@@ -46,6 +46,8 @@ std::optional<YamlNode> parse_yaml(const SourceFile& file, Diagnostics& diagnost
 
 // A plain `True` or `false`.
 std::optional<bool> as_bool(const YamlNode& node);
+// A plain number, as JSON takes it.
+std::optional<double> as_number(const YamlNode& node);
 
 // Writes the node as JSON; plain scalars become null, booleans and numbers where they look so.
 void write_yaml_as_json(JsonWriter& json, const YamlNode& node);

@@ -99,20 +99,20 @@ variable_list BinaryCrossEntropyBackwardBackward0::apply(variable_list&& grads) 
   return grad_inputs;
 }
 
-// _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
+// _binary_cross_entropy_backward_backward(Tensor grad_output2, Tensor grad_output, Tensor self,
 //     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
-//   grad_output_: grads[0] * ((self - target) / maximum(self * (1 - self), 1e-12)) + grads[1] *
+//   grad_output2: grads[0] * ((self - target) / maximum(self * (1 - self), 1e-12)) + grads[1] *
 //       ((grad_output - grad_output * (self - target) / maximum(self * (1 - self), 1e-12) * (self *
 //       (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self -
 //       self)) / maximum(self * (1 - self), 1e-12)) - grads[2] * (grad_output / maximum(self * (1 -
 //       self), 1e-12))
-//   grad_output: grads[1] * grad_output_ * ((1 - (self - target) / maximum(self * (1 - self),
+//   grad_output: grads[1] * grad_output2 * ((1 - (self - target) / maximum(self * (1 - self),
 //       1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12
-//       ? 0 : 1 - self - self)) / maximum(self * (1 - self), 1e-12)) - grads[2] * grad_output_ /
+//       ? 0 : 1 - self - self)) / maximum(self * (1 - self), 1e-12)) - grads[2] * grad_output2 /
 //       maximum(self * (1 - self), 1e-12)
-//   self: grads[0] * grad_output_ * ((1 - (self - target) / maximum(self * (1 - self), 1e-12) *
+//   self: grads[0] * grad_output2 * ((1 - (self - target) / maximum(self * (1 - self), 1e-12) *
 //       (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 -
-//       self - self)) / maximum(self * (1 - self), 1e-12)) + grads[1] * grad_output_ *
+//       self - self)) / maximum(self * (1 - self), 1e-12)) + grads[1] * grad_output2 *
 //       ((-((grad_output - grad_output * (self - target) / maximum(self * (1 - self), 1e-12) *
 //       (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 -
 //       self - self)) / maximum(self * (1 - self), 1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1
@@ -123,11 +123,11 @@ variable_list BinaryCrossEntropyBackwardBackward0::apply(variable_list&& grads) 
 //       1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12
 //       ? 0 : 1 - self - self)) / maximum(self * (1 - self), 1e-12) * (self * (1 - self) == 1e-12 ?
 //       0.5 * (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self - self)) / maximum(self
-//       * (1 - self), 1e-12)) + grads[2] * grad_output_ * (grad_output / maximum(self * (1 - self),
+//       * (1 - self), 1e-12)) + grads[2] * grad_output2 * (grad_output / maximum(self * (1 - self),
 //       1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12
 //       ? 0 : 1 - self - self) / maximum(self * (1 - self), 1e-12))
-//   target: grads[0] * grad_output_ * (-1 / maximum(self * (1 - self), 1e-12)) + grads[1] *
-//       grad_output_ * (grad_output / maximum(self * (1 - self), 1e-12) * (self * (1 - self) ==
+//   target: grads[0] * grad_output2 * (-1 / maximum(self * (1 - self), 1e-12)) + grads[1] *
+//       grad_output2 * (grad_output / maximum(self * (1 - self), 1e-12) * (self * (1 - self) ==
 //       1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self - self) /
 //       maximum(self * (1 - self), 1e-12))
 variable_list BinaryCrossEntropyBackwardBackwardBackward0::apply(variable_list&& grads) {
@@ -136,7 +136,7 @@ variable_list BinaryCrossEntropyBackwardBackwardBackward0::apply(variable_list&&
   const Tensor self = self_.unpack(this);
   const Tensor target = target_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
-  const Tensor grad_output_ = grad_output__.unpack(this);
+  const Tensor grad_output2 = grad_output2_.unpack(this);
   if (task_should_compute_output(0)) {
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
@@ -160,7 +160,7 @@ variable_list BinaryCrossEntropyBackwardBackwardBackward0::apply(variable_list&&
     const auto t7 = t2 - self;
     const auto t12 =
         ((self - target) / t4) * where(eq(t3, 1e-12), 0.5 * t7, where(lt(t3, 1e-12), 0, t7));
-    grad_inputs[1] = ((grad_1 * grad_output_) * ((1 - t12) / t4)) - ((grad_2 * grad_output_) / t4);
+    grad_inputs[1] = ((grad_1 * grad_output2) * ((1 - t12) / t4)) - ((grad_2 * grad_output2) / t4);
   }
   if (task_should_compute_output(2)) {
     const Tensor grad_0 = defined_grad(grads, 0);
@@ -178,8 +178,8 @@ variable_list BinaryCrossEntropyBackwardBackwardBackward0::apply(variable_list&&
     const auto t22 = ((grad_output - (t18 * t11)) / t4) * t11;
     const auto t30 = ((-(t22 + where(t6, -t18, where(t9, 0, (-2) * t18)))) - t22) / t4;
     const auto t32 =
-        ((grad_0 * grad_output_) * ((1 - ((t1 / t4) * t11)) / t4)) + ((grad_1 * grad_output_) * t30);
-    grad_inputs[2] = t32 + ((grad_2 * grad_output_) * (((grad_output / t4) * t11) / t4));
+        ((grad_0 * grad_output2) * ((1 - ((t1 / t4) * t11)) / t4)) + ((grad_1 * grad_output2) * t30);
+    grad_inputs[2] = t32 + ((grad_2 * grad_output2) * (((grad_output / t4) * t11) / t4));
   }
   if (task_should_compute_output(3)) {
     const Tensor grad_0 = defined_grad(grads, 0);
@@ -191,7 +191,7 @@ variable_list BinaryCrossEntropyBackwardBackwardBackward0::apply(variable_list&&
     const auto t14 =
         (grad_output / t3) * where(eq(t2, 1e-12), 0.5 * t9, where(lt(t2, 1e-12), 0, t9));
     grad_inputs[3] =
-        ((grad_0 * grad_output_) * ((-1) / t3)) + ((grad_1 * grad_output_) * (t14 / t3));
+        ((grad_0 * grad_output2) * ((-1) / t3)) + ((grad_1 * grad_output2) * (t14 / t3));
   }
   return grad_inputs;
 }
@@ -998,19 +998,19 @@ OPLOOM_COLD Tensor _binary_cross_entropy_backward_dual(DispatchKeySet ks, const 
   return result;
 }
 
-// _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
+// _binary_cross_entropy_backward_backward(Tensor grad_output2, Tensor grad_output, Tensor self,
 //     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
-//   result0: grad_output__t * ((self - target) / maximum(self * (1 - self), 1e-12)) + grad_output_
+//   result0: grad_output2_t * ((self - target) / maximum(self * (1 - self), 1e-12)) + grad_output2
 //       * ((1 - (self - target) / maximum(self * (1 - self), 1e-12) * (self * (1 - self) == 1e-12 ?
 //       0.5 * (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self - self)) / maximum(self
-//       * (1 - self), 1e-12) * self_t) + grad_output_ * (-1 / maximum(self * (1 - self), 1e-12) *
+//       * (1 - self), 1e-12) * self_t) + grad_output2 * (-1 / maximum(self * (1 - self), 1e-12) *
 //       target_t)
-//   result1: grad_output__t * ((grad_output - grad_output * (self - target) / maximum(self * (1 -
+//   result1: grad_output2_t * ((grad_output - grad_output * (self - target) / maximum(self * (1 -
 //       self), 1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) <
-//       1e-12 ? 0 : 1 - self - self)) / maximum(self * (1 - self), 1e-12)) + grad_output_ * ((1 -
+//       1e-12 ? 0 : 1 - self - self)) / maximum(self * (1 - self), 1e-12)) + grad_output2 * ((1 -
 //       (self - target) / maximum(self * (1 - self), 1e-12) * (self * (1 - self) == 1e-12 ? 0.5 *
 //       (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self - self)) / maximum(self * (1 -
-//       self), 1e-12) * grad_output_t) + grad_output_ * ((-((grad_output - grad_output * (self -
+//       self), 1e-12) * grad_output_t) + grad_output2 * ((-((grad_output - grad_output * (self -
 //       target) / maximum(self * (1 - self), 1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1 - self
 //       - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self - self)) / maximum(self * (1 - self),
 //       1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12
@@ -1020,33 +1020,33 @@ OPLOOM_COLD Tensor _binary_cross_entropy_backward_dual(DispatchKeySet ks, const 
 //       - target) / maximum(self * (1 - self), 1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1 -
 //       self - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self - self)) / maximum(self * (1 -
 //       self), 1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) <
-//       1e-12 ? 0 : 1 - self - self)) / maximum(self * (1 - self), 1e-12) * self_t) + grad_output_
+//       1e-12 ? 0 : 1 - self - self)) / maximum(self * (1 - self), 1e-12) * self_t) + grad_output2
 //       * (grad_output / maximum(self * (1 - self), 1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1
 //       - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self - self) / maximum(self * (1 -
 //       self), 1e-12) * target_t)
-//   result2: -(grad_output__t * (grad_output / maximum(self * (1 - self), 1e-12))) + -(grad_output_
-//       * (grad_output_t / maximum(self * (1 - self), 1e-12))) + grad_output_ * (grad_output /
+//   result2: -(grad_output2_t * (grad_output / maximum(self * (1 - self), 1e-12))) + -(grad_output2
+//       * (grad_output_t / maximum(self * (1 - self), 1e-12))) + grad_output2 * (grad_output /
 //       maximum(self * (1 - self), 1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) :
 //       self * (1 - self) < 1e-12 ? 0 : 1 - self - self) / maximum(self * (1 - self), 1e-12) *
 //       self_t)
 OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward_dual(
-    DispatchKeySet ks, const Tensor& grad_output_, const Tensor& grad_output, const Tensor& self,
+    DispatchKeySet ks, const Tensor& grad_output2, const Tensor& grad_output, const Tensor& self,
     const Tensor& target, std::array<bool, 3> output_mask) {
   const forward_ad::Pause pause;
   auto [result0, result1, result2] = kernels::_binary_cross_entropy_backward_backward(ks,
-                                                                                      grad_output_,
+                                                                                      grad_output2,
                                                                                       grad_output,
                                                                                       self, target,
                                                                                       output_mask);
-  const Tensor grad_output__t = forward_ad::tangent_of(grad_output_);
+  const Tensor grad_output2_t = forward_ad::tangent_of(grad_output2);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor target_t = forward_ad::tangent_of(target);
   if (result0.defined()) {
     Tensor result0_t;
-    if (grad_output__t.defined()) {
+    if (grad_output2_t.defined()) {
       forward_ad::add_term(result0_t,
-          grad_output__t * ((self - target) / maximum(self * (1 - self), number(1e-12))));
+          grad_output2_t * ((self - target) / maximum(self * (1 - self), number(1e-12))));
     }
     if (self_t.defined()) {
       const auto t1 = 1 - self;
@@ -1055,24 +1055,24 @@ OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_ba
       const auto t6 = t1 - self;
       const auto t11 =
           ((self - target) / t3) * where(eq(t2, 1e-12), 0.5 * t6, where(lt(t2, 1e-12), 0, t6));
-      forward_ad::add_term(result0_t, grad_output_ * (((1 - t11) / t3) * self_t));
+      forward_ad::add_term(result0_t, grad_output2 * (((1 - t11) / t3) * self_t));
     }
     if (target_t.defined()) {
       const auto t4 = ((-1) / maximum(self * (1 - self), number(1e-12))) * target_t;
-      forward_ad::add_term(result0_t, grad_output_ * t4);
+      forward_ad::add_term(result0_t, grad_output2 * t4);
     }
     forward_ad::set_tangent(result0, std::move(result0_t));
   }
   if (result1.defined()) {
     Tensor result1_t;
-    if (grad_output__t.defined()) {
+    if (grad_output2_t.defined()) {
       const auto t2 = 1 - self;
       const auto t3 = self * t2;
       const auto t4 = maximum(t3, number(1e-12));
       const auto t7 = t2 - self;
       const auto t12 =
           ((grad_output * (self - target)) / t4) * where(eq(t3, 1e-12), 0.5 * t7, where(lt(t3, 1e-12), 0, t7));
-      forward_ad::add_term(result1_t, grad_output__t * ((grad_output - t12) / t4));
+      forward_ad::add_term(result1_t, grad_output2_t * ((grad_output - t12) / t4));
     }
     if (grad_output_t.defined()) {
       const auto t1 = 1 - self;
@@ -1081,7 +1081,7 @@ OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_ba
       const auto t6 = t1 - self;
       const auto t11 =
           ((self - target) / t3) * where(eq(t2, 1e-12), 0.5 * t6, where(lt(t2, 1e-12), 0, t6));
-      forward_ad::add_term(result1_t, grad_output_ * (((1 - t11) / t3) * grad_output_t));
+      forward_ad::add_term(result1_t, grad_output2 * (((1 - t11) / t3) * grad_output_t));
     }
     if (self_t.defined()) {
       const auto t2 = 1 - self;
@@ -1094,7 +1094,7 @@ OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_ba
       const auto t11 = where(t6, 0.5 * t7, where(t9, 0, t7));
       const auto t15 = ((grad_output - (t5 * t11)) / t4) * t11;
       const auto t23 = ((-(t15 + where(t6, -t5, where(t9, 0, (-2) * t5)))) - t15) / t4;
-      forward_ad::add_term(result1_t, grad_output_ * (t23 * self_t));
+      forward_ad::add_term(result1_t, grad_output2 * (t23 * self_t));
     }
     if (target_t.defined()) {
       const auto t0 = 1 - self;
@@ -1103,18 +1103,18 @@ OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_ba
       const auto t5 = t0 - self;
       const auto t10 =
           (grad_output / t2) * where(eq(t1, 1e-12), 0.5 * t5, where(lt(t1, 1e-12), 0, t5));
-      forward_ad::add_term(result1_t, grad_output_ * ((t10 / t2) * target_t));
+      forward_ad::add_term(result1_t, grad_output2 * ((t10 / t2) * target_t));
     }
     forward_ad::set_tangent(result1, std::move(result1_t));
   }
   if (result2.defined()) {
     Tensor result2_t;
-    if (grad_output__t.defined()) {
-      const auto t4 = grad_output__t * (grad_output / maximum(self * (1 - self), number(1e-12)));
+    if (grad_output2_t.defined()) {
+      const auto t4 = grad_output2_t * (grad_output / maximum(self * (1 - self), number(1e-12)));
       forward_ad::add_term(result2_t, -t4);
     }
     if (grad_output_t.defined()) {
-      const auto t4 = grad_output_ * (grad_output_t / maximum(self * (1 - self), number(1e-12)));
+      const auto t4 = grad_output2 * (grad_output_t / maximum(self * (1 - self), number(1e-12)));
       forward_ad::add_term(result2_t, -t4);
     }
     if (self_t.defined()) {
@@ -1124,7 +1124,7 @@ OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_ba
       const auto t5 = t0 - self;
       const auto t10 =
           (grad_output / t2) * where(eq(t1, 1e-12), 0.5 * t5, where(lt(t1, 1e-12), 0, t5));
-      forward_ad::add_term(result2_t, grad_output_ * ((t10 / t2) * self_t));
+      forward_ad::add_term(result2_t, grad_output2 * ((t10 / t2) * self_t));
     }
     forward_ad::set_tangent(result2, std::move(result2_t));
   }
@@ -2301,23 +2301,23 @@ Tensor& _binary_cross_entropy_backward_out(DispatchKeySet ks, const Tensor& grad
   return out;
 }
 
-// _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
+// _binary_cross_entropy_backward_backward(Tensor grad_output2, Tensor grad_output, Tensor self,
 //     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
 std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward(
-    DispatchKeySet ks, const Tensor& grad_output_, const Tensor& grad_output, const Tensor& self,
+    DispatchKeySet ks, const Tensor& grad_output2, const Tensor& grad_output, const Tensor& self,
     const Tensor& target, std::array<bool, 3> output_mask) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output_, grad_output, self, target)) {
-    return _binary_cross_entropy_backward_backward_dual(ks, grad_output_, grad_output, self, target,
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output2, grad_output, self, target)) {
+    return _binary_cross_entropy_backward_backward_dual(ks, grad_output2, grad_output, self, target,
                                                         output_mask);
   }
-  if (!compute_requires_grad(grad_output_, grad_output, self, target)) {
+  if (!compute_requires_grad(grad_output2, grad_output, self, target)) {
     AutoDispatchBelowAutograd guard;
     return _ops::_binary_cross_entropy_backward_backward::table(ks & c10::after_autograd_keyset,
-                                                                grad_output_, grad_output, self,
+                                                                grad_output2, grad_output, self,
                                                                 target, output_mask);
   }
   const auto grad_fn = make_node<BinaryCrossEntropyBackwardBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output_, grad_output, self, target);
+  collect_edges(*grad_fn, grad_output2, grad_output, self, target);
   grad_fn->self_ = SavedTensor(self, false);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
     grad_fn->target_ = SavedTensor(target, false);
@@ -2326,12 +2326,12 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward(
     grad_fn->grad_output_ = SavedTensor(grad_output, false);
   }
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->grad_output__ = SavedTensor(grad_output_, false);
+    grad_fn->grad_output2_ = SavedTensor(grad_output2, false);
   }
   auto [result0, result1, result2] = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_binary_cross_entropy_backward_backward::table(ks & c10::after_autograd_keyset,
-                                                                grad_output_, grad_output, self,
+                                                                grad_output2, grad_output, self,
                                                                 target, output_mask);
   }();
   set_history(result0, grad_fn);

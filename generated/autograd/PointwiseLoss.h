@@ -41,20 +41,20 @@ struct BinaryCrossEntropyBackwardBackward0 final : BuiltinNode {
   SavedTensor target_;
 };
 
-// _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
+// _binary_cross_entropy_backward_backward(Tensor grad_output2, Tensor grad_output, Tensor self,
 //     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
-//   grad_output_: grads[0] * ((self - target) / maximum(self * (1 - self), 1e-12)) + grads[1] *
+//   grad_output2: grads[0] * ((self - target) / maximum(self * (1 - self), 1e-12)) + grads[1] *
 //       ((grad_output - grad_output * (self - target) / maximum(self * (1 - self), 1e-12) * (self *
 //       (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self -
 //       self)) / maximum(self * (1 - self), 1e-12)) - grads[2] * (grad_output / maximum(self * (1 -
 //       self), 1e-12))
-//   grad_output: grads[1] * grad_output_ * ((1 - (self - target) / maximum(self * (1 - self),
+//   grad_output: grads[1] * grad_output2 * ((1 - (self - target) / maximum(self * (1 - self),
 //       1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12
-//       ? 0 : 1 - self - self)) / maximum(self * (1 - self), 1e-12)) - grads[2] * grad_output_ /
+//       ? 0 : 1 - self - self)) / maximum(self * (1 - self), 1e-12)) - grads[2] * grad_output2 /
 //       maximum(self * (1 - self), 1e-12)
-//   self: grads[0] * grad_output_ * ((1 - (self - target) / maximum(self * (1 - self), 1e-12) *
+//   self: grads[0] * grad_output2 * ((1 - (self - target) / maximum(self * (1 - self), 1e-12) *
 //       (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 -
-//       self - self)) / maximum(self * (1 - self), 1e-12)) + grads[1] * grad_output_ *
+//       self - self)) / maximum(self * (1 - self), 1e-12)) + grads[1] * grad_output2 *
 //       ((-((grad_output - grad_output * (self - target) / maximum(self * (1 - self), 1e-12) *
 //       (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 -
 //       self - self)) / maximum(self * (1 - self), 1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1
@@ -65,11 +65,11 @@ struct BinaryCrossEntropyBackwardBackward0 final : BuiltinNode {
 //       1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12
 //       ? 0 : 1 - self - self)) / maximum(self * (1 - self), 1e-12) * (self * (1 - self) == 1e-12 ?
 //       0.5 * (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self - self)) / maximum(self
-//       * (1 - self), 1e-12)) + grads[2] * grad_output_ * (grad_output / maximum(self * (1 - self),
+//       * (1 - self), 1e-12)) + grads[2] * grad_output2 * (grad_output / maximum(self * (1 - self),
 //       1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12
 //       ? 0 : 1 - self - self) / maximum(self * (1 - self), 1e-12))
-//   target: grads[0] * grad_output_ * (-1 / maximum(self * (1 - self), 1e-12)) + grads[1] *
-//       grad_output_ * (grad_output / maximum(self * (1 - self), 1e-12) * (self * (1 - self) ==
+//   target: grads[0] * grad_output2 * (-1 / maximum(self * (1 - self), 1e-12)) + grads[1] *
+//       grad_output2 * (grad_output / maximum(self * (1 - self), 1e-12) * (self * (1 - self) ==
 //       1e-12 ? 0.5 * (1 - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self - self) /
 //       maximum(self * (1 - self), 1e-12))
 struct BinaryCrossEntropyBackwardBackwardBackward0 final : BuiltinNode {
@@ -79,13 +79,13 @@ struct BinaryCrossEntropyBackwardBackwardBackward0 final : BuiltinNode {
     self_.reset_data();
     target_.reset_data();
     grad_output_.reset_data();
-    grad_output__.reset_data();
+    grad_output2_.reset_data();
   }
 
   SavedTensor self_;
   SavedTensor target_;
   SavedTensor grad_output_;
-  SavedTensor grad_output__;
+  SavedTensor grad_output2_;
 };
 
 // _binary_cross_entropy_backward_jvp(Tensor grad_output_tangent, Tensor self_tangent, Tensor

@@ -25,7 +25,7 @@ Tensor _binary_cross_entropy_backward(DispatchKeySet ks, const Tensor& grad_outp
 Tensor& _binary_cross_entropy_backward_out(DispatchKeySet ks, const Tensor& grad_output,
                                            const Tensor& self, const Tensor& target, Tensor& out);
 std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward(
-    DispatchKeySet ks, const Tensor& grad_output_, const Tensor& grad_output, const Tensor& self,
+    DispatchKeySet ks, const Tensor& grad_output2, const Tensor& grad_output, const Tensor& self,
     const Tensor& target, std::array<bool, 3> output_mask);
 Tensor _binary_cross_entropy_backward_jvp(DispatchKeySet ks, const Tensor& grad_output_tangent,
                                           const Tensor& self_tangent, const Tensor& target_tangent,

@@ -35,19 +35,19 @@ struct _binary_cross_entropy_backward_op {
   }
 };
 
-// _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
-//     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor): grad_output_ * ((self -
-//     target) / maximum(self * (1 - self), 1e-12)), grad_output_ * ((grad_output - grad_output *
+// _binary_cross_entropy_backward_backward(Tensor grad_output2, Tensor grad_output, Tensor self,
+//     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor): grad_output2 * ((self -
+//     target) / maximum(self * (1 - self), 1e-12)), grad_output2 * ((grad_output - grad_output *
 //     (self - target) / maximum(self * (1 - self), 1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1
 //     - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self - self)) / maximum(self * (1 -
-//     self), 1e-12)), -(grad_output_ * (grad_output / maximum(self * (1 - self), 1e-12)))
+//     self), 1e-12)), -(grad_output2 * (grad_output / maximum(self * (1 - self), 1e-12)))
 template <typename T>
 struct _binary_cross_entropy_backward_backward_op {
   static constexpr int kOutputs = 3;
   static constexpr int kInputs = 4;
   using V = Vec<T>;
   explicit _binary_cross_entropy_backward_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output_, const V& grad_output, const V& self,
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output2, const V& grad_output, const V& self,
                                        const V& target) const {
     const auto t0 = self - target;
     const auto t1 = V(T(1)) - self;
@@ -56,13 +56,13 @@ struct _binary_cross_entropy_backward_backward_op {
     const auto t9 = t1 - self;
     const auto t13 = select(t2 == V(T(1e-12)), V(T(0.5)) * t9,
                             select(t2 < V(T(1e-12)), V(T(0)), t9));
-    return std::array<V, 3>{grad_output_ * (t0 / t3),
-                            grad_output_ * ((grad_output - (((grad_output * t0) / t3) * t13)) / t3),
-                            neg(grad_output_ * (grad_output / t3))};
+    return std::array<V, 3>{grad_output2 * (t0 / t3),
+                            grad_output2 * ((grad_output - (((grad_output * t0) / t3) * t13)) / t3),
+                            neg(grad_output2 * (grad_output / t3))};
   }
 };
 
-// _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
+// _binary_cross_entropy_backward_backward(Tensor grad_output2, Tensor grad_output, Tensor self,
 //     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor), output 0 alone
 template <typename T>
 struct _binary_cross_entropy_backward_backward_0_op {
@@ -70,14 +70,14 @@ struct _binary_cross_entropy_backward_backward_0_op {
   static constexpr int kInputs = 4;
   using V = Vec<T>;
   explicit _binary_cross_entropy_backward_backward_0_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output_, const V&, const V& self,
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output2, const V&, const V& self,
                                        const V& target) const {
     const auto t4 = (self - target) / maximum(self * (V(T(1)) - self), V(T(1e-12)));
-    return grad_output_ * t4;
+    return grad_output2 * t4;
   }
 };
 
-// _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
+// _binary_cross_entropy_backward_backward(Tensor grad_output2, Tensor grad_output, Tensor self,
 //     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor), output 1 alone
 template <typename T>
 struct _binary_cross_entropy_backward_backward_1_op {
@@ -85,7 +85,7 @@ struct _binary_cross_entropy_backward_backward_1_op {
   static constexpr int kInputs = 4;
   using V = Vec<T>;
   explicit _binary_cross_entropy_backward_backward_1_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output_, const V& grad_output, const V& self,
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output2, const V& grad_output, const V& self,
                                        const V& target) const {
     const auto t1 = V(T(1)) - self;
     const auto t2 = self * t1;
@@ -94,11 +94,11 @@ struct _binary_cross_entropy_backward_backward_1_op {
     const auto t13 = select(t2 == V(T(1e-12)), V(T(0.5)) * t9,
                             select(t2 < V(T(1e-12)), V(T(0)), t9));
     const auto t15 = grad_output - (((grad_output * (self - target)) / t3) * t13);
-    return grad_output_ * (t15 / t3);
+    return grad_output2 * (t15 / t3);
   }
 };
 
-// _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
+// _binary_cross_entropy_backward_backward(Tensor grad_output2, Tensor grad_output, Tensor self,
 //     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor), output 2 alone
 template <typename T>
 struct _binary_cross_entropy_backward_backward_2_op {
@@ -106,9 +106,9 @@ struct _binary_cross_entropy_backward_backward_2_op {
   static constexpr int kInputs = 4;
   using V = Vec<T>;
   explicit _binary_cross_entropy_backward_backward_2_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output_, const V& grad_output, const V& self,
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output2, const V& grad_output, const V& self,
                                        const V&) const {
-    const auto t19 = grad_output_ * (grad_output / maximum(self * (V(T(1)) - self), V(T(1e-12))));
+    const auto t19 = grad_output2 * (grad_output / maximum(self * (V(T(1)) - self), V(T(1e-12))));
     return neg(t19);
   }
 };

@@ -39,19 +39,19 @@ struct _binary_cross_entropy_backward_op {
 OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_backward_stub,
                             floating_kernel<_binary_cross_entropy_backward_op>);
 
-// _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
-//     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor): grad_output_ * ((self -
-//     target) / maximum(self * (1 - self), 1e-12)), grad_output_ * ((grad_output - grad_output *
+// _binary_cross_entropy_backward_backward(Tensor grad_output2, Tensor grad_output, Tensor self,
+//     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor): grad_output2 * ((self -
+//     target) / maximum(self * (1 - self), 1e-12)), grad_output2 * ((grad_output - grad_output *
 //     (self - target) / maximum(self * (1 - self), 1e-12) * (self * (1 - self) == 1e-12 ? 0.5 * (1
 //     - self - self) : self * (1 - self) < 1e-12 ? 0 : 1 - self - self)) / maximum(self * (1 -
-//     self), 1e-12)), -(grad_output_ * (grad_output / maximum(self * (1 - self), 1e-12)))
+//     self), 1e-12)), -(grad_output2 * (grad_output / maximum(self * (1 - self), 1e-12)))
 template <typename T>
 struct _binary_cross_entropy_backward_backward_op {
   static constexpr int kOutputs = 3;
   static constexpr int kInputs = 4;
   using V = Number<T>;
   explicit _binary_cross_entropy_backward_backward_op(const Scalar*) {}
-  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output_, const V& grad_output, const V& self,
+  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output2, const V& grad_output, const V& self,
                                      const V& target) const {
     const auto t0 = self - target;
     const auto t1 = V(T(1)) - self;
@@ -60,15 +60,15 @@ struct _binary_cross_entropy_backward_backward_op {
     const auto t9 = t1 - self;
     const auto t13 = select(t2 == V(T(1e-12)), V(T(0.5)) * t9,
                             select(t2 < V(T(1e-12)), V(T(0)), t9));
-    return Outputs<V, 3>{grad_output_ * (t0 / t3),
-                         grad_output_ * ((grad_output - (((grad_output * t0) / t3) * t13)) / t3),
-                         neg(grad_output_ * (grad_output / t3))};
+    return Outputs<V, 3>{grad_output2 * (t0 / t3),
+                         grad_output2 * ((grad_output - (((grad_output * t0) / t3) * t13)) / t3),
+                         neg(grad_output2 * (grad_output / t3))};
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_backward_backward_stub,
                             floating_kernel<_binary_cross_entropy_backward_backward_op>);
 
-// _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
+// _binary_cross_entropy_backward_backward(Tensor grad_output2, Tensor grad_output, Tensor self,
 //     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor), output 0 alone
 template <typename T>
 struct _binary_cross_entropy_backward_backward_0_op {
@@ -76,16 +76,16 @@ struct _binary_cross_entropy_backward_backward_0_op {
   static constexpr int kInputs = 4;
   using V = Number<T>;
   explicit _binary_cross_entropy_backward_backward_0_op(const Scalar*) {}
-  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output_, const V&, const V& self,
+  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output2, const V&, const V& self,
                                      const V& target) const {
     const auto t4 = (self - target) / maximum(self * (V(T(1)) - self), V(T(1e-12)));
-    return grad_output_ * t4;
+    return grad_output2 * t4;
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_backward_backward_0_stub,
                             floating_kernel<_binary_cross_entropy_backward_backward_0_op>);
 
-// _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
+// _binary_cross_entropy_backward_backward(Tensor grad_output2, Tensor grad_output, Tensor self,
 //     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor), output 1 alone
 template <typename T>
 struct _binary_cross_entropy_backward_backward_1_op {
@@ -93,7 +93,7 @@ struct _binary_cross_entropy_backward_backward_1_op {
   static constexpr int kInputs = 4;
   using V = Number<T>;
   explicit _binary_cross_entropy_backward_backward_1_op(const Scalar*) {}
-  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output_, const V& grad_output, const V& self,
+  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output2, const V& grad_output, const V& self,
                                      const V& target) const {
     const auto t1 = V(T(1)) - self;
     const auto t2 = self * t1;
@@ -102,13 +102,13 @@ struct _binary_cross_entropy_backward_backward_1_op {
     const auto t13 = select(t2 == V(T(1e-12)), V(T(0.5)) * t9,
                             select(t2 < V(T(1e-12)), V(T(0)), t9));
     const auto t15 = grad_output - (((grad_output * (self - target)) / t3) * t13);
-    return grad_output_ * (t15 / t3);
+    return grad_output2 * (t15 / t3);
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_backward_backward_1_stub,
                             floating_kernel<_binary_cross_entropy_backward_backward_1_op>);
 
-// _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
+// _binary_cross_entropy_backward_backward(Tensor grad_output2, Tensor grad_output, Tensor self,
 //     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor), output 2 alone
 template <typename T>
 struct _binary_cross_entropy_backward_backward_2_op {
@@ -116,9 +116,9 @@ struct _binary_cross_entropy_backward_backward_2_op {
   static constexpr int kInputs = 4;
   using V = Number<T>;
   explicit _binary_cross_entropy_backward_backward_2_op(const Scalar*) {}
-  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output_, const V& grad_output, const V& self,
+  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output2, const V& grad_output, const V& self,
                                      const V&) const {
-    const auto t19 = grad_output_ * (grad_output / maximum(self * (V(T(1)) - self), V(T(1e-12))));
+    const auto t19 = grad_output2 * (grad_output / maximum(self * (V(T(1)) - self), V(T(1e-12))));
     return neg(t19);
   }
 };

@@ -259,34 +259,34 @@ Tensor& _ops::_binary_cross_entropy_backward_out::call(const Tensor& grad_output
   return table(dispatch_keys(grad_output, self, target, out), grad_output, self, target, out);
 }
 
-// _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
+// _binary_cross_entropy_backward_backward(Tensor grad_output2, Tensor grad_output, Tensor self,
 //     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
 namespace native {
 std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward(
-    const Tensor& grad_output_, const Tensor& grad_output, const Tensor& self, const Tensor& target,
+    const Tensor& grad_output2, const Tensor& grad_output, const Tensor& self, const Tensor& target,
     std::array<bool, 3> output_mask) {
   Tensor result0, result1, result2;
   if (output_mask[0] && !output_mask[1] && !output_mask[2]) {
     compute_expression(
-        "_binary_cross_entropy_backward_backward", grad_output_.is_meta() ? nullptr : _binary_cross_entropy_backward_backward_0_stub.get(grad_output_.device().type()), {&result0}, {&grad_output_, &grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "_binary_cross_entropy_backward_backward", grad_output2.is_meta() ? nullptr : _binary_cross_entropy_backward_backward_0_stub.get(grad_output2.device().type()), {&result0}, {&grad_output2, &grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else if (output_mask[1] && !output_mask[0] && !output_mask[2]) {
     compute_expression(
-        "_binary_cross_entropy_backward_backward", grad_output_.is_meta() ? nullptr : _binary_cross_entropy_backward_backward_1_stub.get(grad_output_.device().type()), {&result1}, {&grad_output_, &grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "_binary_cross_entropy_backward_backward", grad_output2.is_meta() ? nullptr : _binary_cross_entropy_backward_backward_1_stub.get(grad_output2.device().type()), {&result1}, {&grad_output2, &grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else if (output_mask[2] && !output_mask[0] && !output_mask[1]) {
     compute_expression(
-        "_binary_cross_entropy_backward_backward", grad_output_.is_meta() ? nullptr : _binary_cross_entropy_backward_backward_2_stub.get(grad_output_.device().type()), {&result2}, {&grad_output_, &grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "_binary_cross_entropy_backward_backward", grad_output2.is_meta() ? nullptr : _binary_cross_entropy_backward_backward_2_stub.get(grad_output2.device().type()), {&result2}, {&grad_output2, &grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else {
     compute_expression(
-        "_binary_cross_entropy_backward_backward", grad_output_.is_meta() ? nullptr : _binary_cross_entropy_backward_backward_stub.get(grad_output_.device().type()), {&result0, &result1, &result2}, {&grad_output_, &grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "_binary_cross_entropy_backward_backward", grad_output2.is_meta() ? nullptr : _binary_cross_entropy_backward_backward_stub.get(grad_output2.device().type()), {&result0, &result1, &result2}, {&grad_output2, &grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   }
   return {result0, result1, result2};
 }
 }  // namespace native
 namespace {
 std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward_composite(
-    DispatchKeySet, const Tensor& grad_output_, const Tensor& grad_output, const Tensor& self,
+    DispatchKeySet, const Tensor& grad_output2, const Tensor& grad_output, const Tensor& self,
     const Tensor& target, std::array<bool, 3> output_mask) {
-  return native::_binary_cross_entropy_backward_backward(grad_output_, grad_output, self, target,
+  return native::_binary_cross_entropy_backward_backward(grad_output2, grad_output, self, target,
                                                          output_mask);
 }
 }  // namespace
@@ -298,9 +298,9 @@ constinit OperatorTable<_ops::_binary_cross_entropy_backward_backward::schema>
         {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_backward_backward},
     });
 std::tuple<Tensor, Tensor, Tensor> _ops::_binary_cross_entropy_backward_backward::call(
-    const Tensor& grad_output_, const Tensor& grad_output, const Tensor& self, const Tensor& target,
+    const Tensor& grad_output2, const Tensor& grad_output, const Tensor& self, const Tensor& target,
     std::array<bool, 3> output_mask) {
-  return table(dispatch_keys(grad_output_, grad_output, self, target), grad_output_, grad_output,
+  return table(dispatch_keys(grad_output2, grad_output, self, target), grad_output2, grad_output,
                self, target, output_mask);
 }
 

@@ -9,10 +9,10 @@
 
 namespace at::inline oploom_v1::native {
 
-// _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
+// _binary_cross_entropy_backward_backward(Tensor grad_output2, Tensor grad_output, Tensor self,
 //     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
 std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward(
-    const Tensor& grad_output_, const Tensor& grad_output, const Tensor& self, const Tensor& target,
+    const Tensor& grad_output2, const Tensor& grad_output, const Tensor& self, const Tensor& target,
     std::array<bool, 3> output_mask);
 
 }  // namespace at::inline oploom_v1::native

@@ -9,7 +9,7 @@ namespace at::inline oploom_v1 {
 
 namespace _ops {
 
-// _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
+// _binary_cross_entropy_backward_backward(Tensor grad_output2, Tensor grad_output, Tensor self,
 //     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
 struct _binary_cross_entropy_backward_backward {
   using schema = std::tuple<Tensor, Tensor, Tensor>(const Tensor&, const Tensor&, const Tensor&,
@@ -17,10 +17,10 @@ struct _binary_cross_entropy_backward_backward {
   static constexpr const char* name = "_binary_cross_entropy_backward_backward";
   static constexpr const char* overload_name = "";
   static constexpr const char* schema_str =
-      "_binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor "
+      "_binary_cross_entropy_backward_backward(Tensor grad_output2, Tensor grad_output, Tensor "
       "self, Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor)";
   OPLOOM_API static OperatorTable<schema> table;
-  OPLOOM_API static std::tuple<Tensor, Tensor, Tensor> call(const Tensor& grad_output_,
+  OPLOOM_API static std::tuple<Tensor, Tensor, Tensor> call(const Tensor& grad_output2,
                                                             const Tensor& grad_output,
                                                             const Tensor& self,
                                                             const Tensor& target,
@@ -29,12 +29,12 @@ struct _binary_cross_entropy_backward_backward {
 
 }  // namespace _ops
 
-// _binary_cross_entropy_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
+// _binary_cross_entropy_backward_backward(Tensor grad_output2, Tensor grad_output, Tensor self,
 //     Tensor target, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
 inline std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward(
-    const Tensor& grad_output_, const Tensor& grad_output, const Tensor& self, const Tensor& target,
+    const Tensor& grad_output2, const Tensor& grad_output, const Tensor& self, const Tensor& target,
     std::array<bool, 3> output_mask) {
-  return _ops::_binary_cross_entropy_backward_backward::call(grad_output_, grad_output, self,
+  return _ops::_binary_cross_entropy_backward_backward::call(grad_output2, grad_output, self,
                                                              target, output_mask);
 }
 

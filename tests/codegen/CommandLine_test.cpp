@@ -1,5 +1,6 @@
 // The commands of the `oploom` program: output, exit codes, JSON.
 #include <codegen/frontend/CommandLine.h>
+#include <codegen/frontend/commands/Command.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -197,6 +198,24 @@ TEST_F(CommandLine, Help) {
   }
 }
 
+TEST_F(CommandLine, HelpAndVersionAsWords) {
+  EXPECT_EQ(run({"help"}), 0);
+  EXPECT_THAT(out_.str(), StartsWith("usage: oploom COMMAND"));
+  EXPECT_EQ(run({"help", "list"}), 0);
+  EXPECT_THAT(out_.str(), StartsWith("usage: oploom list "));
+  EXPECT_EQ(run({"help", "lits"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("unknown command 'lits' (did you mean 'list'?)"));
+  EXPECT_EQ(run({"--version"}), 0);
+  EXPECT_THAT(out_.str(), testing::MatchesRegex("oploom [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST_F(CommandLine, ListKnowsTheFamilies) {
+  EXPECT_EQ(run({"list", "--family", "Nope", operators_, derivatives_}), 2);
+  EXPECT_EQ(err_.str(), "oploom: there is no family 'Nope'\n");
+  EXPECT_EQ(run({"list", "--family", "UnaryOp", operators_, derivatives_}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("(did you mean 'UnaryOps'?)"));
+}
+
 TEST_F(CommandLine, EachCommandHasHelpOfItsOwn) {
   for (const std::string command :
        {"check", "explain", "list", "new", "model", "generate", "docs"}) {
@@ -325,6 +344,38 @@ TEST_F(CommandLine, ExplainTellsAllOfOneOperator) {
   EXPECT_EQ(run({"explain"}), 2);
 }
 
+TEST_F(CommandLine, ExplainKnowsThePublicNamesOfPython) {
+  write("native_functions.yaml", R"(
+- func: soft(Tensor self) -> Tensor
+  family: F
+  python_module: nn
+  expr: exp(self)
+- func: soft_forward(Tensor self) -> Tensor
+  family: F
+  python_module: nn
+  expr: exp(self)
+- func: special_i1(Tensor self) -> Tensor
+  family: F
+  python_module: special
+  expr: exp(self)
+)");
+  write("derivatives.yaml", "");
+  std::filesystem::create_directories(folder_ / "generated" / "python" / "oploom");
+  std::filesystem::create_directories(folder_ / "python" / "oploom" / "nn");
+  write("generated/python/oploom/_C.pyi",
+        "class _nn:\n    def soft(input: Tensor) -> Tensor: ...\n"
+        "    def soft_forward(input: Tensor) -> Tensor: ...\n"
+        "class _special:\n    def special_i1(input: Tensor) -> Tensor: ...\n");
+  write("python/oploom/nn/functional.py", "import math\n\ndef soft(input):\n");
+  write("python/oploom/special.py", "");
+  for (const auto& [name, place] : {std::pair{"soft", "oploom.nn.functional.soft(input: Tensor)"},
+                                    {"soft_forward", "oploom._C._nn.soft_forward(input: Tensor)"},
+                                    {"special_i1", "oploom.special.i1(input: Tensor)"}}) {
+    EXPECT_EQ(run({"explain", name, operators_, derivatives_}), 0);
+    EXPECT_THAT(out_.str(), HasSubstr(std::string("\n  ") + place + " -> Tensor\n"));
+  }
+}
+
 // What `new` makes of a good name is tried in test_new.py, with a back end.
 TEST_F(CommandLine, NewRefusesWhatItCannotStart) {
   auto refusal = [&](std::vector<std::string> words) {
@@ -343,6 +394,16 @@ TEST_F(CommandLine, NewRefusesWhatItCannotStart) {
               HasSubstr("give the functional form"));
   EXPECT_THAT(refusal({"f", "--kernel", "--family", "F", "--schema", "f(int n) -> Tensor"}),
               HasSubstr("--kernel is for operators of tensors"));
+}
+
+// The check refuses the entry before the back end runs, and the entry is taken back.
+TEST_F(CommandLine, NewRefusesAKeyword) {
+  const auto before = read_file(operators_);
+  EXPECT_EQ(run({"new", "delete", "--family", "F", "--expr", "-self", operators_, derivatives_}),
+            1);
+  EXPECT_THAT(err_.str(), HasSubstr("'delete' is a word of C++ and cannot name an operator"));
+  EXPECT_THAT(err_.str(), testing::EndsWith("oploom: nothing was changed\n"));
+  EXPECT_EQ(read_file(operators_), before);
 }
 
 }  // namespace

@@ -13,9 +13,11 @@
 namespace oploom::frontend {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 // An expression of x and y.
 struct Parsed {
@@ -196,22 +198,40 @@ TEST(Expressions, ComputeTheGradientsOfAllInputsAtOnce) {
   EXPECT_LE(exponentials, 1);
 }
 
+TEST(Expressions, NameNoResultAsAnArgument) {
+  const auto names = [](const Program& program) {
+    std::vector<std::string> found;
+    for (const auto& step : program.instructions) found.push_back(step.name);
+    return found;
+  };
+  const Frontend frontend(
+      entry("f(Tensor self, Scalar t0=2) -> Tensor", "sin(self * 2) * t0 + cos(self * 3)") +
+      entry("g(Tensor x, Tensor y, Scalar t0=2) -> Tensor", "x * x * sin(y) + t0 * y"));
+  EXPECT_EQ(frontend.diagnostics.render(), "");
+  EXPECT_THAT(names(frontend.model.find("f")->expression->program),
+              ElementsAre("t1", "t2", "t3", "t4", "t5", "t6"));
+  // The second derivative has no t0, which is an argument of g_backward all the same.
+  const auto& second = frontend.model.find("g_backward")->derivative->inputs[1];
+  ASSERT_EQ(second.names[0].text, "x");
+  EXPECT_THAT(names(*second.program), Not(Contains("t0")));
+}
+
 TEST(Expressions, FindTheDtypes) {
-  const auto expression = [](const std::string& text) {
-    Frontend frontend(
-        entry("f(Tensor self, Scalar a=1, float b=1.0, Scalar c=0.5) -> Tensor", text));
+  const auto expression = [](const std::string& text, const std::string& number = "") {
+    const std::string more = number.empty() ? "" : ", " + number;
+    Frontend frontend(entry("f(Tensor self" + more + ") -> Tensor", text));
     EXPECT_EQ(frontend.diagnostics.render(), "");
     return *frontend.model.find("f")->expression;
   };
   using Promotion = Expression::Promotion;
-  EXPECT_EQ(expression("self * 2 + a").promotion, Promotion::same);
-  EXPECT_TRUE(expression("self * 2 + a").complex);
+  EXPECT_EQ(expression("self * 2 + a", "Scalar a=1").promotion, Promotion::same);
+  EXPECT_TRUE(expression("self * 2 + a", "Scalar a=1").complex);
   EXPECT_EQ(expression("self / 2").promotion, Promotion::to_float);
-  EXPECT_EQ(expression("self * b").promotion, Promotion::to_float);
-  EXPECT_EQ(expression("self * c").promotion, Promotion::to_float);
+  EXPECT_EQ(expression("self * b", "float b=1.0").promotion, Promotion::to_float);
+  EXPECT_EQ(expression("self * c", "Scalar c=0.5").promotion, Promotion::to_float);
   EXPECT_EQ(expression("0.5 * self").promotion, Promotion::to_float);
-  EXPECT_EQ(expression("self < 0 ? a : self").promotion, Promotion::same);
-  EXPECT_FALSE(expression("self < 0 ? a : self").complex);
+  EXPECT_EQ(expression("self < 0 ? a : self", "Scalar a=1").promotion, Promotion::same);
+  EXPECT_FALSE(expression("self < 0 ? a : self", "Scalar a=1").complex);
   EXPECT_EQ(expression("self < 0").promotion, Promotion::truth);
 }
 

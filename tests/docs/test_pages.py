@@ -112,6 +112,18 @@ def test_formulas_are_typeset(model, site):
                 assert "<math" in derivative, op.name
 
 
+def test_functions_have_their_public_names(model):
+    names = {
+        "softplus": "oploom.nn.functional.softplus(",
+        "special_i1": "oploom.special.i1(",
+        "_l1_loss": "oploom._C._nn._l1_loss(",
+        "exp": "oploom.exp(",
+    }
+    signatures = docs.python_signatures(model)
+    for root, name in names.items():
+        assert any(line.startswith(name) for line in signatures[root]), signatures[root]
+
+
 def test_text_of_the_yaml_is_escaped():
     assert docs.prose("``a<b>`` & <i>") == "<p><code>a&lt;b&gt;</code> &amp; &lt;i&gt;</p>"
     assert "<b>" not in docs.session(">>> a <b>\n1<b>2").replace('<b class', "")

@@ -110,8 +110,28 @@ std::vector<std::string> cpp_signatures(const Generated& generated, const Operat
   return list;
 }
 
-// `def name(...)` lines of the stub, by the place where they stand.
-std::vector<std::string> python_signatures(const Generated& generated, const Operator& op) {
+// Where people find a function of the submodule `_nn` of oploom._C, dots and all: what
+// oploom/nn/functional.py defines, and what oploom/special.py passes on without the `special_`.
+// Other functions are for such files to call. `name` gets the public one.
+std::string public_module(const std::filesystem::path& python, const std::string& submodule,
+                          std::string& name) {
+  const std::string module = submodule.substr(1);
+  const auto functions = read_file((python / module / "functional.py").string());
+  if (functions &&
+      functions->find("\ndef " + name.substr(0, name.find('(') + 1)) != std::string::npos) {
+    return "oploom." + module + ".functional.";
+  }
+  if (name.starts_with(module + "_") && std::filesystem::exists(python / (module + ".py"))) {
+    name.erase(0, module.size() + 1);
+    return "oploom." + module + ".";
+  }
+  return "oploom._C." + submodule + ".";
+}
+
+// `def name(...)` lines of the stub, by the place where they stand. `python` is the folder of
+// oploom's own Python files.
+std::vector<std::string> python_signatures(const Generated& generated, const Operator& op,
+                                           const std::filesystem::path& python) {
   std::vector<std::string> list;
   for (const auto& file : generated.files()) {
     if (!file.path.ends_with(".pyi")) continue;
@@ -127,8 +147,13 @@ std::vector<std::string> python_signatures(const Generated& generated, const Ope
       std::string text = trimmed(line);
       if (!text.starts_with(wanted)) continue;
       if (text.ends_with(": ...")) text.resize(text.size() - 5);
-      list.push_back((scope.empty() || scope[0] == '_' ? package + "." : "") +
-                     (scope.starts_with('_') ? scope.substr(1) : scope) + text.substr(4));
+      text.erase(0, 4);
+      std::string place = scope.empty() ? package + "." : scope;
+      if (scope.starts_with('_')) {
+        place = package == "oploom" ? public_module(python, scope.substr(0, scope.size() - 1), text)
+                                    : package + "." + scope.substr(1);
+      }
+      list.push_back(place + text);
     }
   }
   return list;
@@ -162,7 +187,8 @@ class Explanation {
     }
     forms(op);
     list("C++", cpp_signatures(generated_, op));
-    list("Python", python_signatures(generated_, op));
+    const auto tree = std::filesystem::path(session_.operators_path()).parent_path();
+    list("Python", python_signatures(generated_, op, tree / "python" / "oploom"));
     dispatch(op);
     derivative(op);
     tests(op);

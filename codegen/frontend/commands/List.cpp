@@ -1,8 +1,10 @@
 // `oploom list`: a table of the operators.
+#include <c10/util/Suggest.h>
 #include <codegen/frontend/commands/Command.h>
 
 #include <algorithm>
 #include <ostream>
+#include <set>
 
 namespace oploom::frontend {
 
@@ -87,6 +89,13 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err) {
   if (const int code = session.load(); code != kOk) return code;
   if (const int code = session.report(); code != kOk) return code;
   const std::string family = arguments.get("--family");
+  std::set<std::string> families;
+  for (const auto& op : session.model().operators) families.insert(op->family.text);
+  if (!family.empty() && !families.contains(family)) {
+    err << "oploom: there is no family '" << family << "'"
+        << did_you_mean(c10::closest_name(family, families)) << "\n";
+    return kUsage;
+  }
   std::vector<Row> rows = {
       {"operator", "family", "forms", "devices", "dtypes tested", "derivative", "tests"}};
   std::size_t formula = 0, composite = 0, no = 0, untested = 0;

@@ -110,6 +110,7 @@ class Builder {
   const Node* number(const Expr& expr) {
     // A suffix, as in 1.0f, says nothing here.
     const double value = std::strtod(expr.text.c_str(), nullptr);
+    if (std::isinf(value)) fail(expr, "the number '" + expr.text + "' is too large: write 'inf'");
     return graph_.constant(value);
   }
 

@@ -6,16 +6,28 @@
 
 namespace oploom::frontend {
 
-Program linearize(const std::vector<const Node*>& roots) {
+Program linearize(const std::vector<const Node*>& roots, std::set<std::string> taken) {
   Program program;
   std::map<const Node*, std::string> names;
-  for (const Node* node : in_order(roots)) {
+  const auto nodes = in_order(roots);
+  for (const Node* node : nodes) {
+    if (node->kind == Node::Kind::input || node->kind == Node::Kind::scalar) {
+      taken.insert(node->name);
+    }
+  }
+  int count = 0;
+  const auto fresh = [&] {
+    std::string name = "t" + std::to_string(count++);
+    while (taken.contains(name)) name = "t" + std::to_string(count++);
+    return name;
+  };
+  for (const Node* node : nodes) {
     if (node->kind != Node::Kind::call) {
       names[node] = to_text(node);
       continue;
     }
     Instruction instruction;
-    instruction.name = names[node] = "t" + std::to_string(program.instructions.size());
+    instruction.name = names[node] = fresh();
     instruction.operation = node->name;
     for (const Node* argument : node->arguments) {
       instruction.arguments.push_back(names.at(argument));

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace oploom::frontend {
 
 // One call. Arguments are names of operands, or numbers in decimal notation ("0.5", "-inf").
 struct Instruction {
-  std::string name;       // of the result: t0, t1, ...
+  std::string name;       // of the result: t0, t1, ..., without those that arguments have
   std::string operation;  // see Note [Expression graphs]
   std::vector<std::string> arguments;
   bool uniform = false;  // the same for every element
@@ -24,7 +25,8 @@ struct Program {
   std::vector<std::string> outputs;  // names or numbers
 };
 
-Program linearize(const std::vector<const Node*>& roots);
+// No result gets a name of an argument in the graph, or one of `taken`.
+Program linearize(const std::vector<const Node*>& roots, std::set<std::string> taken = {});
 
 // The values of arguments, by name.
 using Values = std::map<std::string, double, std::less<>>;

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 
 namespace oploom::frontend {
 
@@ -34,6 +35,12 @@ bool is_number(const SchemaType& type) {
 }
 bool is_flag(const SchemaType& type) {
   return !type.list && !type.optional && type.base == SchemaBaseType::Bool;
+}
+
+std::set<std::string> argument_names(const FunctionSchema& schema) {
+  std::set<std::string> names;
+  for (const auto& argument : schema.arguments) names.insert(argument.name);
+  return names;
 }
 
 // What of the language a graph uses decides for which dtypes there is a kernel.
@@ -84,6 +91,8 @@ class Expander {
     const Node* root = build(graph, op, scope);
     if (!root) return;
 
+    if (!uses_all(op, root)) return;
+
     Expression expression;
     expression.text = op.expr->value;
     for (const auto& argument : op.schema.arguments) {
@@ -98,7 +107,7 @@ class Expander {
     expression.promotion = root->truth      ? Expression::Promotion::truth
                            : needs.integers ? Expression::Promotion::same
                                             : Expression::Promotion::to_float;
-    expression.program = linearize(graph.for_kernels({root}));
+    expression.program = linearize(graph.for_kernels({root}), argument_names(op.schema));
     make_structured(op, root->truth);
     op.expression = std::move(expression);
     differentiate(graph, scope, op, root);
@@ -121,10 +130,24 @@ class Expander {
     if (returns.size() != 1 || !returns[0].type.is_plain_tensor() || returns[0].alias) {
       return refuse("an operator with an expression returns one new tensor");
     }
+    const auto refuse_name = [&](const SchemaArgument& argument, const std::string& reason) {
+      diagnostics_.error(op.func->locate(argument.name_span.offset, argument.name_span.length),
+                         "'" + argument.name + "' " + reason + ": name the argument otherwise");
+      return false;
+    };
+    bool tensors = false;
     for (const auto& argument : op.schema.arguments) {
-      if (argument.type.is_plain_tensor()) return true;
+      if (argument.name == "inf" || argument.name == "nan") {
+        return refuse_name(argument, "is a number in expressions");
+      }
+      if (!argument.type.is_plain_tensor()) continue;
+      tensors = true;
+      if (const auto* other = op.schema.find_argument(argument.name + "_tangent")) {
+        return refuse_name(*other,
+                           "is what the operator for the tangent of '" + op.name() + "' takes");
+      }
     }
-    return refuse("an operator with an expression takes at least one tensor");
+    return tensors || refuse("an operator with an expression takes at least one tensor");
   }
 
   static Scope scope_of(Graph& graph, const FunctionSchema& schema) {
@@ -149,6 +172,24 @@ class Expander {
       diagnostics_.error(op.expr->locate(error.offset, error.length), error.message);
     }
     return root;
+  }
+
+  bool uses_all(const Operator& op, const Node* root) {
+    std::set<std::string> used;
+    for (const Node* node : in_order({root})) {
+      if (node->kind == Node::Kind::input || node->kind == Node::Kind::scalar) {
+        used.insert(node->name);
+      }
+    }
+    bool all = true;
+    for (const auto& argument : op.schema.arguments) {
+      if (used.contains(argument.name)) continue;
+      diagnostics_.error(
+          op.func->locate(argument.name_span.offset, argument.name_span.length),
+          "the expression of '" + op.name() + "' makes no use of '" + argument.name + "'");
+      all = false;
+    }
+    return all;
   }
 
   void make_structured(Operator& op, bool truth) {
@@ -259,16 +300,25 @@ class Expander {
     return price(replaced) < price(partials) ? replaced : partials;
   }
 
-  static bool taken(const FunctionSchema& schema, std::string_view name) {
-    return schema.find_argument(std::string(name)) != nullptr;
+  // The name, with a number where it is an argument's, or what generated code makes of it: `x_` for
+  // a member, `x_t` for a tangent.
+  static std::string fresh(const FunctionSchema& schema, const std::string& stem) {
+    std::string name = stem;
+    const auto near = [&](const SchemaArgument& argument) {
+      return argument.name == name || argument.name == name + "_" || argument.name == name + "_t";
+    };
+    for (int i = 2; std::any_of(schema.arguments.begin(), schema.arguments.end(), near); ++i) {
+      name = stem + std::to_string(i);
+    }
+    return name;
   }
 
   void add_backward(Graph& graph, Operator& op, const Node* root,
                     const std::vector<std::string>& names,
                     const std::vector<const Node*>& partials) {
     const YamlNode& node = *op.expr;
-    const std::string grad_name = taken(op.schema, "grad_output") ? "grad_output_" : "grad_output";
-    const std::string output_name = taken(op.schema, "output") ? "output_" : "output";
+    const std::string grad_name = fresh(op.schema, "grad_output");
+    const std::string output_name = fresh(op.schema, "output");
     const Node* grad = graph.input(grad_name);
     const Node* output = graph.input(output_name);
     const bool complex = op.expression->complex;
@@ -384,7 +434,7 @@ class Expander {
     }
     if (roots.size() > 1) {
       SchemaArgument mask;
-      mask.name = "output_mask";
+      mask.name = fresh(op.schema, "output_mask");
       mask.type.base = SchemaBaseType::Bool;
       mask.type.list = true;
       mask.type.list_size = static_cast<int>(roots.size());
@@ -417,7 +467,7 @@ class Expander {
     for (std::size_t i = 1; i < roots.size(); ++i) expression.text += ", " + to_text(roots[i]);
     expression.promotion = Expression::Promotion::same;
     expression.complex = complex;
-    expression.program = linearize(graph.for_kernels(roots));
+    expression.program = linearize(graph.for_kernels(roots), argument_names(schema));
     internal->expression = std::move(expression);
     model_.by_name.emplace(schema.full_name(), internal.get());
     made.op = internal.get();
@@ -426,7 +476,8 @@ class Expander {
   }
 
   // A gradient or a term of a tangent as a program; `term` is over the names of the operator.
-  GradientFormula gradient_program(Graph& graph, const std::string& name, const Node* value,
+  GradientFormula gradient_program(Graph& graph, const FunctionSchema& schema,
+                                   const std::string& name, const Node* value,
                                    const YamlNode& node) {
     if (value->is_constant(0)) {
       GradientFormula none = formula({name}, "non_differentiable", node);
@@ -435,17 +486,17 @@ class Expander {
     }
     const Node* on_tensors = graph.with_operator_names(value);
     GradientFormula made = formula({name}, to_text(on_tensors), node);
-    made.program = linearize({on_tensors});
+    made.program = linearize({on_tensors}, argument_names(schema));
     return made;
   }
-  static void add_program(Graph& graph, ForwardFormula& forward, const std::string& name,
-                          const Node* value) {
+  static void add_program(Graph& graph, const FunctionSchema& schema, ForwardFormula& forward,
+                          const std::string& name, const Node* value) {
     if (value->is_constant(0)) return;
     const Node* on_tensors = graph.with_operator_names(value);
     ForwardTerm term;
     term.tangents = {name};
     term.text = to_text(on_tensors);
-    term.program = linearize({on_tensors});
+    term.program = linearize({on_tensors}, argument_names(schema));
     forward.text += (forward.terms.empty() ? "" : " + ") + term.text;
     forward.terms.push_back(std::move(term));
   }
@@ -467,8 +518,8 @@ class Expander {
         return;
       }
       entry.gradients.push_back(
-          gradient_program(graph, name, graph.mul(incoming, conj(partial)), node));
-      add_program(graph, forward, name, graph.mul(graph.input(name + "_t"), partial));
+          gradient_program(graph, entry.schema, name, graph.mul(incoming, conj(partial)), node));
+      add_program(graph, entry.schema, forward, name, graph.mul(graph.input(name + "_t"), partial));
     }
     entry.forward.push_back(std::move(forward));
   }
@@ -501,7 +552,7 @@ class Expander {
         }
         sum = graph.add(sum, term);
       }
-      entry.gradients.push_back(gradient_program(graph, name, sum, node));
+      entry.gradients.push_back(gradient_program(graph, entry.schema, name, sum, node));
     }
     for (std::size_t i = 0; i < count; ++i) {
       ForwardFormula forward;
@@ -517,7 +568,7 @@ class Expander {
                 ? graph.mul(tangent, conj(factors[i]))
                 : graph.mul(grad, conj(graph.mul(derivative(graph, factors[i], leaf, obstacle),
                                                  tangent)));
-        add_program(graph, forward, name, term);
+        add_program(graph, entry.schema, forward, name, term);
       }
       entry.forward.push_back(std::move(forward));
     }

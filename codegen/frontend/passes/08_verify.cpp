@@ -1,7 +1,7 @@
 // Pass 08: what must hold between the finished operators: names in C++, overloads, test records.
-#include <c10/util/Suggest.h>
 #include <codegen/frontend/Load.h>
 #include <codegen/frontend/passes/Passes.h>
+#include <codegen/frontend/passes/TestRecords.h>
 
 #include <algorithm>
 #include <set>
@@ -47,16 +47,21 @@ class Verifier {
       unique(*op, op->schema.identifier(), identifiers, "would have the same C++ name as '", "'");
       unique(*op, cpp_signature(op->schema), signatures, "cannot be told from '",
              "' in C++: their arguments have the same types");
-      if (op->test) samples(*op);
+      if (op->test) check_test_record(*op, diagnostics_);
     }
   }
 
  private:
+  using Place = std::pair<const SourceFile*, std::size_t>;
+  static Place place_of(const Operator& op) { return {op.where.file, op.where.offset}; }
+
   void unique(const Operator& op, const std::string& key,
               std::map<std::string, const Operator*>& seen, std::string_view before,
               std::string_view after) {
     const auto [first, fresh] = seen.emplace(key, &op);
     if (fresh || first->second->name() == op.name()) return;
+    // Forms of two entries clash where the entries do.
+    if (!clashes_.emplace(place_of(*first->second), place_of(op)).second) return;
     diagnostics_
         .error(op.schema_where, "'" + op.name() + "' " + std::string(before) +
                                     first->second->name() + std::string(after))
@@ -64,11 +69,13 @@ class Verifier {
   }
 
   void names(const Operator& op) {
+    if (!options_.syntax_only) operator_name(op);
     if (!op.func) return;
     for (const auto& argument : op.schema.arguments) {
-      if (!is_cpp_keyword(argument.name)) continue;
+      const std::string reason = meaning(op, argument);
+      if (reason.empty()) continue;
       diagnostics_.error(op.func->locate(argument.name_span.offset, argument.name_span.length),
-                         "'" + argument.name + "' is a word of C++ and cannot name an argument");
+                         "'" + argument.name + "' " + reason);
     }
     for (const auto& entry : op.dispatch) {
       if (is_identifier(entry.kernel.text)) continue;
@@ -77,57 +84,52 @@ class Verifier {
     }
   }
 
-  // The samples of a test record name the operator's arguments.
-  void samples(const Operator& op) {
-    for (const char* key : {"domain", "singular"}) {
-      const YamlNode* map = op.test->find(key);
-      if (map && map->is_map()) argument_names(op, *map);
+  // The functions of C++ and Python have the operator's name. Forms that share it are of an entry
+  // that is reported itself.
+  void operator_name(const Operator& op) {
+    const std::string& name = op.schema.name;
+    const bool cpp = is_cpp_keyword(name);
+    if (!cpp && !is_python_keyword(name)) return;
+    if (op.kind == SchemaKind::out || (op.autogen_from && op.autogen_from->schema.name == name)) {
+      return;
     }
-    if (const YamlNode* samples = op.test->find("samples")) {
-      if (samples->is_sequence()) {
-        for (const auto& sample : samples->items) arguments(op, sample);
-      } else {
-        diagnostics_.error(samples->where,
-                           "expected a list of samples, found " + describe(*samples));
-      }
-    }
-    if (const YamlNode* errors = op.test->find("errors"); errors && errors->is_sequence()) {
-      for (const auto& error : errors->items) {
-        const YamlNode* given = error.find("args");
-        if (!given || !error.find("message")) {
-          diagnostics_.error(error.where, "an expected error is '{args: {...}, message: text}'");
-          continue;
-        }
-        if (given->is_map()) argument_names(op, *given);
-      }
-    }
+    diagnostics_.error(op.func ? op.func->locate(0, name.size()) : op.schema_where,
+                       "'" + name + "' is a word of " + (cpp ? "C++" : "Python") +
+                           " and cannot name an operator, which is a function there");
   }
 
-  void arguments(const Operator& op, const YamlNode& sample) {
-    if (!sample.is_map()) return;
-    argument_names(op, sample);
-    for (const auto& argument : op.schema.arguments) {
-      if (argument.default_value || argument.is_out || argument.type.optional) continue;
-      if (!sample.find(argument.name)) {
-        diagnostics_.error(sample.where, "the sample gives no value for '" + argument.name + "'")
-            .note(op.schema_where, "the schema is here");
+  // What the name of an argument means already; "" for most.
+  std::string meaning(const Operator& op, const SchemaArgument& argument) const {
+    const std::string& name = argument.name;
+    if (is_cpp_keyword(name)) return "is a word of C++ and cannot name an argument";
+    if (options_.syntax_only) return "";
+    if (name == "out" && !argument.is_out) {
+      return "is what Python calls the tensor to write to: name the argument otherwise";
+    }
+    if (name.starts_with("result") && name.find_first_not_of("0123456789", 6) == name.npos) {
+      return "is what the operator returns in formulas: name the argument otherwise";
+    }
+    for (const auto& other : op.schema.arguments) {
+      if (name == other.name + "_") {
+        return "is what generated code makes of '" + other.name + "': name one of them otherwise";
       }
     }
-  }
-
-  void argument_names(const Operator& op, const YamlNode& map) {
-    std::vector<std::string> known;
-    for (const auto& argument : op.schema.arguments) known.push_back(argument.name);
-    for (const auto& [key, value] : map.entries) {
-      if (op.schema.find_argument(key.value)) continue;
-      diagnostics_.error(key.where, "'" + op.name() + "' has no argument '" + key.value + "'")
-          .suggest(c10::closest_name(key.value, known))
-          .note(op.schema_where, "the schema is here");
+    if (!op.derivative) return "";
+    if (name == "grad" || name == "grads" || name == "grad_input_mask") {
+      return "means a gradient in the formulas of derivatives: name the argument otherwise";
     }
+    for (const auto& other : op.schema.arguments) {
+      if (name == other.name + "_t" || name == other.name + "_p") {
+        return "means the " + std::string(name.ends_with("t") ? "tangent" : "value") + " of '" +
+               other.name + "' in formulas of tangents: name the argument otherwise";
+      }
+    }
+    return "";
   }
 
   const Model& model_;
   const PassOptions& options_;
+  std::set<std::pair<Place, Place>> clashes_;  // of entries
   Diagnostics& diagnostics_;
 };
 
