@@ -288,5 +288,48 @@ TEST(Proof, WantsANumberAtASingularPoint) {
               HasSubstr("the derivative with respect to 'self' is no number at self = 0"));
 }
 
+// What the front end says of f with this expression, and its gradient for self as somebody wrote
+// it.
+std::string about(const std::string& schema, const std::string& expression,
+                  const std::string& gradient, const std::string& rest = "") {
+  const std::string derivative = "- name: " + schema + "\n  self: \"" + gradient + "\"\n";
+  return Frontend(entry(schema, expression, rest), derivative).diagnostics.render();
+}
+
+TEST(Proof, AcceptsWhatRoundingMakesDiffer) {
+  const std::string f = "f(Tensor self) -> Tensor";
+  EXPECT_EQ(about(f, "1 - tanh(self)", "grad * result * (result - 2)"), "");
+  EXPECT_EQ(about(f, "self - tanh(self)", "grad * tanh(self) * tanh(self)"), "");
+  EXPECT_EQ(about(f, "log1p(exp(self))", "grad * (1 - exp(-result))"), "");
+  EXPECT_EQ(about(f, "log1p(exp(self)) - self", "grad * (sigmoid(self) - 1)"), "");
+  EXPECT_EQ(about(f, "self + 1e9 - 1e9", "grad"), "");
+  EXPECT_EQ(about(f, "erfc(self) * 1e-20", "grad * -1.1283791670955126e-20 * exp(-self * self)"),
+            "");
+}
+
+TEST(Proof, AcceptsAFormulaThatOverflowsFarAway) {
+  const std::string f = "f(Tensor self) -> Tensor";
+  EXPECT_EQ(about(f, "sigmoid(self)", "grad * exp(self) / ((1 + exp(self)) * (1 + exp(self)))"),
+            "");
+  EXPECT_EQ(about(f, "self == inf ? 0 : minimum(self, 1e30)", "self < 1e30 ? grad : 0 * grad"), "");
+}
+
+TEST(Proof, FindsADomainItself) {
+  const std::string f = "f(Tensor self) -> Tensor";
+  EXPECT_EQ(about(f, "log(self - 10)", "grad / (self - 10)"), "");
+  EXPECT_EQ(about(f, "sqrt(-300 - self)", "grad * -0.5 / result"), "");
+}
+
+TEST(Proof, GivesNumbersTheSignOfTheirDefaults) {
+  // The gradient in terms of the result holds where alpha is positive.
+  EXPECT_EQ(
+      about("f(Tensor self, Scalar alpha=1) -> Tensor", "self > 0 ? self : alpha * expm1(self)",
+            "result > 0 ? grad : grad * (result + alpha)"),
+      "");
+  EXPECT_EQ(
+      about("f(Tensor self, int n=3) -> Tensor", "pow(self, n)", "grad * n * pow(self, n - 1)"),
+      "");
+}
+
 }  // namespace
 }  // namespace oploom::frontend

@@ -30,7 +30,7 @@ Program linearize(const std::vector<const Node*>& roots) {
 
 Evaluator::Evaluator(const Program& program) {
   for (const Instruction& instruction : program.instructions) {
-    Step step{evaluation_of(instruction.operation), {}, 0};
+    Step step{evaluation_of(instruction.operation), {}, 0, instruction.uniform, instruction.truth};
     for (const auto& name : instruction.arguments) step.arguments.push_back(place_of(name));
     operands_.resize(std::max(operands_.size(), step.arguments.size()));
     step.result = places_[instruction.name] = values_.size();
@@ -49,13 +49,16 @@ std::size_t Evaluator::place_of(const std::string& operand) {
   return found->second;
 }
 
-void Evaluator::run(const Values& arguments) {
+void Evaluator::run(const Values& arguments, double error) {
   for (const auto& [name, place] : inputs_) values_[place] = arguments.at(name);
   for (const Step& step : steps_) {
+    if (error != 0 && step.truth) continue;
     for (std::size_t i = 0; i < step.arguments.size(); ++i) {
       operands_[i] = values_[step.arguments[i]];
     }
-    values_[step.result] = step.evaluate(operands_.data());
+    const double value = step.evaluate(operands_.data());
+    const bool exact = error == 0 || step.uniform;
+    values_[step.result] = exact ? value : value * (1 + (chance_() % 2 ? error : -error));
   }
 }
 
