@@ -331,5 +331,11 @@ TEST(Proof, GivesNumbersTheSignOfTheirDefaults) {
       "");
 }
 
+TEST(Proof, LeavesDivisionsThatHaveNoRemainder) {
+  const std::string f = "f(Tensor self, int n=2) -> Tensor";
+  EXPECT_EQ(about(f, "self * n / 2", "grad * n / 2"), "");
+  EXPECT_EQ(about(f, "self * n", "grad * (4 / 2) * (1. / 2) * (n / 0.5) * 0x1f / 62."), "");
+}
+
 }  // namespace
 }  // namespace oploom::frontend
