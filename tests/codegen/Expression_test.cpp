@@ -337,5 +337,44 @@ TEST(Proof, LeavesDivisionsThatHaveNoRemainder) {
   EXPECT_EQ(about(f, "self * n", "grad * (4 / 2) * (1. / 2) * (n / 0.5) * 0x1f / 62."), "");
 }
 
+// Right formulas are accepted, and twice as large they are refused: they have been read.
+void expect_proved(const std::string& schema, const std::string& expression,
+                   const std::vector<std::string>& gradients) {
+  const std::string other = entry("twice(Tensor self, Scalar alpha=2) -> Tensor", "alpha * self");
+  for (const auto& gradient : gradients) {
+    EXPECT_EQ(about(schema, expression, gradient, other), "");
+    EXPECT_THAT(about(schema, expression, "2 * (" + gradient + ")", other),
+                HasSubstr("the derivative with respect to 'self' is"))
+        << gradient;
+  }
+}
+
+TEST(Proof, ReadsOperatorsInFormulas) {
+  const std::string f = "f(Tensor self) -> Tensor";
+  expect_proved(
+      f, "2 * self",
+      {"grad.mul(2)", "at::mul(grad, 2)", "grad.add(grad)", "add(grad, grad, 1)", "grad.sub(-grad)",
+       "at::sub(grad, grad, -1)", "grad.div(0.5)", "grad.neg() * -2", "grad.conj() + grad.detach()",
+       "grad.clone() * double(2)", "grad * std::log(std::exp(2))", "twice(grad)",
+       "grad.ones_like() * grad * 2", "grad.zeros_like() + 2 * grad"});
+  expect_proved(
+      f, "relu(self)",
+      {"grad * (self > 0)", "grad * self.gt(0)", "grad.masked_fill(self <= 0, 0)",
+       "at::where(self.le(0), 0, grad)", "where(~(self < 0), grad, 0)",
+       "grad * (self.ge(0) & self.ne(0))", "grad * (self.lt(0) | (self == 0)).logical_not()",
+       "grad * at::logical_and(self > 0, !self.eq(0))", "at::logical_or(self < 0, 0) ? 0 : grad",
+       "grad * self.sgn().clamp_min(0)", "grad * self.sign().clamp(0)",
+       "grad * at::exp(0) * (self > 0)"});
+  expect_proved(f, "minimum(maximum(self, -1), 1)",
+                {"grad * (self.clamp(-1, 1) == self)",
+                 "where(clamp_max(self, 1).clamp_min(-1) == self, grad, self > self)"});
+  expect_proved("f(Tensor self, bool flag=False) -> Tensor", "flag ? 3 * self : self",
+                {"flag ? 3 * grad : grad", "grad * (1 + 2 * flag)"});
+}
+
+TEST(Proof, KeepsSilentAboutWhatItCannotRead) {
+  EXPECT_EQ(about("f(Tensor self) -> Tensor", "2 * self", "helper(grad)"), "");
+}
+
 }  // namespace
 }  // namespace oploom::frontend

@@ -84,11 +84,13 @@ std::string text_of(double value) {
   return buffer;
 }
 
-double number_of(const YamlNode& node) { return std::strtod(node.value.c_str(), nullptr); }
+double number_of(const std::string& text) {
+  return text == "True" ? 1 : std::strtod(text.c_str(), nullptr);
+}
 
 class Proof {
  public:
-  Proof(const Model& model, const Operator& op, Diagnostics& diagnostics)
+  Proof(const Model& model, Operator& op, Diagnostics& diagnostics)
       : model_(model),
         op_(op),
         expression_(*op.expression),
@@ -102,7 +104,7 @@ class Proof {
         if (jvp_) tangents_.emplace(jvp_->expression->program);
       } else {
         read_formulas();
-        for (const auto& formula : op.derivative->forward) read_tangent(formula);
+        for (auto& formula : op.derivative->forward) read_tangent(formula);
       }
     }
     const auto& instructions = expression_.program.instructions;
@@ -172,27 +174,48 @@ class Proof {
   Scope arguments() {
     Scope scope = {{"result", graph_.input("result")}};
     for (const auto& name : expression_.inputs) scope.emplace(name, graph_.input(name));
-    for (const auto& name : expression_.scalars) scope.emplace(name, graph_.scalar(name));
+    for (const auto& name : expression_.scalars) {
+      const auto& type = op_.schema.find_argument(name)->type;
+      scope.emplace(name, graph_.scalar(name, type.base == SchemaBaseType::Bool));
+    }
     return scope;
   }
 
-  // Null for what is no expression of elements. Other expression operators are written out.
-  const Node* build(const Expr& formula, const Scope& scope) {
-    return build_formula(graph_, formula, scope,
-                         [&](std::string_view name, const std::vector<const Node*>& arguments) {
-                           return expression_of(name, arguments);
-                         });
+  // Null for what is no expression of elements, of which `unproved` then names the part. Other
+  // expression operators are written out.
+  const Node* build(const Expr& formula, const std::string& text, const Scope& scope,
+                    std::string& unproved) {
+    FormulaError error;
+    const Node* node = build_formula(
+        graph_, formula, scope,
+        [&](std::string_view name, const std::vector<const Node*>& arguments) {
+          return expression_of(name, arguments);
+        },
+        error);
+    if (!node) unproved = text.substr(error.offset, error.length);
+    return node;
   }
 
   const Node* expression_of(std::string_view name, const std::vector<const Node*>& arguments) {
     for (const Operator* op : model_.overloads(name, /*method=*/false)) {
       const auto& parameters = op->schema.arguments;
       if (!op->expression || op->expression->program.outputs.size() != 1 ||
-          parameters.size() != arguments.size()) {
+          parameters.size() < arguments.size()) {
         continue;
       }
       std::map<std::string, const Node*> values;
-      for (std::size_t i = 0; i < arguments.size(); ++i) values[parameters[i].name] = arguments[i];
+      bool complete = true;
+      for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const auto& usual = parameters[i].default_value;
+        if (i < arguments.size()) {
+          values[parameters[i].name] = arguments[i];
+        } else if (usual) {
+          values[parameters[i].name] = graph_.constant(number_of(*usual));
+        } else {
+          complete = false;
+        }
+      }
+      if (!complete) continue;
       const auto value = [&](const std::string& text) {
         const auto found = values.find(text);
         return found != values.end() ? found->second
@@ -213,9 +236,10 @@ class Proof {
   void read_formulas() {
     Scope scope = arguments();
     scope.emplace("grad", graph_.input("grad"));
-    for (const auto& formula : op_.derivative->inputs) {
+    for (auto& formula : op_.derivative->inputs) {
+      if (formula.names.size() != 1) formula.unproved = formula.text;
       if (formula.names.size() != 1 || !formula.tree) continue;
-      if (const Node* node = build(*formula.tree, scope)) {
+      if (const Node* node = build(*formula.tree, formula.text, scope, formula.unproved)) {
         written_.emplace(formula.names[0].text,
                          Written{Evaluator(linearize({node})), formula.node});
       }
@@ -224,7 +248,7 @@ class Proof {
 
   // Likewise the terms of a tangent. `auto_linear` is the operator itself; `auto_element_wise` is
   // nothing but the gradients' formulas.
-  void read_tangent(const ForwardFormula& formula) {
+  void read_tangent(ForwardFormula& formula) {
     Scope scope = arguments();
     for (const auto& name : expression_.inputs) {
       scope.emplace(name + "_p", graph_.input(name));
@@ -235,7 +259,8 @@ class Proof {
     for (const auto& term : formula.terms) {
       FormulaError error;
       const auto tree = parse_formula(term.text, error);
-      const Node* node = tree && !linear_ ? build(*tree, scope) : nullptr;
+      const Node* node =
+          tree && !linear_ ? build(*tree, term.text, scope, formula.unproved) : nullptr;
       if (!node && !linear_) {
         terms_.clear();
         return;
@@ -270,14 +295,15 @@ class Proof {
     if (const YamlNode* domain = op_.test->find("domain"); domain && domain->is_map()) {
       for (const auto& [name, range] : domain->entries) {
         if (range.items.size() != 2) continue;
-        ranges_[name.value] = {number_of(range.items[0]), number_of(range.items[1])};
+        ranges_[name.value] = {number_of(range.items[0].value), number_of(range.items[1].value)};
       }
     }
     if (const YamlNode* singular = op_.test->find("singular"); singular && singular->is_map()) {
       for (const auto& [name, places] : singular->entries) {
         const auto& inputs = expression_.inputs;
         if (std::find(inputs.begin(), inputs.end(), name.value) == inputs.end()) continue;
-        for (const auto& place : places.items) singular_[name.value].push_back(number_of(place));
+        for (const auto& place : places.items)
+          singular_[name.value].push_back(number_of(place.value));
       }
     }
   }
@@ -286,10 +312,7 @@ class Proof {
   double default_of(const std::string& name) {
     if (ranges_.contains(name)) return 0.5 * (ranges_[name].low + ranges_[name].high);
     const auto& value = op_.schema.find_argument(name)->default_value;
-    if (!value) return 1;
-    if (*value == "True") return 1;
-    if (*value == "False") return 0;
-    return std::strtod(value->c_str(), nullptr);
+    return value ? number_of(*value) : 1;
   }
 
   Range range_of(const std::string& name) const {
@@ -633,7 +656,7 @@ class Proof {
   }
 
   const Model& model_;
-  const Operator& op_;
+  Operator& op_;
   const Expression& expression_;
   Evaluator forward_;
   std::vector<std::pair<std::size_t, Change>> changes_;  // instructions that have a branch
