@@ -356,7 +356,7 @@ TEST(Proof, ReadsOperatorsInFormulas) {
       {"grad.mul(2)", "at::mul(grad, 2)", "grad.add(grad)", "add(grad, grad, 1)", "grad.sub(-grad)",
        "at::sub(grad, grad, -1)", "grad.div(0.5)", "grad.neg() * -2", "grad.conj() + grad.detach()",
        "grad.clone() * double(2)", "grad * std::log(std::exp(2))", "twice(grad)",
-       "grad.ones_like() * grad * 2", "grad.zeros_like() + 2 * grad"});
+       "grad.ones_like() * grad * 2", "grad.zeros_like() + 2 * grad", "2 * grad.expand_as(self)"});
   expect_proved(
       f, "relu(self)",
       {"grad * (self > 0)", "grad * self.gt(0)", "grad.masked_fill(self <= 0, 0)",

@@ -76,6 +76,7 @@ const std::vector<OperatorMeaning>& operator_meanings() {
       {"div", {"x", "y"}, "x / y"},
       {"double", {"x"}, "x"},
       {"eq", {"x", "y"}, "x == y"},
+      {"expand_as", {"x", "y"}, "x"},
       {"ge", {"x", "y"}, "x >= y"},
       {"gt", {"x", "y"}, "x > y"},
       {"le", {"x", "y"}, "x <= y"},

@@ -204,15 +204,16 @@ class HelperCheck {
                                     (method ? "x." + plain + "(...)" : plain + "(x, ...)") + "'");
       return;
     }
-    std::string closest = known.contains(plain) ? plain : "";
-    if (closest.empty() && scope != "std::") {
-      closest = c10::closest_name(plain, known);
-      if (!closest.empty()) closest = scope + closest;
+    std::set<std::string> within;  // of a namespace, the operators in it
+    for (const auto& each : known) {
+      if (scope.empty() || !model_.overloads(scope + each, what == "method").empty()) {
+        within.insert(scope + each);
+      }
     }
     diagnostics_
         .error(where, "the formula calls the " + what + " '" + name +
                           "', which is no operator and no helper")
-        .suggest(closest);
+        .suggest(known.contains(plain) ? plain : c10::closest_name(name, within));
   }
 
   const Model& model_;

@@ -604,11 +604,12 @@ class Proof {
           middle[input] = 0.5 * (low[input] + high[input]);
           (branches(middle) == branches(low) ? low : high) = middle;
         }
-        low[input] -= 4 * kStep;
-        high[input] += 4 * kStep;
         far_ = !ranges_.contains(input) && std::abs(place) > Range().high;
-        at(low);
-        if (!failed_) at(high);
+        // A formula may have the branch a little beside.
+        for (const double away : {4 * kStep, 4e-2 * kStep}) {
+          if (!failed_) at(moved(low, {{input, 1}}, -away));
+          if (!failed_) at(moved(high, {{input, 1}}, away));
+        }
         far_ = false;
         if (failed_) return;
       }
