@@ -307,6 +307,18 @@ TEST(Proof, AcceptsWhatRoundingMakesDiffer) {
             "");
 }
 
+TEST(Proof, AcceptsTheDerivativesItFindsOfWhatRoundingSpoils) {
+  for (const char* expression :
+       {"other - 1e-8 * self", "self * (erf(other) / cos(other))", "logaddexp2(other, 2 * self)",
+        "erfc(self) + erfc(other)", "cos(exp2(self) + other)", "asinh(exp2(self))",
+
+        "cos(pow(minimum(self, 0.001), maximum(7, self)))", "log(pow(6, self))",
+        "acosh(self - self)", "expm1(exp2(exp(self)))"}) {
+    const Frontend frontend(entry("f(Tensor self, Tensor other) -> Tensor", expression));
+    EXPECT_EQ(frontend.diagnostics.render(), "") << expression;
+  }
+}
+
 TEST(Proof, AcceptsAFormulaThatOverflowsFarAway) {
   const std::string f = "f(Tensor self) -> Tensor";
   EXPECT_EQ(about(f, "sigmoid(self)", "grad * exp(self) / ((1 + exp(self)) * (1 + exp(self)))"),
@@ -335,6 +347,9 @@ TEST(Proof, LeavesDivisionsThatHaveNoRemainder) {
   const std::string f = "f(Tensor self, int n=2) -> Tensor";
   EXPECT_EQ(about(f, "self * n / 2", "grad * n / 2"), "");
   EXPECT_EQ(about(f, "self * n", "grad * (4 / 2) * (1. / 2) * (n / 0.5) * 0x1f / 62."), "");
+  // What the front end finds is computed as the expression is, in real numbers.
+  const Frontend found(entry("f(Tensor self, int n=2) -> Tensor", "self * self / n + 1 / n"));
+  EXPECT_EQ(found.diagnostics.render(), "");
 }
 
 // Right formulas are accepted, and twice as large they are refused: they have been read.

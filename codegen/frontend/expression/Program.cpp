@@ -1,6 +1,7 @@
 #include <codegen/frontend/expression/Program.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -57,9 +58,16 @@ void Evaluator::run(const Values& arguments, double error) {
       operands_[i] = values_[step.arguments[i]];
     }
     const double value = step.evaluate(operands_.data());
-    const bool exact = error == 0 || step.uniform;
-    values_[step.result] = exact ? value : value * (1 + (chance_() % 2 ? error : -error));
+    const double part = step.uniform ? 0 : error * (2. * chance_() / chance_.max() - 1);
+    values_[step.result] = error == 0 ? value : value * (1 + part);
   }
+}
+
+bool Evaluator::normal() const {
+  return std::all_of(steps_.begin(), steps_.end(), [&](const Step& step) {
+    const double value = values_[step.result];
+    return std::isnormal(value) || value == 0;
+  });
 }
 
 }  // namespace oploom::frontend

@@ -37,10 +37,13 @@ class Evaluator {
 
   // Carries the program out for one element. Every argument that occurs must be there. What the
   // functions below give is of this run. With `error`, which shows what rounding does, each result
-  // of an element is made too large or too small by that part of it, as chance has it, and
+  // of an element is made too large or too small by up to that part of it, as chance has it, and
   // conditions stay as in the run before.
   void run(const Values& arguments, double error = 0);
   double output(std::size_t i) const { return values_[outputs_[i]]; }
+  // Whether no result on the way to the outputs has become infinite, no number, or so small that it
+  // lacks digits.
+  bool normal() const;
   // Of the instruction at `place` in the program.
   double result(std::size_t place) const { return values_[steps_[place].result]; }
   double argument(std::size_t place, std::size_t i) const {

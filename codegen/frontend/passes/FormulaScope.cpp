@@ -203,7 +203,8 @@ bool FormulaScope::is_whole(const Expr& expr) const {
 // `1 / 2` is 0 in C++, which is nobody's wish in a derivative.
 void FormulaScope::check_division(const GradientFormula& formula, const Expr& division) {
   const Expr &left = division.children[0], &right = division.children[1];
-  if (!is_whole(left) || !is_whole(right)) return;
+  const bool found = entry_.node == entry_.name_node;  // from an expression, whose numbers are real
+  if (found || !is_whole(left) || !is_whole(right)) return;
   const auto is_literal = [](const Expr& expr) { return expr.kind == Expr::Kind::number; };
   if (is_literal(left) && is_literal(right)) {
     const long divisor = std::strtol(right.text.c_str(), nullptr, 0);
