@@ -120,7 +120,8 @@ class Formulas {
     }
     switch (given.kind) {
       case Shape::Kind::dims:
-        return !given.dims.empty();
+        // Of an operator that says nothing of shapes the argument may have no dimension itself.
+        return !given.dims.empty() || (!pointwise_ && !op_.shape);
       case Shape::Kind::reduced:
         return false;
       default:
