@@ -341,6 +341,10 @@ def tensor_statements(
 
     def spell(instruction: Instruction, arguments: list[str]) -> str:
         operation = instruction.operation
+        if operation == "div" and instruction.uniform:
+            # Of whole numbers C++ would drop the remainder.
+            top = arguments[0]
+            arguments = [f"{top}." if top.lstrip("-").isdigit() else f"double({top})", arguments[1]]
         if operation in ("add", "sub", "mul", "div"):
             return f"{_bracketed(arguments[0])} {_OPERATORS[operation]} {_bracketed(arguments[1])}"
         if operation == "neg":

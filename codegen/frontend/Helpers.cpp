@@ -32,7 +32,7 @@ void load_helpers(const SourceFile& file, Model& model) {
       if (last == "struct" || last == "class") model.helpers.insert(name);
       last = std::move(name);
     } else {
-      if (c == '(' && !last.empty()) model.helpers.insert(last);
+      if (c == '(' && !last.empty() && !is_cpp_keyword(last)) model.helpers.insert(last);
       if (!std::isspace(static_cast<unsigned char>(c))) last.clear();
       ++at;
     }

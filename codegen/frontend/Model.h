@@ -77,6 +77,8 @@ struct GradientFormula {
   bool non_differentiable = false;  // written as the formula `non_differentiable`
 
   std::string cpp;  // the formula with saved values' names
+  // Of an operator with an expression: the part that pass 10 cannot read, or "".
+  std::string unproved;
   // Instead of `cpp`: what to compute with operators on tensors. See pass 02.
   std::optional<Program> program;
 };

@@ -869,14 +869,14 @@ variable_list SmoothL1LossBackwardBackward0::apply(variable_list&& grads) {
     const Tensor grad_1 = defined_grad(grads, 1);
     const auto t2 = lt(abs(self - target), beta);
     grad_inputs[1] =
-        where(t2, (grad_0 * grad_output) / beta, 0) + where(t2, ((-1) / beta) * (grad_1 * grad_output), 0);
+        where(t2, (grad_0 * grad_output) / beta, 0) + where(t2, ((-1.) / beta) * (grad_1 * grad_output), 0);
   }
   if (task_should_compute_output(2)) {
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
     const auto t2 = lt(abs(self - target), beta);
     grad_inputs[2] =
-        where(t2, ((-1) / beta) * (grad_0 * grad_output), 0) + where(t2, (grad_1 * grad_output) / beta, 0);
+        where(t2, ((-1.) / beta) * (grad_0 * grad_output), 0) + where(t2, (grad_1 * grad_output) / beta, 0);
   }
   return grad_inputs;
 }
@@ -912,13 +912,13 @@ variable_list SmoothL1LossJvpBackward0::apply(variable_list&& grads) {
   if (task_should_compute_output(2)) {
     const auto t2 = lt(abs(self - target), beta);
     const auto t8 =
-        where(t2, self_tangent / beta, 0) + where(t2, ((-1) / beta) * target_tangent, 0);
+        where(t2, self_tangent / beta, 0) + where(t2, ((-1.) / beta) * target_tangent, 0);
     grad_inputs[2] = grad * t8;
   }
   if (task_should_compute_output(3)) {
     const auto t2 = lt(abs(self - target), beta);
     const auto t8 =
-        where(t2, ((-1) / beta) * self_tangent, 0) + where(t2, target_tangent / beta, 0);
+        where(t2, ((-1.) / beta) * self_tangent, 0) + where(t2, target_tangent / beta, 0);
     grad_inputs[3] = grad * t8;
   }
   return grad_inputs;
@@ -2131,7 +2131,7 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> _smooth_l1_loss_backward_dual(
     }
     if (target_t.defined()) {
       forward_ad::add_term(result0_t, where(lt(abs(self - target), beta),
-                                            (((-1) / beta) * target_t) * grad_output, 0));
+                                            (((-1.) / beta) * target_t) * grad_output, 0));
     }
     forward_ad::set_tangent(result0, std::move(result0_t));
   }
@@ -2144,7 +2144,7 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> _smooth_l1_loss_backward_dual(
     }
     if (self_t.defined()) {
       forward_ad::add_term(result1_t, where(lt(abs(self - target), beta),
-                                            (((-1) / beta) * self_t) * grad_output, 0));
+                                            (((-1.) / beta) * self_t) * grad_output, 0));
     }
     if (target_t.defined()) {
       forward_ad::add_term(result1_t, where(lt(abs(self - target), beta),
@@ -2187,13 +2187,13 @@ OPLOOM_COLD Tensor _smooth_l1_loss_jvp_dual(DispatchKeySet ks, const Tensor& sel
   if (self_t.defined()) {
     const auto t2 = lt(abs(self - target), beta);
     const auto t8 =
-        where(t2, self_tangent / beta, 0) + where(t2, ((-1) / beta) * target_tangent, 0);
+        where(t2, self_tangent / beta, 0) + where(t2, ((-1.) / beta) * target_tangent, 0);
     forward_ad::add_term(result_t, self_t * t8);
   }
   if (target_t.defined()) {
     const auto t2 = lt(abs(self - target), beta);
     const auto t8 =
-        where(t2, ((-1) / beta) * self_tangent, 0) + where(t2, target_tangent / beta, 0);
+        where(t2, ((-1.) / beta) * self_tangent, 0) + where(t2, target_tangent / beta, 0);
     forward_ad::add_term(result_t, target_t * t8);
   }
   forward_ad::set_tangent(result, std::move(result_t));

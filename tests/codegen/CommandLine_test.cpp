@@ -376,6 +376,28 @@ TEST_F(CommandLine, ExplainKnowsThePublicNamesOfPython) {
   }
 }
 
+TEST_F(CommandLine, ExplainTellsWhichFormulasAreNotProved) {
+  write("native_functions.yaml", R"(
+- func: f(Tensor self, Tensor other) -> Tensor
+  family: BinaryOps
+  expr: 2 * self * other
+)");
+  write("derivatives.yaml", R"(
+- name: f(Tensor self, Tensor other) -> Tensor
+  self: grad * neg(other).sum(0) * 2
+  other: 2 * grad * self
+  result: self_t * 2 * other_p + other_t.sum() * 2 * self_p
+)");
+  EXPECT_EQ(run({"explain", "f", operators_, derivatives_}), 0);
+  const std::string reason = "' is more than an expression of elements\n";
+  EXPECT_THAT(out_.str(), HasSubstr("\n  self              grad * neg(other).sum(0) * 2\n"
+                                    "                    not proved: 'neg(other).sum" +
+                                    reason +
+                                    "  other             2 * grad * self\n"
+                                    "  tangent of result  "));
+  EXPECT_THAT(out_.str(), HasSubstr("not proved: 'other_t.sum" + reason));
+}
+
 // What `new` makes of a good name is tried in test_new.py, with a back end.
 TEST_F(CommandLine, NewRefusesWhatItCannotStart) {
   auto refusal = [&](std::vector<std::string> words) {

@@ -308,5 +308,115 @@ TEST(Proof, WantsANumberAtASingularPoint) {
               HasSubstr("the derivative with respect to 'self' is no number at self = 0"));
 }
 
+// What the front end says of f with this expression, and its gradient for self as somebody wrote
+// it.
+std::string about(const std::string& schema, const std::string& expression,
+                  const std::string& gradient, const std::string& rest = "") {
+  const std::string derivative = "- name: " + schema + "\n  self: \"" + gradient + "\"\n";
+  return Frontend(entry(schema, expression, rest), derivative).diagnostics.render();
+}
+
+TEST(Proof, AcceptsWhatRoundingMakesDiffer) {
+  const std::string f = "f(Tensor self) -> Tensor";
+  EXPECT_EQ(about(f, "1 - tanh(self)", "grad * result * (result - 2)"), "");
+  EXPECT_EQ(about(f, "self - tanh(self)", "grad * tanh(self) * tanh(self)"), "");
+  EXPECT_EQ(about(f, "log1p(exp(self))", "grad * (1 - exp(-result))"), "");
+  EXPECT_EQ(about(f, "log1p(exp(self)) - self", "grad * (sigmoid(self) - 1)"), "");
+  EXPECT_EQ(about(f, "self + 1e9 - 1e9", "grad"), "");
+  EXPECT_EQ(about(f, "erfc(self) * 1e-20", "grad * -1.1283791670955126e-20 * exp(-self * self)"),
+            "");
+}
+
+TEST(Proof, AcceptsTheDerivativesItFindsOfWhatRoundingSpoils) {
+  for (const char* expression :
+       {"other - 1e-8 * self", "self * (erf(other) / cos(other))", "logaddexp2(other, 2 * self)",
+        "erfc(self) + erfc(other)", "cos(exp2(self) + other)", "asinh(exp2(self))",
+        "cos(pow(minimum(self, 0.001), maximum(7, self)))", "log(pow(6, self)) + other",
+        "acosh(self - self)", "expm1(exp2(exp(self)))"}) {
+    const bool two = std::string_view(expression).find("other") != std::string_view::npos;
+    const Frontend frontend(entry(
+        two ? "f(Tensor self, Tensor other) -> Tensor" : "f(Tensor self) -> Tensor", expression));
+    EXPECT_EQ(frontend.diagnostics.render(), "") << expression;
+  }
+}
+
+TEST(Proof, AcceptsAFormulaThatOverflowsFarAway) {
+  const std::string f = "f(Tensor self) -> Tensor";
+  EXPECT_EQ(
+      about(f, "self < 800 ? sigmoid(self) : 2 * sigmoid(self)",
+            "where(self < 800, grad, 2 * grad) * exp(self) / (1 + exp(self)) / (1 + exp(self))"),
+      "");
+  // Here it is the expression, whose power has no digits left.
+  EXPECT_EQ(about(f, "self < -414 ? log(pow(6, self)) : self",
+                  "where(self < -414, 1.791759469228055 * grad, grad)"),
+            "");
+  EXPECT_EQ(about(f, "self == inf ? 0 : minimum(self, 1e30)", "self < 1e30 ? grad : 0 * grad"), "");
+}
+
+TEST(Proof, FindsADomainItself) {
+  const std::string f = "f(Tensor self) -> Tensor";
+  EXPECT_EQ(about(f, "log(self - 10)", "grad / (self - 10)"), "");
+  EXPECT_EQ(about(f, "sqrt(-300 - self)", "grad * -0.5 / result"), "");
+}
+
+TEST(Proof, GivesNumbersTheSignOfTheirDefaults) {
+  // The gradient in terms of the result holds where alpha is positive.
+  EXPECT_EQ(
+      about("f(Tensor self, Scalar alpha=1) -> Tensor", "self > 0 ? self : alpha * expm1(self)",
+            "result > 0 ? grad : grad * (result + alpha)"),
+      "");
+  EXPECT_EQ(
+      about("f(Tensor self, int n=3) -> Tensor", "pow(self, n)", "grad * n * pow(self, n - 1)"),
+      "");
+}
+
+TEST(Proof, LeavesDivisionsThatHaveNoRemainder) {
+  const std::string f = "f(Tensor self, int n=2) -> Tensor";
+  EXPECT_EQ(about(f, "self * n / 2", "grad * n / 2"), "");
+  EXPECT_EQ(about(f, "self * n", "grad * (4 / 2) * (1. / 2) * (n / 0.5) * 0x1f / 62."), "");
+  // What the front end finds is computed as the expression is, in real numbers.
+  const Frontend found(entry("f(Tensor self, int n=2) -> Tensor", "self * self / n + 1 / n"));
+  EXPECT_EQ(found.diagnostics.render(), "");
+}
+
+// Right formulas are accepted, and twice as large they are refused: they have been read.
+void expect_proved(const std::string& schema, const std::string& expression,
+                   const std::vector<std::string>& gradients) {
+  const std::string other = entry("twice(Tensor self, Scalar alpha=2) -> Tensor", "alpha * self");
+  for (const auto& gradient : gradients) {
+    EXPECT_EQ(about(schema, expression, gradient, other), "");
+    EXPECT_THAT(about(schema, expression, "2 * (" + gradient + ")", other),
+                HasSubstr("the derivative with respect to 'self' is"))
+        << gradient;
+  }
+}
+
+TEST(Proof, ReadsOperatorsInFormulas) {
+  const std::string f = "f(Tensor self) -> Tensor";
+  expect_proved(
+      f, "2 * self",
+      {"grad.mul(2)", "at::mul(grad, 2)", "grad.add(grad)", "add(grad, grad, 1)", "grad.sub(-grad)",
+       "at::sub(grad, grad, -1)", "grad.div(0.5)", "grad.neg() * -2", "grad.conj() + grad.detach()",
+       "grad.clone() * double(2)", "grad * std::log(std::exp(2))", "twice(grad)",
+       "grad.ones_like() * grad * 2", "grad.zeros_like() + 2 * grad", "2 * grad.expand_as(self)"});
+  expect_proved(
+      f, "relu(self)",
+      {"grad * (self > 0)", "grad * self.gt(0)", "grad.masked_fill(self <= 0, 0)",
+       "at::where(self.le(0), 0, grad)", "where(~(self < 0), grad, 0)",
+       "grad * (self.ge(0) & self.ne(0))", "grad * (self.lt(0) | (self == 0)).logical_not()",
+       "grad * at::logical_and(self > 0, !self.eq(0))", "at::logical_or(self < 0, 0) ? 0 : grad",
+       "grad * self.sgn().clamp_min(0)", "grad * self.sign().clamp(0)",
+       "grad * at::exp(0) * (self > 0)"});
+  expect_proved(f, "minimum(maximum(self, -1), 1)",
+                {"grad * (self.clamp(-1, 1) == self)",
+                 "where(clamp_max(self, 1).clamp_min(-1) == self, grad, self > self)"});
+  expect_proved("f(Tensor self, bool flag=False) -> Tensor", "flag ? 3 * self : self",
+                {"flag ? 3 * grad : grad", "grad * (1 + 2 * flag)"});
+}
+
+TEST(Proof, KeepsSilentAboutWhatItCannotRead) {
+  EXPECT_EQ(about("f(Tensor self) -> Tensor", "2 * self", "helper(grad)"), "");
+}
+
 }  // namespace
 }  // namespace oploom::frontend

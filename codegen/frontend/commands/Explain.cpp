@@ -279,12 +279,16 @@ class Explanation {
       return;
     }
     out_ << "  " << derivative.node << ", " << place(derivative.entry->where) << "\n";
-    for (const auto& formula : derivative.inputs) row(names(formula), formula.text);
+    for (const auto& formula : derivative.inputs) {
+      row(names(formula), formula.text);
+      proof(formula);
+    }
     for (const auto& formula : derivative.forward) {
       std::string text;
       for (const auto& term : formula.terms) text += (text.empty() ? "" : " + ") + term.text;
       if (!formula.together.empty()) text = formula.together;
       row("tangent of " + names(formula), text);
+      proof(formula);
     }
     if (derivative.forward.empty()) out_ << "  no forward formula\n";
     for (const auto& name : derivative.non_differentiable) row(name, "not differentiable");
@@ -306,6 +310,11 @@ class Explanation {
       for (const auto& name : value.used_by) used += (used.empty() ? "" : ", ") + name;
       row("saves " + value.name, text + ", for the gradient of " + used);
     }
+  }
+
+  void proof(const GradientFormula& formula) {
+    if (formula.unproved.empty()) return;
+    row("", "not proved: '" + formula.unproved + "' is more than an expression of elements");
   }
 
   static std::string names(const GradientFormula& formula) {

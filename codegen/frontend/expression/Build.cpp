@@ -54,6 +54,58 @@ const std::map<std::string_view, std::string_view, std::less<>> kElsewhere = {
     {"where", "condition ? x : y"},
 };
 
+// Operators that formulas call and the language has no function of that name for, in its terms. The
+// numbers are real here, so conj leaves them as they are.
+struct OperatorMeaning {
+  std::string_view name;
+  std::vector<std::string_view> parameters;
+  std::string_view meaning;
+};
+
+const std::vector<OperatorMeaning>& operator_meanings() {
+  static const std::vector<OperatorMeaning> rows = {
+      {"add", {"x", "y"}, "x + y"},
+      {"add", {"x", "y", "alpha"}, "x + alpha * y"},
+      {"clamp", {"x", "low"}, "maximum(x, low)"},
+      {"clamp", {"x", "low", "high"}, "minimum(maximum(x, low), high)"},
+      {"clamp_max", {"x", "high"}, "minimum(x, high)"},
+      {"clamp_min", {"x", "low"}, "maximum(x, low)"},
+      {"clone", {"x"}, "x"},
+      {"conj", {"x"}, "x"},
+      {"detach", {"x"}, "x"},
+      {"div", {"x", "y"}, "x / y"},
+      {"double", {"x"}, "x"},
+      {"eq", {"x", "y"}, "x == y"},
+      {"expand_as", {"x", "y"}, "x"},
+      {"ge", {"x", "y"}, "x >= y"},
+      {"gt", {"x", "y"}, "x > y"},
+      {"le", {"x", "y"}, "x <= y"},
+      {"logical_and", {"x", "y"}, "x && y"},
+      {"logical_not", {"x"}, "!x"},
+      {"logical_or", {"x", "y"}, "x || y"},
+      {"lt", {"x", "y"}, "x < y"},
+      {"masked_fill", {"x", "mask", "value"}, "mask ? value : x"},
+      {"mul", {"x", "y"}, "x * y"},
+      {"ne", {"x", "y"}, "x != y"},
+      {"neg", {"x"}, "-x"},
+      {"ones_like", {"x"}, "1"},
+      {"sgn", {"x"}, "sign(x)"},
+      {"sub", {"x", "y"}, "x - y"},
+      {"sub", {"x", "y", "alpha"}, "x - alpha * y"},
+      {"where", {"condition", "x", "y"}, "condition ? x : y"},
+      {"zeros_like", {"x"}, "0"},
+  };
+  return rows;
+}
+
+// The function that `at::exp` or `std::exp` is.
+std::string without_namespace(const std::string& name) {
+  for (const std::string_view prefix : {"at::", "std::"}) {
+    if (name.starts_with(prefix)) return name.substr(prefix.size());
+  }
+  return name;
+}
+
 class Builder {
  public:
   // `operators`: of a formula, which calls more than functions, and them as methods.
@@ -78,7 +130,11 @@ class Builder {
         const Node* then = build(expr.children[1]);
         const Node* otherwise = build(expr.children[2]);
         if (then->truth != otherwise->truth) {
-          fail(expr.children[2], "one branch of '?:' is a number and the other is true or false");
+          if (!operators_) {
+            fail(expr.children[2], "one branch of '?:' is a number and the other is true or false");
+          }
+          then = as_number(then);
+          otherwise = as_number(otherwise);
         }
         return graph_.call("select", {condition, then, otherwise});
       }
@@ -134,13 +190,19 @@ class Builder {
 
   const Node* numeric(const Expr& expr) {
     const Node* node = build(expr);
+    if (operators_) return as_number(node);
     if (node->truth) {
       fail(expr, "expected a number, found something true or false: write 'condition ? 1 : 0'");
     }
     return node;
   }
+  const Node* as_number(const Node* node) {
+    if (!node->truth) return node;
+    return graph_.call("select", {node, graph_.constant(1), graph_.constant(0)});
+  }
   const Node* truth(const Expr& expr) {
     const Node* node = build(expr);
+    if (!node->truth && operators_) return graph_.call("ne", {node, graph_.constant(0)});
     if (!node->truth) {
       fail(expr, "expected a condition, found a number: compare it, as in '!= 0'");
     }
@@ -148,7 +210,9 @@ class Builder {
   }
 
   const Node* unary(const Expr& expr) {
-    if (expr.text == "!") return graph_.call("not", {truth(expr.children[0])});
+    // Tensors have no `!` in C++.
+    if (expr.text == "!" || (expr.text == "~" && operators_))
+      return graph_.call("not", {truth(expr.children[0])});
     if (expr.text == "-") return graph_.call("neg", {numeric(expr.children[0])});
     if (expr.text == "+") return numeric(expr.children[0]);
     // `a ** b` is a product with `*b`.
@@ -162,7 +226,9 @@ class Builder {
   }
 
   const Node* binary(const Expr& expr) {
-    const auto found = kBinary.find(expr.text);
+    // Nor `&&` and `||`.
+    const bool of_tensors = operators_ && (expr.text == "&" || expr.text == "|");
+    const auto found = kBinary.find(of_tensors ? expr.text + expr.text : expr.text);
     if (found == kBinary.end()) {
       const std::string hint = expr.text == "%"   ? ": write 'remainder(a, b)' or 'fmod(a, b)'"
                                : expr.text == "^" ? ": write 'pow(a, b)'"
@@ -195,7 +261,8 @@ class Builder {
     if (operators_) {
       if (const Node* node = operator_call(expr)) return node;
     }
-    const Function* function = find_function(callee.text);
+    const std::string known_as = operators_ ? without_namespace(callee.text) : callee.text;
+    const Function* function = find_function(known_as);
     if (!function) {
       const std::string plain = callee.text.substr(callee.text.rfind(':') + 1);  // of at::exp
       if (const auto known = kElsewhere.find(plain); known != kElsewhere.end()) {
@@ -217,7 +284,7 @@ class Builder {
     }
     std::vector<const Node*> arguments;
     for (const Expr* argument : arguments_of(expr)) arguments.push_back(numeric(*argument));
-    return graph_.call(callee.text, std::move(arguments));
+    return graph_.call(known_as, std::move(arguments));
   }
 
   // With the object of a method first.
@@ -232,17 +299,23 @@ class Builder {
   // What formulas call and the language has no function of that name for; null for all else.
   const Node* operator_call(const Expr& expr) {
     const std::string& name = expr.children[0].text;
-    const auto arguments = arguments_of(expr);
-    if (name == "where" && arguments.size() == 3) {
-      const Node* condition = truth(*arguments[0]);
-      const Node* then = numeric(*arguments[1]);
-      return graph_.call("select", {condition, then, numeric(*arguments[2])});
-    }
-    if (name == "zeros_like" || name == "ones_like") return graph_.constant(name == "ones_like");
-    if (find_function(name)) return nullptr;
+    const std::string plain = without_namespace(name);
+    if (find_function(plain)) return nullptr;
     std::vector<const Node*> values;
-    for (const Expr* argument : arguments) values.push_back(build(*argument));
+    for (const Expr* argument : arguments_of(expr)) values.push_back(build(*argument));
+    for (const OperatorMeaning& known : operator_meanings()) {
+      if (known.name == plain && known.parameters.size() == values.size()) {
+        return meaning(known, values);
+      }
+    }
     return (*operators_)(name, values);
+  }
+
+  const Node* meaning(const OperatorMeaning& known, const std::vector<const Node*>& values) {
+    Scope scope;
+    for (std::size_t i = 0; i < values.size(); ++i) scope.emplace(known.parameters[i], values[i]);
+    FormulaError error;
+    return Builder(graph_, scope, error, operators_).build(*parse_formula(known.meaning, error));
   }
 
   Graph& graph_;
@@ -377,8 +450,7 @@ const Node* build_expression(Graph& graph, const Expr& tree, const Scope& scope,
 }
 
 const Node* build_formula(Graph& graph, const Expr& tree, const Scope& scope,
-                          const OperatorCalls& operators) {
-  FormulaError error;
+                          const OperatorCalls& operators, FormulaError& error) {
   try {
     return Builder(graph, scope, error, &operators).build(tree);
   } catch (const Failure&) {

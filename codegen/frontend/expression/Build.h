@@ -23,9 +23,10 @@ const Node* build_expression(Graph& graph, const Expr& tree, const Scope& scope,
 using OperatorCalls =
     std::function<const Node*(std::string_view name, const std::vector<const Node*>& arguments)>;
 // The same of a formula of derivatives.yaml, which may call functions as methods, `self.cos()`, and
-// operators. Null for formulas that are more than an expression of elements.
+// operators, and where true and false count as 1 and 0. Null for formulas that are more than an
+// expression of elements; `error` tells by what.
 const Node* build_formula(Graph& graph, const Expr& tree, const Scope& scope,
-                          const OperatorCalls& operators);
+                          const OperatorCalls& operators, FormulaError& error);
 
 // The derivative of `root` with respect to a leaf. Null if a function on the way has none; its name
 // is put into `obstacle`.

@@ -1,6 +1,7 @@
 #include <codegen/frontend/expression/Program.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -42,7 +43,7 @@ Program linearize(const std::vector<const Node*>& roots, std::set<std::string> t
 
 Evaluator::Evaluator(const Program& program) {
   for (const Instruction& instruction : program.instructions) {
-    Step step{evaluation_of(instruction.operation), {}, 0};
+    Step step{evaluation_of(instruction.operation), {}, 0, instruction.uniform, instruction.truth};
     for (const auto& name : instruction.arguments) step.arguments.push_back(place_of(name));
     operands_.resize(std::max(operands_.size(), step.arguments.size()));
     step.result = places_[instruction.name] = values_.size();
@@ -61,14 +62,24 @@ std::size_t Evaluator::place_of(const std::string& operand) {
   return found->second;
 }
 
-void Evaluator::run(const Values& arguments) {
+void Evaluator::run(const Values& arguments, double error) {
   for (const auto& [name, place] : inputs_) values_[place] = arguments.at(name);
   for (const Step& step : steps_) {
+    if (error != 0 && step.truth) continue;
     for (std::size_t i = 0; i < step.arguments.size(); ++i) {
       operands_[i] = values_[step.arguments[i]];
     }
-    values_[step.result] = step.evaluate(operands_.data());
+    const double value = step.evaluate(operands_.data());
+    const double part = step.uniform ? 0 : error * (2. * chance_() / chance_.max() - 1);
+    values_[step.result] = error == 0 ? value : value * (1 + part);
   }
+}
+
+bool Evaluator::normal() const {
+  return std::all_of(steps_.begin(), steps_.end(), [&](const Step& step) {
+    const double value = values_[step.result];
+    return std::isnormal(value) || value == 0;
+  });
 }
 
 }  // namespace oploom::frontend

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,9 +38,14 @@ class Evaluator {
   explicit Evaluator(const Program& program);
 
   // Carries the program out for one element. Every argument that occurs must be there. What the
-  // functions below give is of this run.
-  void run(const Values& arguments);
+  // functions below give is of this run. With `error`, which shows what rounding does, each result
+  // of an element is made too large or too small by up to that part of it, as chance has it, and
+  // conditions stay as in the run before.
+  void run(const Values& arguments, double error = 0);
   double output(std::size_t i) const { return values_[outputs_[i]]; }
+  // Whether no result on the way to the outputs has become infinite, no number, or so small that it
+  // lacks digits.
+  bool normal() const;
   // Of the instruction at `place` in the program.
   double result(std::size_t place) const { return values_[steps_[place].result]; }
   double argument(std::size_t place, std::size_t i) const {
@@ -51,6 +57,7 @@ class Evaluator {
     double (*evaluate)(const double* arguments);
     std::vector<std::size_t> arguments;  // places in values_
     std::size_t result;
+    bool uniform, truth;
   };
   // The place in values_ of a name or a number.
   std::size_t place_of(const std::string& operand);
@@ -61,6 +68,7 @@ class Evaluator {
   std::vector<std::size_t> outputs_;
   std::vector<double> values_;
   std::vector<double> operands_;  // of the step at hand
+  std::minstd_rand chance_;
 };
 
 }  // namespace oploom::frontend

@@ -16,11 +16,6 @@ class HelperCheck {
  public:
   HelperCheck(const Model& model, Diagnostics& diagnostics)
       : model_(model), diagnostics_(diagnostics) {
-    // Types that formulas construct.
-    for (const char* name : {"Tensor", "Scalar", "IntArrayRef", "TensorOptions", "double", "float",
-                             "int64_t", "bool"}) {
-      functions_.insert(name);
-    }
     functions_.insert(model.helpers.begin(), model.helpers.end());
     methods_.insert(model.helpers.begin(), model.helpers.end());
     for (const Model* each : {&model, static_cast<const Model*>(model.core.get())}) {
@@ -52,8 +47,7 @@ class HelperCheck {
     walk(*formula.tree, [&](const Expr& node) {
       if (node.kind != Expr::Kind::call) return true;
       const Expr& callee = node.children[0];
-      const bool qualified = callee.text.find("::") != std::string::npos;
-      if (callee.kind == Expr::Kind::name && !qualified && !functions_.contains(callee.text)) {
+      if (callee.kind == Expr::Kind::name && !is_function(callee.text)) {
         report(formula, callee.text, callee.offset, "function", functions_, methods_);
       } else if (callee.kind == Expr::Kind::name) {
         check_arity(formula, node, callee.text, /*method=*/false);
@@ -65,6 +59,25 @@ class HelperCheck {
       }
       return true;
     });
+  }
+
+  bool is_function(const std::string& name) const {
+    // What C++ has for numbers, for taking results apart and for putting arguments together.
+    static const std::set<std::string, std::less<>> standard = {
+        "abs",      "acos",  "acosh",    "asin",  "asinh", "atan",  "atan2",      "atanh",
+        "cbrt",     "ceil",  "copysign", "cos",   "cosh",  "erf",   "erfc",       "exp",
+        "exp2",     "expm1", "floor",    "fmax",  "fmin",  "fmod",  "hypot",      "isfinite",
+        "isinf",    "isnan", "lgamma",   "log",   "log10", "log1p", "log2",       "nextafter",
+        "pow",      "round", "signbit",  "sin",   "sinh",  "sqrt",  "tan",        "tanh",
+        "tgamma",   "trunc", "max",      "min",   "array", "get",   "make_tuple", "move",
+        "optional", "pair",  "tuple",    "vector"};
+    const std::size_t end = name.rfind("::");
+    if (end == std::string::npos) return types_.contains(name) || functions_.contains(name);
+    const std::string plain = name.substr(end + 2);
+    const std::string scope = name.substr(0, end);
+    if (scope == "std") return standard.contains(plain);
+    if (!model_.overloads(name, /*method=*/false).empty()) return true;
+    return types_.contains(plain) || model_.helpers.contains(plain);
   }
 
   void check_arity(const GradientFormula& formula, const Expr& call, const std::string& name,
@@ -181,21 +194,33 @@ class HelperCheck {
       return;
     }
     const Location where = formula.node->locate(offset, name.size());
-    if (others.contains(name)) {
+    const std::size_t end = name.rfind("::");
+    const std::string scope = end == std::string::npos ? "" : name.substr(0, end + 2);
+    const std::string plain = name.substr(scope.size());
+    if (others.contains(plain) && !known.contains(plain)) {
       const bool method = what == "function";
-      diagnostics_.error(where, "'" + name + "' exists as a " + (method ? "method" : "function") +
+      diagnostics_.error(where, "'" + plain + "' exists as a " + (method ? "method" : "function") +
                                     " only: write '" +
-                                    (method ? "x." + name + "(...)" : name + "(x, ...)") + "'");
+                                    (method ? "x." + plain + "(...)" : plain + "(x, ...)") + "'");
       return;
+    }
+    std::set<std::string> within;  // of a namespace, the operators in it
+    for (const auto& each : known) {
+      if (scope.empty() || !model_.overloads(scope + each, what == "method").empty()) {
+        within.insert(scope + each);
+      }
     }
     diagnostics_
         .error(where, "the formula calls the " + what + " '" + name +
                           "', which is no operator and no helper")
-        .suggest(c10::closest_name(name, known));
+        .suggest(known.contains(plain) ? plain : c10::closest_name(name, within));
   }
 
   const Model& model_;
   Diagnostics& diagnostics_;
+  // Types that formulas construct.
+  const std::set<std::string> types_ = {"Tensor", "Scalar", "IntArrayRef", "TensorOptions",
+                                        "double", "float",  "int64_t",     "bool"};
   std::set<std::string> functions_, methods_;
   bool found_ = false;
   std::set<std::pair<const YamlNode*, std::string>> missing_;  // reported of expressions

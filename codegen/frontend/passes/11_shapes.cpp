@@ -120,7 +120,8 @@ class Formulas {
     }
     switch (given.kind) {
       case Shape::Kind::dims:
-        return !given.dims.empty();
+        // Of an operator that says nothing of shapes the argument may have no dimension itself.
+        return !given.dims.empty() || (!pointwise_ && !op_.shape);
       case Shape::Kind::reduced:
         return false;
       default:
@@ -213,12 +214,22 @@ class Formulas {
     if (model_.helpers.contains(name)) return {};
     std::optional<Shape> common;
     for (const Operator* op : model_.overloads(name, method)) {
-      if (arguments.size() > op->schema.arguments.size()) continue;
+      if (!takes(op->schema, arguments.size())) continue;
       const Shape shape = of_operator(*op, call, arguments, shapes);
       if (common && shape != *common) return {};
       common = shape;
     }
     return common.value_or(Shape{});
+  }
+
+  // In C++ one TensorOptions stands for dtype, layout, device and pin_memory.
+  static bool takes(const FunctionSchema& schema, std::size_t count) {
+    const auto& all = schema.arguments;
+    const auto needed = std::count_if(all.begin(), all.end(), [](const SchemaArgument& argument) {
+      return !argument.default_value;
+    });
+    const std::size_t fewer = schema.has_tensor_options() ? 3 : 0;
+    return count <= all.size() && count + fewer >= static_cast<std::size_t>(needed);
   }
 
   // `x.sizes()`

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstdlib>
 
 namespace oploom::frontend {
 
@@ -154,6 +155,7 @@ void FormulaScope::check(const GradientFormula& formula, bool forward) {
     if (node.kind == Expr::Kind::index && node.children[0].is_name("grads")) {
       check_grads_index(formula, node);
     }
+    if (node.kind == Expr::Kind::binary && node.text == "/") check_division(formula, node);
     if (node.kind == Expr::Kind::name && !callees.contains(&node)) {
       check_name(formula, node, forward);
     }
@@ -171,6 +173,51 @@ void FormulaScope::check_grads_index(const GradientFormula& formula, const Expr&
                      "grads[" + number.text + "] is out of range: '" + entry_.schema.full_name() +
                          "' has " + std::to_string(num_differentiable()) +
                          " differentiable output" + (num_differentiable() == 1 ? "" : "s"));
+}
+
+// Whether C++ computes the expression in whole numbers.
+bool FormulaScope::is_whole(const Expr& expr) const {
+  switch (expr.kind) {
+    case Expr::Kind::number:
+      return expr.text.starts_with("0x") || expr.text.starts_with("0X") ||
+             expr.text.find_first_of(".eEfF") == std::string::npos;
+    case Expr::Kind::name: {
+      const auto* argument = entry_.schema.find_argument(expr.text);
+      if (!argument || argument->type.list || argument->type.optional) return false;
+      const SchemaBaseType base = argument->type.base;
+      return base == SchemaBaseType::Int || base == SchemaBaseType::SymInt ||
+             base == SchemaBaseType::Bool;
+    }
+    case Expr::Kind::paren:
+    case Expr::Kind::unary:
+      return is_whole(expr.children[0]);
+    case Expr::Kind::ternary:
+      return is_whole(expr.children[1]) && is_whole(expr.children[2]);
+    case Expr::Kind::binary:
+      return is_whole(expr.children[0]) && is_whole(expr.children[1]);
+    default:
+      return false;
+  }
+}
+
+// `1 / 2` is 0 in C++, which is nobody's wish in a derivative.
+void FormulaScope::check_division(const GradientFormula& formula, const Expr& division) {
+  const Expr &left = division.children[0], &right = division.children[1];
+  const bool found = entry_.node == entry_.name_node;  // from an expression, whose numbers are real
+  if (found || !is_whole(left) || !is_whole(right)) return;
+  const auto is_literal = [](const Expr& expr) { return expr.kind == Expr::Kind::number; };
+  if (is_literal(left) && is_literal(right)) {
+    const long divisor = std::strtol(right.text.c_str(), nullptr, 0);
+    if (divisor != 0 && std::strtol(left.text.c_str(), nullptr, 0) % divisor == 0) return;
+  }
+  const auto text = [&](const Expr& expr) { return formula.text.substr(expr.offset, expr.length); };
+  const std::string from = left.kind == Expr::Kind::paren ? text(left) : "(" + text(left) + ")";
+  const std::string instead = is_literal(left)    ? text(left) + ". / " + text(right)
+                              : is_literal(right) ? text(left) + " / " + text(right) + "."
+                                                  : "double" + from + " / " + text(right);
+  diagnostics_.error(
+      formula.node->locate(division.offset, division.length),
+      "C++ drops the remainder of a division of whole numbers: write '" + instead + "'");
 }
 
 void FormulaScope::check_name(const GradientFormula& formula, const Expr& name, bool forward) {

@@ -31,6 +31,8 @@ class FormulaScope {
   void check_name(const GradientFormula& formula, const Expr& name, bool forward);
   void check_mixed_gradients();
   void check_grads_index(const GradientFormula& formula, const Expr& index);
+  void check_division(const GradientFormula& formula, const Expr& division);
+  bool is_whole(const Expr& expr) const;
   std::size_t num_differentiable() const;
 
   const DerivativeEntry& entry_;

@@ -9,7 +9,8 @@ import pytest
 
 from codegen.backend import types
 from codegen.backend.__main__ import MODULES, TREE, Unexpected, as_expected, render
-from codegen.backend.model import ModelError, Type, read_model
+from codegen.backend.expression import tensor_statements
+from codegen.backend.model import Instruction, ModelError, Program, Type, read_model
 
 OURS = tuple(m for m in ("ops", "native", "dispatch", "cmake") if m in MODULES)
 
@@ -181,3 +182,21 @@ def test_optional_elements_are_for_tensors_only():
     kind = Type("int", list=True, elem_optional=True, text="int?[]")
     with pytest.raises(types.UnsupportedType, match=re.escape("'int?[]' has no C++ type")):
         types.argument_type(kind)
+
+
+def test_quotients_of_numbers_keep_their_remainder(model):
+    def quotient(name, top, bottom):
+        return Instruction(name, "div", (top, bottom), uniform=True, truth=False)
+
+    program = Program(
+        (
+            quotient("t0", "1", "n"),
+            quotient("t1", "n", "2"),
+            Instruction("t2", "mul", ("t0", "t1"), uniform=True, truth=False),
+            Instruction("t3", "mul", ("grad", "t2"), uniform=False, truth=False),
+            Instruction("t4", "div", ("t3", "self"), uniform=False, truth=False),
+        ),
+        ("t4",),
+    )
+    lines, value = tensor_statements(model, program, {"n": "n"}, indent=2)
+    assert not lines and value == "(grad * ((1. / n) * (double(n) / 2))) / self"
