@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 import subprocess
+import sys
 
 import pytest
 
@@ -53,8 +54,11 @@ def oploom():
     if not program.is_file():
         pytest.skip(f"{program} is not built")
 
+    # The back end runs in the Python of the tests, which has what it needs.
+    env = {**os.environ, "OPLOOM_PYTHON": sys.executable, "PYTHONDONTWRITEBYTECODE": "1"}
+
     def run(*words, **options):
         return subprocess.run([str(program), *map(str, words)], capture_output=True, text=True,
-                              **options)
+                              **{"env": env, **options})
 
     return run

@@ -1,8 +1,6 @@
 """`oploom new`: what it writes is accepted, compiles as it stands, and is where it belongs."""
 
-import os
 import shutil
-import sys
 
 import pytest
 
@@ -23,9 +21,7 @@ def tree(tmp_path):
 def new(tree, oploom):
     def run(*words):
         return oploom(
-            "new", *words, tree / "native_functions.yaml", tree / "derivatives.yaml",
-            cwd=TREE,
-            env={**os.environ, "OPLOOM_PYTHON": sys.executable, "PYTHONDONTWRITEBYTECODE": "1"},
+            "new", *words, tree / "native_functions.yaml", tree / "derivatives.yaml", cwd=TREE
         )
 
     return run
