@@ -70,9 +70,13 @@ void assert_no_partial_overlap(const TensorBase& a, const TensorBase& b, std::st
                "input would be overwritten before it is read; pass a clone() of the input");
 }
 
-void assert_no_overlap(const TensorBase& a, const TensorBase& b) {
+bool share_memory(const TensorBase& a, const TensorBase& b) {
   const MemOverlapStatus status = get_overlap_status(a, b);
-  OPLOOM_CHECK(status != MemOverlapStatus::Partial && status != MemOverlapStatus::Full,
+  return status == MemOverlapStatus::Partial || status == MemOverlapStatus::Full;
+}
+
+void assert_no_overlap(const TensorBase& a, const TensorBase& b, std::string_view prefix) {
+  OPLOOM_CHECK(!share_memory(a, b), prefix,
                "unsupported operation: the input tensor and the written-to tensor share memory; "
                "clone() the tensors before performing the operation");
 }

@@ -21,7 +21,10 @@ OPLOOM_API MemOverlapStatus get_overlap_status(const TensorBase& a, const Tensor
 // Throws if the tensors share some elements without being the same view.
 OPLOOM_API void assert_no_partial_overlap(const TensorBase& a, const TensorBase& b,
                                           std::string_view prefix = {});
-// Throws if the tensors share any element.
-OPLOOM_API void assert_no_overlap(const TensorBase& a, const TensorBase& b);
+// Whether the tensors are known to share an element.
+OPLOOM_API bool share_memory(const TensorBase& a, const TensorBase& b);
+// Throws if they are.
+OPLOOM_API void assert_no_overlap(const TensorBase& a, const TensorBase& b,
+                                  std::string_view prefix = {});
 
 }  // namespace at::inline oploom_v1

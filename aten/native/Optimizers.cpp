@@ -18,7 +18,9 @@
 
 #include <array>
 #include <cmath>
-#include <string_view>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace at::inline oploom_v1::native {
 
@@ -29,38 +31,34 @@ struct NamedList {
   TensorList tensors;
 };
 
+void check_one_number(const std::string& prefix, const char* name, const Tensor& tensor) {
+  OPLOOM_CHECK(tensor.numel() == 1, prefix, "expected ", name,
+               " to hold one number, got a tensor of shape ", tensor.sizes());
+}
+
 // What belongs to a parameter has its shape, dtype and device, and no memory in common with it or
 // each other.
-void check_lists(const char* op, const NamedList& params, ArrayRef<NamedList> others,
-                 TensorList state_steps) {
-  const size_t n = params.tensors.size();
-  for (const NamedList& list : others) {
-    OPLOOM_CHECK(list.tensors.size() == n, op, "(): expected ", list.name, " to hold a tensor for ",
-                 "each of the ", n, " in ", params.name, ", got ", list.tensors.size());
-  }
-  OPLOOM_CHECK(state_steps.size() == n, op,
-               "(): expected state_steps to hold a tensor for each of ", "the ", n, " in ",
-               params.name, ", got ", state_steps.size());
-  for (size_t i = 0; i < n; ++i) {
-    const Tensor& param = params.tensors[i];
-    OPLOOM_CHECK_NOT_IMPLEMENTED(param.is_floating_point(), op,
-                                 "(): expected tensors of a floating-point dtype, got ",
-                                 param.scalar_type(), " for ", params.name, "[", i, "]");
-    assert_no_internal_overlap(param, op);
+void check_lists(const std::string& prefix, TensorList params, ArrayRef<NamedList> others) {
+  for (size_t i = 0; i < params.size(); ++i) {
+    const Tensor& param = params[i];
+    OPLOOM_CHECK_NOT_IMPLEMENTED(param.is_floating_point(), prefix,
+                                 "expected tensors of a floating-point dtype, got ",
+                                 param.scalar_type(), " for self[", i, "]");
+    assert_no_internal_overlap(param, prefix);
     for (size_t k = 0; k < others.size(); ++k) {
       const Tensor& tensor = others[k].tensors[i];
       OPLOOM_CHECK(tensor.sizes() == param.sizes() && tensor.scalar_type() == param.scalar_type() &&
                        tensor.device() == param.device(),
-                   op, "(): expected ", others[k].name, "[", i, "] to have the shape ",
+                   prefix, "expected ", others[k].name, "[", i, "] to have the shape ",
                    param.sizes(), ", dtype ", param.scalar_type(), " and device ", param.device(),
-                   " of ", params.name, "[", i, "], got ", tensor.sizes(), ", ",
-                   tensor.scalar_type(), " and ", tensor.device());
-      assert_no_internal_overlap(tensor, op);
-      assert_no_overlap(tensor, param);
-      for (size_t j = 0; j < k; ++j) assert_no_overlap(tensor, others[j].tensors[i]);
+                   " of self[", i, "], got ", tensor.sizes(), ", ", tensor.scalar_type(), " and ",
+                   tensor.device());
+      assert_no_internal_overlap(tensor, prefix);
+      assert_no_overlap(tensor, param, prefix);
+      for (size_t j = 0; j < k; ++j) {
+        assert_no_overlap(tensor, others[j].tensors[i], prefix);
+      }
     }
-    OPLOOM_CHECK(state_steps[i].numel() == 1, op, "(): expected state_steps[", i,
-                 "] to hold one number, got a tensor of shape ", state_steps[i].sizes());
   }
 }
 
@@ -75,13 +73,13 @@ bool is_dense_alike(const Tensor& param, std::initializer_list<const Tensor*> ot
 
 // The same step, for tensors that the kernel does not take.
 void adam_by_operators(Tensor param, const Tensor& grad, Tensor mean, Tensor square,
-                       Tensor* largest, const AdamStep& step) {
+                       const Tensor* largest, const AdamStep& step) {
   Tensor gradient = step.sign < 0 ? grad.neg() : grad;
   if (step.decay != 0) gradient = gradient.add(param, step.decay);
   if (step.shrink != 1) param.mul_(step.shrink);
   mean.lerp_(gradient, 1 - step.beta1);
   square.mul_(step.beta2).addcmul_(gradient, gradient, 1 - step.beta2);
-  if (largest) largest->copy_(at::maximum(*largest, square));
+  if (largest) Tensor(*largest).copy_(at::maximum(*largest, square));
   Tensor root = (largest ? *largest : square).sqrt();
   root.div_(step.root_correction).add_(step.eps);
   param.addcdiv_(mean, root, -step.step_size);
@@ -96,22 +94,39 @@ void adam(const char* op, TensorList self, TensorList grads, TensorList exp_avgs
           TensorList exp_avg_sqs, TensorList max_exp_avg_sqs, TensorList state_steps,
           const AdamOptions& options, const std::optional<Tensor>& grad_scale,
           const std::optional<Tensor>& found_inf) {
-  const std::array<NamedList, 4> lists = {{{"grads", grads},
+  const std::string prefix = std::string(op) + "(): ";
+  const std::array<NamedList, 5> lists = {{{"state_steps", state_steps},
+                                           {"grads", grads},
                                            {"exp_avgs", exp_avgs},
                                            {"exp_avg_sqs", exp_avg_sqs},
                                            {"max_exp_avg_sqs", max_exp_avg_sqs}}};
-  check_lists(op, {"self", self}, {lists.data(), options.amsgrad ? 4u : 3u}, state_steps);
-  for (const auto* number : {&grad_scale, &found_inf}) {
-    OPLOOM_CHECK(!number->has_value() || (*number)->numel() == 1, op, "(): expected ",
-                 number == &grad_scale ? "grad_scale" : "found_inf",
-                 " to hold one number, got a tensor of shape ", (*number)->sizes());
+  const ArrayRef<NamedList> given(lists.data(), options.amsgrad ? 5 : 4);
+  for (const NamedList& list : given) {
+    OPLOOM_CHECK(list.tensors.size() == self.size(), prefix, "expected ", list.name,
+                 " to hold a tensor for each of the ", self.size(), " in self, got ",
+                 list.tensors.size());
   }
-  if (found_inf.has_value() && found_inf->item().toDouble() != 0) return;
+  check_lists(prefix, self, given.slice(1));
+  // All that may fail comes before the first change.
+  std::vector<double> steps;
+  for (size_t i = 0; i < self.size(); ++i) {
+    OPLOOM_CHECK(state_steps[i].numel() == 1, prefix, "expected state_steps[", i,
+                 "] to hold one number, got a tensor of shape ", state_steps[i].sizes());
+    steps.push_back(self[i].is_meta() ? 1 : state_steps[i].item().toDouble());
+  }
+  std::optional<Scalar> scale;
+  if (grad_scale.has_value()) {
+    check_one_number(prefix, "grad_scale", *grad_scale);
+    scale = grad_scale->item();
+  }
+  if (found_inf.has_value()) {
+    check_one_number(prefix, "found_inf", *found_inf);
+    if (found_inf->item().toDouble() != 0) return;
+  }
   for (size_t i = 0; i < self.size(); ++i) {
     const Tensor& param = self[i];
     if (param.is_meta() || param.numel() == 0) continue;
-    if (grad_scale.has_value()) Tensor(grads[i]).div_(*grad_scale);
-    const double t = state_steps[i].item().toDouble();
+    if (scale.has_value()) Tensor(grads[i]).div_(*scale);
     AdamStep step{};
     step.beta1 = options.beta1;
     step.beta2 = options.beta2;
@@ -119,19 +134,19 @@ void adam(const char* op, TensorList self, TensorList grads, TensorList exp_avgs
     step.decay = options.decoupled ? 0 : options.weight_decay;
     step.shrink = options.decoupled ? 1 - options.lr * options.weight_decay : 1;
     step.eps = options.eps;
-    step.step_size = options.lr / (1 - std::pow(options.beta1, t));
-    step.root_correction = std::sqrt(1 - std::pow(options.beta2, t));
-    Tensor largest = options.amsgrad ? max_exp_avg_sqs[i] : Tensor();
-    if (!is_dense_alike(param, {&grads[i], &exp_avgs[i], &exp_avg_sqs[i],
-                                options.amsgrad ? &largest : &param})) {
-      adam_by_operators(param, grads[i], exp_avgs[i], exp_avg_sqs[i],
-                        options.amsgrad ? &largest : nullptr, step);
-      continue;
+    step.step_size = options.lr / (1 - std::pow(options.beta1, steps[i]));
+    step.root_correction = std::sqrt(1 - std::pow(options.beta2, steps[i]));
+    const Tensor* largest = options.amsgrad ? &max_exp_avg_sqs[i] : nullptr;
+    if (is_dense_alike(param,
+                       {&grads[i], &exp_avgs[i], &exp_avg_sqs[i], largest ? largest : &param})) {
+      const AdamBuffers buffers{param.mutable_data_ptr(), exp_avgs[i].mutable_data_ptr(),
+                                exp_avg_sqs[i].mutable_data_ptr(),
+                                largest ? largest->mutable_data_ptr() : nullptr,
+                                grads[i].const_data_ptr()};
+      adam_stub(kCPU, param.scalar_type(), param.numel(), buffers, step);
+    } else {
+      adam_by_operators(param, grads[i], exp_avgs[i], exp_avg_sqs[i], largest, step);
     }
-    const AdamBuffers buffers{
-        param.mutable_data_ptr(), exp_avgs[i].mutable_data_ptr(), exp_avg_sqs[i].mutable_data_ptr(),
-        options.amsgrad ? largest.mutable_data_ptr() : nullptr, grads[i].const_data_ptr()};
-    adam_stub(kCPU, param.scalar_type(), param.numel(), buffers, step);
   }
 }
 

@@ -102,11 +102,12 @@ void gemm_by_blas(int64_t m, int64_t n, int64_t k, const Scalar& alpha, const Ma
 
 // Note [Rows a power of two apart]
 // Products of up to about 512 x 512 elements oneDNN computes without copying the factors into
-// blocks, unless the processor has AVX512. Its loop over k then goes down the columns of b as they
-// lie in memory. Where rows are a multiple of 2 KB apart, all of a column shares a few sets of the
-// cache, and the product takes twice as long; likewise for the columns of a transposed a. Copies
-// whose rows are a few cache lines further apart are soon made good (measured on Zen 3: 256 x 256
-// x 256 with rows 4 KB apart at 43 GFLOP/s, of copies at 84; with a transposed as well 31 and 90).
+// blocks (with AVX512 it has other kernels, which have not been measured). Its loop over k then
+// goes down the columns of b as they lie in memory. Where rows are a multiple of 2 KB apart, all of
+// a column shares a few sets of the cache, and the product takes twice as long; likewise for the
+// columns of a transposed a. Copies whose rows are a few cache lines further apart are soon made
+// good (measured on Zen 3: 256 x 256 x 256 with rows 4 KB apart at 43 GFLOP/s, of copies at 84;
+// with a transposed as well 31 and 90).
 struct Factor {
   const float* data;
   Layout layout;
@@ -131,7 +132,8 @@ struct Factor {
   }
 };
 
-// Whether oneDNN computes such a product without blocks of its own (its bound for AVX2).
+// Whether oneDNN computes such a product without blocks of its own. The bound is that of
+// nocopy_checker_avx2 in its gemm_driver.cpp.
 bool is_product_in_place(int64_t m, int64_t n) {
   constexpr auto kBlocked = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
   static const bool blocked =
