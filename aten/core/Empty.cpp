@@ -14,14 +14,18 @@ namespace at::inline oploom_v1::detail {
 
 namespace {
 
-TensorBase::ImplPtr make_impl(size_t nbytes, ScalarType dtype, DeviceType device,
-                              Allocator* allocator) {
+OPLOOM_ALWAYS_INLINE TensorBase::ImplPtr make_impl(size_t nbytes, ScalarType dtype,
+                                                   DeviceType device, Allocator* allocator) {
   Storage storage(Storage::use_byte_size_t(), nbytes, allocator, /*resizable=*/true);
   return c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(
       std::move(storage), DispatchKeySet(c10::backend_key(device, Layout::Strided)), dtype);
 }
 
-TensorBase::ImplPtr make_impl(size_t nbytes, const TensorOptions& options) {
+OPLOOM_ALWAYS_INLINE TensorBase::ImplPtr make_cpu_impl(size_t nbytes, ScalarType dtype) {
+  return make_impl(nbytes, dtype, DeviceType::CPU, c10::GetAllocator(DeviceType::CPU));
+}
+
+OPLOOM_NOINLINE TensorBase::ImplPtr make_impl(size_t nbytes, const TensorOptions& options) {
   OPLOOM_CHECK_NOT_IMPLEMENTED(options.layout() == Layout::Strided,
                                "empty(): expected the layout strided, got ", options.layout());
   OPLOOM_CHECK_NOT_IMPLEMENTED(!options.pinned_memory(),
@@ -54,7 +58,11 @@ TensorBase empty(IntArrayRef sizes, const TensorOptions& options) {
     bytes = static_cast<int64_t>(c10::computeStorageNbytesContiguous(sizes, itemsize));
     numel = 0;
   }
-  auto impl = make_impl(static_cast<size_t>(bytes), options);
+  const bool plain =
+      options.device().is_cpu() && options.layout() == Layout::Strided && !options.pinned_memory();
+  const auto nbytes = static_cast<size_t>(bytes);
+  auto impl =
+      OPLOOM_LIKELY(plain) ? make_cpu_impl(nbytes, options.dtype()) : make_impl(nbytes, options);
   impl->set_sizes_contiguous(sizes, numel);
   const MemoryFormat format = options.memory_format_opt().value_or(MemoryFormat::Contiguous);
   if (format != MemoryFormat::Contiguous && format != MemoryFormat::Preserve) {
@@ -64,8 +72,7 @@ TensorBase empty(IntArrayRef sizes, const TensorOptions& options) {
 }
 
 TensorBase empty_row(IntArrayRef sizes, int64_t numel, ScalarType dtype) {
-  const size_t nbytes = static_cast<size_t>(numel) * c10::elementSize(dtype);
-  auto impl = make_impl(nbytes, dtype, DeviceType::CPU, c10::GetAllocator(DeviceType::CPU));
+  auto impl = make_cpu_impl(static_cast<size_t>(numel) * c10::elementSize(dtype), dtype);
   impl->set_sizes_contiguous(sizes, numel);
   return TensorBase(std::move(impl));
 }

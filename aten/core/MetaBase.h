@@ -17,8 +17,9 @@ class OPLOOM_API Outputs {
   virtual void declare(int64_t index, IntArrayRef sizes, IntArrayRef strides,
                        const TensorOptions& options, bool exactly) = 0;
   // The same for one that is contiguous, of `numel` elements, on the CPU. An output that was given
-  // is so already.
-  virtual void declare_row(int64_t index, IntArrayRef sizes, int64_t numel, ScalarType dtype) = 0;
+  // is so already. Returns the output.
+  virtual const TensorBase& declare_row(int64_t index, IntArrayRef sizes, int64_t numel,
+                                        ScalarType dtype) = 0;
   // The output that was given or made, or undefined.
   virtual const TensorBase& get(int64_t index) const = 0;
   const char* op_name() const { return op_name_; }

@@ -220,7 +220,7 @@ void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop den
   // A small call needs neither the iterator's loops nor other threads.
   if (iter.is_dense_row() && iter.numel() < GRAIN_SIZE) {
     char* data[kMaxOperands];
-    for (int k = 0; k < operands; ++k) data[k] = static_cast<char*>(iter.data_ptr(k));
+    iter.get_data_ptrs(data);
     return dense(data, iter.numel());
   }
   int64_t sizes[kMaxOperands];

@@ -158,6 +158,12 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   void* data_ptr(int64_t arg) const {
     return num_rows_ != 0 ? rows_[arg].data : operands_[arg].data;
   }
+  // Those of all operands.
+  void get_data_ptrs(char** data) const {
+    for (int arg = 0; arg < num_rows_; ++arg) data[arg] = static_cast<char*>(rows_[arg].data);
+    if (OPLOOM_LIKELY(num_rows_ != 0)) return;
+    for (const OperandInfo& op : operands_) *data++ = static_cast<char*>(op.data);
+  }
   // The dtype that the kernel sees.
   ScalarType dtype(int64_t arg = 0) const {
     return num_rows_ != 0 ? rows_[arg].dtype : operands_[arg].target_dtype;
@@ -278,6 +284,9 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   TensorIteratorBase(const TensorIteratorBase& other);
   TensorIteratorBase& operator=(const TensorIteratorBase&) = delete;
 
+  template <size_t... I>
+  bool build_rows_of(const TensorBase& out, const TensorBase* const* inputs,
+                     ScalarType static_dtype, bool to_float, std::index_sequence<I...>);
   bool build_short_rows(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
                         ScalarType static_dtype, bool to_float);
   bool try_fast_binary(const TensorBase& out, const TensorBase& a, const TensorBase& b,

@@ -6,6 +6,7 @@
 #include <aten/iterator/Walker.h>
 #include <c10/core/DefaultDtype.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <utility>
@@ -45,6 +46,16 @@ void fill_row(char* row, const TensorBase& input, IntArrayRef shape, int64_t num
   }
   const IntArrayRef sizes = input.sizes();
   const size_t lead = shape.size() - sizes.size();
+  size_t ones = 0;
+  while (sizes[ones] == 1) ++ones;
+  if (sizes.slice(ones) == shape.slice(lead + ones)) {  // the whole input again and again
+    load(row, size, data, step, input.numel());
+    const int64_t bytes = numel * size;
+    for (int64_t done = input.numel() * size; done < bytes; done *= 2) {
+      std::memcpy(row + done, row, static_cast<size_t>(std::min(done, bytes - done)));
+    }
+    return;
+  }
   WalkDims outer;  // without sizes of 1: a short row has few others
   int64_t stride = sizes.back();
   for (size_t d = sizes.size() - 1; d-- > 0;) {
@@ -73,26 +84,77 @@ void fill_row(char* row, const TensorBase& input, IntArrayRef shape, int64_t num
 //
 // The operands become rows_: an address and a dtype each, which is all that a kernel of dense rows
 // reads. What else there is to know of an operand is filled in when somebody asks.
+// Everything but the inputs.
+OPLOOM_ALWAYS_INLINE void TensorIteratorBase::set_rows(const TensorBase& out, IntArrayRef sizes,
+                                                       int64_t numel, ScalarType dtype,
+                                                       ScalarType result) {
+  num_outputs_ = 1;
+  common_dtype_ = dtype;
+  all_ops_same_shape_ = true;
+  is_dense_row_ = true;
+  numel_ = numel;
+  if (!sizes.empty()) {
+    shape_.push_back(numel);
+    has_coalesced_dimensions_ = sizes.size() > 1;
+  }
+  const TensorBase* output = &out;
+  if (outputs() != nullptr) {
+    const TensorBase& declared = outputs()->declare_row(0, sizes, numel, result);
+    if (!out.defined()) output = &declared;
+  } else if (!out.defined()) {
+    own_row_ = detail::empty_row(sizes, numel, result);
+    output = &own_row_;
+  }
+  rows_[0] = {output, output->mutable_data_ptr(), result};
+  num_rows_ = 1;
+}
+
+template <size_t... I>
+OPLOOM_ALWAYS_INLINE bool TensorIteratorBase::build_rows_of(const TensorBase& out,
+                                                            const TensorBase* const* inputs,
+                                                            ScalarType static_dtype, bool to_float,
+                                                            std::index_sequence<I...>) {
+  const bool plain =
+      (... && (inputs[I]->defined() && inputs[I]->is_cpu() && inputs[I]->is_contiguous()));
+  if (OPLOOM_UNLIKELY(!plain)) return false;
+  const TensorBase& first = *inputs[0];
+  const ScalarType dtype = first.scalar_type();
+  const IntArrayRef sizes = first.sizes();
+  const bool promotes = (to_float && c10::isIntegralType(dtype, /*includeBool=*/true)) ||
+                        (sizes.empty() && (... || is_wrapped_number(*inputs[I])));
+  const bool alike =
+      (... && (I == 0 || (inputs[I]->scalar_type() == dtype && inputs[I]->sizes() == sizes)));
+  if (OPLOOM_UNLIKELY(promotes || !alike)) {
+    return build_short_rows(out, {inputs, sizeof...(I)}, static_dtype, to_float);
+  }
+  const ScalarType result = static_dtype == ScalarType::Undefined ? dtype : static_dtype;
+  if (out.defined() && !can_be_row(out, {inputs, sizeof...(I)}, sizes, result)) return false;
+  set_rows(out, sizes, first.numel(), dtype, result);
+  ((rows_[I + 1] = {inputs[I], const_cast<void*>(inputs[I]->const_data_ptr()), dtype}), ...);
+  num_rows_ = 1 + sizeof...(I);
+  return true;
+}
+
 bool TensorIteratorBase::build_rows(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
                                     ScalarType static_dtype, bool to_float) {
-  const TensorBase& first = *inputs[0];
-  if (inputs.size() >= kMaxRows || !first.defined()) return false;
-  const ScalarType dtype = first.scalar_type();
-  const bool zero_dim = first.dim() == 0;
-  bool rows = !to_float || !c10::isIntegralType(dtype, /*includeBool=*/true);
-  for (const TensorBase* input : inputs) {
-    if (!input->defined() || !input->is_cpu() || !input->is_contiguous()) return false;
-    rows = rows && input->scalar_type() == dtype && !(zero_dim && is_wrapped_number(*input)) &&
-           (input == &first || input->sizes() == first.sizes());
+  const auto build = [&]<size_t N>(std::integral_constant<size_t, N>) {
+    return build_rows_of(out, inputs.data(), static_dtype, to_float, std::make_index_sequence<N>{});
+  };
+  static_assert(kMaxRows == 6);
+  switch (inputs.size()) {
+    case 1:
+      return build(std::integral_constant<size_t, 1>{});
+    case 2:
+      return build(std::integral_constant<size_t, 2>{});
+    case 3:
+      return build(std::integral_constant<size_t, 3>{});
+    case 4:
+      return build(std::integral_constant<size_t, 4>{});
+    case 5:
+      return build(std::integral_constant<size_t, 5>{});
+    default:
+      return false;
   }
-  if (!rows) return build_short_rows(out, inputs, static_dtype, to_float);
-  const ScalarType result = static_dtype == ScalarType::Undefined ? dtype : static_dtype;
-  if (out.defined() && !can_be_row(out, inputs, first.sizes(), result)) return false;
-  set_rows(out, first.sizes(), first.numel(), dtype, result);
-  for (const TensorBase* input : inputs) {
-    rows_[num_rows_++] = {input, const_cast<void*>(input->const_data_ptr()), dtype};
-  }
-  return true;
 }
 
 // All inputs are contiguous and on the CPU.
@@ -100,18 +162,25 @@ OPLOOM_NOINLINE bool TensorIteratorBase::build_short_rows(const TensorBase& out,
                                                           ArrayRef<const TensorBase*> inputs,
                                                           ScalarType static_dtype, bool to_float) {
   if (inputs.size() > kMaxShort) return false;
-  native::ResultTypeState state;
   DimVector shape(inputs[0]->sizes());
+  ScalarType dtype = inputs[0]->scalar_type();
+  bool promotes = false;
   int64_t bad_dim;
   for (const TensorBase* input : inputs) {
     if (input->numel() > kShortBytes) return false;
-    state = native::update_result_type_state(*input, state);
+    promotes |= input->scalar_type() != dtype || is_wrapped_number(*input);
     const IntArrayRef sizes = input->sizes();
     if (sizes != IntArrayRef(shape) && !detail::broadcast_into(shape, sizes, bad_dim)) return false;
   }
   int64_t numel = 1;
   for (const int64_t size : shape) numel *= size;
-  ScalarType dtype = native::result_type(state);
+  if (promotes) {
+    native::ResultTypeState state;
+    for (const TensorBase* input : inputs) {
+      state = native::update_result_type_state(*input, state);
+    }
+    dtype = native::result_type(state);
+  }
   if (to_float && c10::isIntegralType(dtype, /*includeBool=*/true)) {
     dtype = c10::get_default_dtype();
   }
@@ -131,30 +200,6 @@ OPLOOM_NOINLINE bool TensorIteratorBase::build_short_rows(const TensorBase& out,
     rows_[num_rows_++] = {&input, data, dtype};
   }
   return true;
-}
-
-// Everything but the inputs.
-void TensorIteratorBase::set_rows(const TensorBase& out, IntArrayRef sizes, int64_t numel,
-                                  ScalarType dtype, ScalarType result) {
-  num_outputs_ = 1;
-  common_dtype_ = dtype;
-  all_ops_same_shape_ = true;
-  is_dense_row_ = true;
-  numel_ = numel;
-  if (!sizes.empty()) {
-    shape_.push_back(numel);
-    has_coalesced_dimensions_ = sizes.size() > 1;
-  }
-  const TensorBase* output = &out;
-  if (outputs() != nullptr) {
-    outputs()->declare_row(0, sizes, numel, result);
-    if (!out.defined()) output = &outputs()->get(0);
-  } else if (!out.defined()) {
-    own_row_ = detail::empty_row(sizes, numel, result);
-    output = &own_row_;
-  }
-  rows_[0] = {output, output->mutable_data_ptr(), result};
-  num_rows_ = 1;
 }
 
 void TensorIteratorBase::operands_of_rows() {
@@ -185,16 +230,21 @@ void TensorIteratorBase::take_short_rows(const TensorIteratorBase& other) {
   }
 }
 
-bool TensorIteratorBase::try_fast_binary(const TensorBase& out, const TensorBase& a,
-                                         const TensorBase& b, ScalarType static_dtype,
-                                         bool to_float) {
-  return build_rows(out, {&a, &b}, static_dtype, to_float) ||
+OPLOOM_ALWAYS_INLINE bool TensorIteratorBase::try_fast_binary(const TensorBase& out,
+                                                              const TensorBase& a,
+                                                              const TensorBase& b,
+                                                              ScalarType static_dtype,
+                                                              bool to_float) {
+  const TensorBase* const inputs[] = {&a, &b};
+  return build_rows_of(out, inputs, static_dtype, to_float, std::make_index_sequence<2>{}) ||
          try_row_and_number(out, a, b, static_dtype, to_float);
 }
 
-bool TensorIteratorBase::try_row_and_number(const TensorBase& out, const TensorBase& a,
-                                            const TensorBase& b, ScalarType static_dtype,
-                                            bool to_float) {
+OPLOOM_NOINLINE bool TensorIteratorBase::try_row_and_number(const TensorBase& out,
+                                                            const TensorBase& a,
+                                                            const TensorBase& b,
+                                                            ScalarType static_dtype,
+                                                            bool to_float) {
   if (!a.defined() || !b.defined() || !a.is_cpu() || !b.is_cpu()) return false;
   if (!a.is_contiguous() || a.dim() == 0 || b.dim() != 0) return false;
   const ScalarType dtype = a.scalar_type();

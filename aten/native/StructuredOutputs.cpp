@@ -153,10 +153,12 @@ void KeptOutputs::declare(int64_t index, IntArrayRef sizes, IntArrayRef strides,
                         slot.elsewhere ? Writes::Elsewhere : writes);
 }
 
-void KeptOutputs::declare_row(int64_t index, IntArrayRef sizes, int64_t, ScalarType dtype) {
+const TensorBase& KeptOutputs::declare_row(int64_t index, IntArrayRef sizes, int64_t,
+                                           ScalarType dtype) {
   const Slot& slot = slots_[index];
-  if (OPLOOM_LIKELY(slot.given->defined() && !slot.elsewhere)) return;
+  if (OPLOOM_LIKELY(slot.given->defined() && !slot.elsewhere)) return *slot.given;
   declare(index, sizes, {}, TensorOptions().dtype(dtype), /*exactly=*/false);
+  return (*this)[index];
 }
 
 void KeptOutputs::finish() {

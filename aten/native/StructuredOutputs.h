@@ -106,8 +106,9 @@ class FreshOutputs final : public impl::Outputs {
                bool) override {
     tensors_[index] = make_output(sizes, strides, options);
   }
-  void declare_row(int64_t index, IntArrayRef sizes, int64_t numel, ScalarType dtype) override {
-    tensors_[index] = at::detail::empty_row(sizes, numel, dtype);
+  const TensorBase& declare_row(int64_t index, IntArrayRef sizes, int64_t numel,
+                                ScalarType dtype) override {
+    return tensors_[index] = at::detail::empty_row(sizes, numel, dtype);
   }
   const TensorBase& get(int64_t index) const override { return tensors_[index]; }
 
@@ -123,7 +124,8 @@ class OPLOOM_API KeptOutputs : public impl::Outputs {
  public:
   void declare(int64_t index, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options,
                bool exactly) final;
-  void declare_row(int64_t index, IntArrayRef sizes, int64_t numel, ScalarType dtype) final;
+  const TensorBase& declare_row(int64_t index, IntArrayRef sizes, int64_t numel,
+                                ScalarType dtype) final;
   const TensorBase& get(int64_t index) const final { return (*this)[index]; }
 
   const Tensor& operator[](int64_t index) const {

@@ -69,12 +69,11 @@ namespace {
 
 TensorOptions make_options(std::optional<ScalarType> dtype, std::optional<Layout> layout,
                            std::optional<Device> device, std::optional<bool> pin_memory) {
-  OPLOOM_CHECK_NOT_IMPLEMENTED(!layout.has_value() || *layout == Layout::Strided,
-                               "empty(): expected the strided layout, got ", *layout);
-  OPLOOM_CHECK_NOT_IMPLEMENTED(!pin_memory.value_or(false), "empty(): pinned memory needs a GPU");
   return TensorOptions()
       .dtype(dtype.value_or(c10::get_default_dtype()))
-      .device(device.value_or(kCPU));
+      .layout(layout)
+      .device(device.value_or(kCPU))
+      .pinned_memory(pin_memory);
 }
 
 // The options of a `_like` or `new_` operator: what is not given is taken from self.

@@ -141,19 +141,15 @@ void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
 
 void TensorImpl::set_sizes_contiguous(IntArrayRef sizes, int64_t numel) {
   const std::size_t ndim = sizes.size();
-  if (OPLOOM_LIKELY(ndim <= kSizesAndStridesMaxInline)) {
-    // `sizes` may be the tensor's own.
-    std::array<int64_t, kSizesAndStridesMaxInline> copy;
-    for (std::size_t i = 0; i < ndim; ++i) copy[i] = sizes[i];
-    sizes_and_strides_.resize(ndim);
-    int64_t* n = sizes_and_strides_.sizes_data();
-    int64_t* s = sizes_and_strides_.strides_data();
-    int64_t stride = 1;
+  if (int64_t* const n = sizes_and_strides_.start_inline(ndim); OPLOOM_LIKELY(n != nullptr)) {
+    // `sizes` may be a part of the tensor's own sizes or strides, which lie at or behind n: each is
+    // read before it is written.
+    for (std::size_t i = 0; i < ndim; ++i) n[i] = sizes[i];
+    int64_t* const s = n + kSizesAndStridesMaxInline;
+    std::uint64_t stride = 1;
     for (std::size_t i = ndim; i-- > 0;) {
-      n[i] = copy[i];
-      s[i] = stride;
-      stride = static_cast<int64_t>(static_cast<std::uint64_t>(stride) *
-                                    static_cast<std::uint64_t>(std::max<int64_t>(copy[i], 1)));
+      s[i] = static_cast<int64_t>(stride);
+      stride *= static_cast<std::uint64_t>(std::max<int64_t>(n[i], 1));
     }
   } else {
     const DimVector copy(sizes);

@@ -20,7 +20,7 @@ class Table:
     head: str  # the definition up to the bracket
     kernels: list[str]  # whole functions
     backends: str  # the kernel of every backend without an entry of its own, or ""
-    entries: list[tuple[str, str]]  # dispatch key, address of the kernel
+    entries: list[tuple[str, str, bool]]  # dispatch key, kernel, is for calls with a history only
     call: str  # the function through which the operator is called
 
 
@@ -131,12 +131,19 @@ def _table(model: Model, op: Operator) -> Table:
             kernels.append(_composite(model, op, backends))
     if op.is_composite_implicit:
         entries.append(("Autograd", backends))
-    elif op.has_autograd_kernel:
-        entries.append(("Autograd", f"autograd::kernels::{op.identifier}"))
     if backends and op.takes_tensors and not any(a.type.is_tensor for a in op.arguments):
         # An empty list of tensors has no key; the native function says what is wrong with it.
         entries.insert(0, ("Undefined", backends))
-    return Table(op, expression.bodies(op), _head(op), kernels, backends, entries, _call(op))
+    rows = [(key, kernel, False) for key, kernel in entries]
+    if op.has_autograd_kernel and not op.is_composite_implicit:
+        rows.append(("Autograd", f"autograd::kernels::{op.identifier}", _only_records(op)))
+    return Table(op, expression.bodies(op), _head(op), kernels, backends, rows, _call(op))
+
+
+def _only_records(op: Operator) -> bool:
+    """Whether the autograd kernel has nothing to do for tensors without autograd metadata."""
+    own = op.has_autograd_kernel and not op.is_composite_implicit
+    return own and op.takes_tensors and not any(a.alias for a in (*op.arguments, *op.returns))
 
 
 def _head(op: Operator) -> str:
@@ -160,6 +167,8 @@ def _call(op: Operator) -> str:
 def _keys_of_call(op: Operator) -> str:
     """The expression for the key set of a call."""
     tensors = [types.cpp_name(a.name) for a in op.arguments if a.type.holds_tensors]
+    if tensors and _only_records(op):
+        return f"dispatch_keys_with_history({', '.join(['table', *tensors])})"
     if tensors:
         return f"dispatch_keys({', '.join(tensors)})"
     device = "device" if any(a.name == "device" for a in op.arguments) else "std::nullopt"

@@ -111,10 +111,10 @@ constinit OperatorTable<_ops::celu::schema> _ops::celu::table(
         {DispatchKey::CPU, &celu_CPU},
         {DispatchKey::CUDA, &celu_CPU},
         {DispatchKey::Meta, &celu_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::celu},
+        {DispatchKey::Autograd, &autograd::kernels::celu, Sees::CallsWithHistory},
     });
 Tensor _ops::celu::call(const Tensor& self, const Scalar& alpha) {
-  return table(dispatch_keys(self), self, alpha);
+  return table(dispatch_keys_with_history(table, self), self, alpha);
 }
 
 // celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)
@@ -200,11 +200,11 @@ constinit OperatorTable<_ops::celu_backward::schema> _ops::celu_backward::table(
     kernels_of<_ops::celu_backward>,
     every_backend(&celu_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::celu_backward},
+        {DispatchKey::Autograd, &autograd::kernels::celu_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::celu_backward::call(const Tensor& grad_output, const Tensor& self,
                                  const Scalar& alpha) {
-  return table(dispatch_keys(grad_output, self), grad_output, self, alpha);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self, alpha);
 }
 
 // elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor
@@ -247,11 +247,11 @@ constinit OperatorTable<_ops::elu::schema> _ops::elu::table(
         {DispatchKey::CPU, &elu_CPU},
         {DispatchKey::CUDA, &elu_CPU},
         {DispatchKey::Meta, &elu_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::elu},
+        {DispatchKey::Autograd, &autograd::kernels::elu, Sees::CallsWithHistory},
     });
 Tensor _ops::elu::call(const Tensor& self, const Scalar& alpha, const Scalar& scale,
                        const Scalar& input_scale) {
-  return table(dispatch_keys(self), self, alpha, scale, input_scale);
+  return table(dispatch_keys_with_history(table, self), self, alpha, scale, input_scale);
 }
 
 // elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)
@@ -346,11 +346,12 @@ constinit OperatorTable<_ops::elu_backward::schema> _ops::elu_backward::table(
     kernels_of<_ops::elu_backward>,
     every_backend(&elu_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::elu_backward},
+        {DispatchKey::Autograd, &autograd::kernels::elu_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::elu_backward::call(const Tensor& grad_output, const Tensor& self, const Scalar& alpha,
                                 const Scalar& scale, const Scalar& input_scale) {
-  return table(dispatch_keys(grad_output, self), grad_output, self, alpha, scale, input_scale);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self, alpha,
+               scale, input_scale);
 }
 
 // hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor
@@ -389,10 +390,10 @@ constinit OperatorTable<_ops::hardshrink::schema> _ops::hardshrink::table(
         {DispatchKey::CPU, &hardshrink_CPU},
         {DispatchKey::CUDA, &hardshrink_CPU},
         {DispatchKey::Meta, &hardshrink_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::hardshrink},
+        {DispatchKey::Autograd, &autograd::kernels::hardshrink, Sees::CallsWithHistory},
     });
 Tensor _ops::hardshrink::call(const Tensor& self, const Scalar& lambd) {
-  return table(dispatch_keys(self), self, lambd);
+  return table(dispatch_keys_with_history(table, self), self, lambd);
 }
 
 // hardshrink_(Tensor(a!) self, Scalar lambd=0.5) -> Tensor(a!)
@@ -478,11 +479,11 @@ constinit OperatorTable<_ops::hardshrink_backward::schema> _ops::hardshrink_back
     kernels_of<_ops::hardshrink_backward>,
     every_backend(&hardshrink_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::hardshrink_backward},
+        {DispatchKey::Autograd, &autograd::kernels::hardshrink_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::hardshrink_backward::call(const Tensor& grad_output, const Tensor& self,
                                        const Scalar& lambd) {
-  return table(dispatch_keys(grad_output, self), grad_output, self, lambd);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self, lambd);
 }
 
 // hardsigmoid(Tensor self) -> Tensor
@@ -520,9 +521,11 @@ constinit OperatorTable<_ops::hardsigmoid::schema> _ops::hardsigmoid::table(
         {DispatchKey::CPU, &hardsigmoid_CPU},
         {DispatchKey::CUDA, &hardsigmoid_CPU},
         {DispatchKey::Meta, &hardsigmoid_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::hardsigmoid},
+        {DispatchKey::Autograd, &autograd::kernels::hardsigmoid, Sees::CallsWithHistory},
     });
-Tensor _ops::hardsigmoid::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::hardsigmoid::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // hardsigmoid_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -604,10 +607,10 @@ constinit OperatorTable<_ops::hardsigmoid_backward::schema> _ops::hardsigmoid_ba
     kernels_of<_ops::hardsigmoid_backward>,
     every_backend(&hardsigmoid_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::hardsigmoid_backward},
+        {DispatchKey::Autograd, &autograd::kernels::hardsigmoid_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::hardsigmoid_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // hardswish(Tensor self) -> Tensor
@@ -645,9 +648,11 @@ constinit OperatorTable<_ops::hardswish::schema> _ops::hardswish::table(
         {DispatchKey::CPU, &hardswish_CPU},
         {DispatchKey::CUDA, &hardswish_CPU},
         {DispatchKey::Meta, &hardswish_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::hardswish},
+        {DispatchKey::Autograd, &autograd::kernels::hardswish, Sees::CallsWithHistory},
     });
-Tensor _ops::hardswish::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::hardswish::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // hardswish_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -728,10 +733,10 @@ constinit OperatorTable<_ops::hardswish_backward::schema> _ops::hardswish_backwa
     kernels_of<_ops::hardswish_backward>,
     every_backend(&hardswish_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::hardswish_backward},
+        {DispatchKey::Autograd, &autograd::kernels::hardswish_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::hardswish_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor
@@ -773,10 +778,10 @@ constinit OperatorTable<_ops::hardtanh::schema> _ops::hardtanh::table(
         {DispatchKey::CPU, &hardtanh_CPU},
         {DispatchKey::CUDA, &hardtanh_CPU},
         {DispatchKey::Meta, &hardtanh_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::hardtanh},
+        {DispatchKey::Autograd, &autograd::kernels::hardtanh, Sees::CallsWithHistory},
     });
 Tensor _ops::hardtanh::call(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
-  return table(dispatch_keys(self), self, min_val, max_val);
+  return table(dispatch_keys_with_history(table, self), self, min_val, max_val);
 }
 
 // hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)
@@ -866,11 +871,12 @@ constinit OperatorTable<_ops::hardtanh_backward::schema> _ops::hardtanh_backward
     kernels_of<_ops::hardtanh_backward>,
     every_backend(&hardtanh_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::hardtanh_backward},
+        {DispatchKey::Autograd, &autograd::kernels::hardtanh_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::hardtanh_backward::call(const Tensor& grad_output, const Tensor& self,
                                      const Scalar& min_val, const Scalar& max_val) {
-  return table(dispatch_keys(grad_output, self), grad_output, self, min_val, max_val);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self, min_val,
+               max_val);
 }
 
 // leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor
@@ -910,10 +916,10 @@ constinit OperatorTable<_ops::leaky_relu::schema> _ops::leaky_relu::table(
         {DispatchKey::CPU, &leaky_relu_CPU},
         {DispatchKey::CUDA, &leaky_relu_CPU},
         {DispatchKey::Meta, &leaky_relu_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::leaky_relu},
+        {DispatchKey::Autograd, &autograd::kernels::leaky_relu, Sees::CallsWithHistory},
     });
 Tensor _ops::leaky_relu::call(const Tensor& self, const Scalar& negative_slope) {
-  return table(dispatch_keys(self), self, negative_slope);
+  return table(dispatch_keys_with_history(table, self), self, negative_slope);
 }
 
 // leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)
@@ -1002,11 +1008,12 @@ constinit OperatorTable<_ops::leaky_relu_backward::schema> _ops::leaky_relu_back
     kernels_of<_ops::leaky_relu_backward>,
     every_backend(&leaky_relu_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::leaky_relu_backward},
+        {DispatchKey::Autograd, &autograd::kernels::leaky_relu_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::leaky_relu_backward::call(const Tensor& grad_output, const Tensor& self,
                                        const Scalar& negative_slope) {
-  return table(dispatch_keys(grad_output, self), grad_output, self, negative_slope);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self,
+               negative_slope);
 }
 
 // log_sigmoid(Tensor self) -> Tensor
@@ -1044,9 +1051,11 @@ constinit OperatorTable<_ops::log_sigmoid::schema> _ops::log_sigmoid::table(
         {DispatchKey::CPU, &log_sigmoid_CPU},
         {DispatchKey::CUDA, &log_sigmoid_CPU},
         {DispatchKey::Meta, &log_sigmoid_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::log_sigmoid},
+        {DispatchKey::Autograd, &autograd::kernels::log_sigmoid, Sees::CallsWithHistory},
     });
-Tensor _ops::log_sigmoid::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::log_sigmoid::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // log_sigmoid_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1128,10 +1137,10 @@ constinit OperatorTable<_ops::log_sigmoid_backward::schema> _ops::log_sigmoid_ba
     kernels_of<_ops::log_sigmoid_backward>,
     every_backend(&log_sigmoid_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::log_sigmoid_backward},
+        {DispatchKey::Autograd, &autograd::kernels::log_sigmoid_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::log_sigmoid_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // mish(Tensor self) -> Tensor
@@ -1169,9 +1178,11 @@ constinit OperatorTable<_ops::mish::schema> _ops::mish::table(
         {DispatchKey::CPU, &mish_CPU},
         {DispatchKey::CUDA, &mish_CPU},
         {DispatchKey::Meta, &mish_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::mish},
+        {DispatchKey::Autograd, &autograd::kernels::mish, Sees::CallsWithHistory},
     });
-Tensor _ops::mish::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::mish::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // mish_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1252,10 +1263,10 @@ constinit OperatorTable<_ops::mish_backward::schema> _ops::mish_backward::table(
     kernels_of<_ops::mish_backward>,
     every_backend(&mish_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::mish_backward},
+        {DispatchKey::Autograd, &autograd::kernels::mish_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::mish_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // relu6(Tensor self) -> Tensor
@@ -1293,9 +1304,11 @@ constinit OperatorTable<_ops::relu6::schema> _ops::relu6::table(
         {DispatchKey::CPU, &relu6_CPU},
         {DispatchKey::CUDA, &relu6_CPU},
         {DispatchKey::Meta, &relu6_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::relu6},
+        {DispatchKey::Autograd, &autograd::kernels::relu6, Sees::CallsWithHistory},
     });
-Tensor _ops::relu6::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::relu6::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // relu6_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1376,10 +1389,10 @@ constinit OperatorTable<_ops::relu6_backward::schema> _ops::relu6_backward::tabl
     kernels_of<_ops::relu6_backward>,
     every_backend(&relu6_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::relu6_backward},
+        {DispatchKey::Autograd, &autograd::kernels::relu6_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::relu6_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // selu(Tensor self) -> Tensor
@@ -1417,9 +1430,11 @@ constinit OperatorTable<_ops::selu::schema> _ops::selu::table(
         {DispatchKey::CPU, &selu_CPU},
         {DispatchKey::CUDA, &selu_CPU},
         {DispatchKey::Meta, &selu_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::selu},
+        {DispatchKey::Autograd, &autograd::kernels::selu, Sees::CallsWithHistory},
     });
-Tensor _ops::selu::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::selu::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // selu_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1500,10 +1515,10 @@ constinit OperatorTable<_ops::selu_backward::schema> _ops::selu_backward::table(
     kernels_of<_ops::selu_backward>,
     every_backend(&selu_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::selu_backward},
+        {DispatchKey::Autograd, &autograd::kernels::selu_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::selu_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
@@ -1545,10 +1560,10 @@ constinit OperatorTable<_ops::softplus::schema> _ops::softplus::table(
         {DispatchKey::CPU, &softplus_CPU},
         {DispatchKey::CUDA, &softplus_CPU},
         {DispatchKey::Meta, &softplus_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::softplus},
+        {DispatchKey::Autograd, &autograd::kernels::softplus, Sees::CallsWithHistory},
     });
 Tensor _ops::softplus::call(const Tensor& self, const Scalar& beta, const Scalar& threshold) {
-  return table(dispatch_keys(self), self, beta, threshold);
+  return table(dispatch_keys_with_history(table, self), self, beta, threshold);
 }
 
 // softplus_(Tensor(a!) self, Scalar beta=1, Scalar threshold=20) -> Tensor(a!)
@@ -1638,11 +1653,12 @@ constinit OperatorTable<_ops::softplus_backward::schema> _ops::softplus_backward
     kernels_of<_ops::softplus_backward>,
     every_backend(&softplus_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::softplus_backward},
+        {DispatchKey::Autograd, &autograd::kernels::softplus_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::softplus_backward::call(const Tensor& grad_output, const Tensor& self,
                                      const Scalar& beta, const Scalar& threshold) {
-  return table(dispatch_keys(grad_output, self), grad_output, self, beta, threshold);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self, beta,
+               threshold);
 }
 
 // softshrink(Tensor self, Scalar lambd=0.5) -> Tensor
@@ -1681,10 +1697,10 @@ constinit OperatorTable<_ops::softshrink::schema> _ops::softshrink::table(
         {DispatchKey::CPU, &softshrink_CPU},
         {DispatchKey::CUDA, &softshrink_CPU},
         {DispatchKey::Meta, &softshrink_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::softshrink},
+        {DispatchKey::Autograd, &autograd::kernels::softshrink, Sees::CallsWithHistory},
     });
 Tensor _ops::softshrink::call(const Tensor& self, const Scalar& lambd) {
-  return table(dispatch_keys(self), self, lambd);
+  return table(dispatch_keys_with_history(table, self), self, lambd);
 }
 
 // softshrink_(Tensor(a!) self, Scalar lambd=0.5) -> Tensor(a!)
@@ -1770,11 +1786,11 @@ constinit OperatorTable<_ops::softshrink_backward::schema> _ops::softshrink_back
     kernels_of<_ops::softshrink_backward>,
     every_backend(&softshrink_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::softshrink_backward},
+        {DispatchKey::Autograd, &autograd::kernels::softshrink_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::softshrink_backward::call(const Tensor& grad_output, const Tensor& self,
                                        const Scalar& lambd) {
-  return table(dispatch_keys(grad_output, self), grad_output, self, lambd);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self, lambd);
 }
 
 // softsign(Tensor self) -> Tensor
@@ -1812,9 +1828,11 @@ constinit OperatorTable<_ops::softsign::schema> _ops::softsign::table(
         {DispatchKey::CPU, &softsign_CPU},
         {DispatchKey::CUDA, &softsign_CPU},
         {DispatchKey::Meta, &softsign_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::softsign},
+        {DispatchKey::Autograd, &autograd::kernels::softsign, Sees::CallsWithHistory},
     });
-Tensor _ops::softsign::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::softsign::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // softsign_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1895,10 +1913,10 @@ constinit OperatorTable<_ops::softsign_backward::schema> _ops::softsign_backward
     kernels_of<_ops::softsign_backward>,
     every_backend(&softsign_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::softsign_backward},
+        {DispatchKey::Autograd, &autograd::kernels::softsign_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::softsign_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // tanhshrink(Tensor self) -> Tensor
@@ -1936,9 +1954,11 @@ constinit OperatorTable<_ops::tanhshrink::schema> _ops::tanhshrink::table(
         {DispatchKey::CPU, &tanhshrink_CPU},
         {DispatchKey::CUDA, &tanhshrink_CPU},
         {DispatchKey::Meta, &tanhshrink_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::tanhshrink},
+        {DispatchKey::Autograd, &autograd::kernels::tanhshrink, Sees::CallsWithHistory},
     });
-Tensor _ops::tanhshrink::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::tanhshrink::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // tanhshrink_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -2020,10 +2040,10 @@ constinit OperatorTable<_ops::tanhshrink_backward::schema> _ops::tanhshrink_back
     kernels_of<_ops::tanhshrink_backward>,
     every_backend(&tanhshrink_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::tanhshrink_backward},
+        {DispatchKey::Autograd, &autograd::kernels::tanhshrink_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::tanhshrink_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor
@@ -2065,10 +2085,10 @@ constinit OperatorTable<_ops::threshold::schema> _ops::threshold::table(
         {DispatchKey::CPU, &threshold_CPU},
         {DispatchKey::CUDA, &threshold_CPU},
         {DispatchKey::Meta, &threshold_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::threshold},
+        {DispatchKey::Autograd, &autograd::kernels::threshold, Sees::CallsWithHistory},
     });
 Tensor _ops::threshold::call(const Tensor& self, const Scalar& threshold, const Scalar& value) {
-  return table(dispatch_keys(self), self, threshold, value);
+  return table(dispatch_keys_with_history(table, self), self, threshold, value);
 }
 
 // threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)
@@ -2158,11 +2178,11 @@ constinit OperatorTable<_ops::threshold_backward::schema> _ops::threshold_backwa
     kernels_of<_ops::threshold_backward>,
     every_backend(&threshold_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::threshold_backward},
+        {DispatchKey::Autograd, &autograd::kernels::threshold_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::threshold_backward::call(const Tensor& grad_output, const Tensor& self,
                                       const Scalar& threshold) {
-  return table(dispatch_keys(grad_output, self), grad_output, self, threshold);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self, threshold);
 }
 
 // For the registry.

@@ -126,10 +126,10 @@ constinit OperatorTable<_ops::bitwise_left_shift_Tensor::schema>
     {
         {DispatchKey::CPU, &bitwise_left_shift_Tensor_CPU},
         {DispatchKey::Meta, &bitwise_left_shift_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::bitwise_left_shift_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::bitwise_left_shift_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::bitwise_left_shift_Tensor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
@@ -292,10 +292,10 @@ constinit OperatorTable<_ops::bitwise_right_shift_Tensor::schema>
     {
         {DispatchKey::CPU, &bitwise_right_shift_Tensor_CPU},
         {DispatchKey::Meta, &bitwise_right_shift_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::bitwise_right_shift_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::bitwise_right_shift_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::bitwise_right_shift_Tensor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
@@ -470,10 +470,10 @@ constinit OperatorTable<_ops::copysign_Tensor::schema> _ops::copysign_Tensor::ta
         {DispatchKey::CPU, &copysign_Tensor_CPU},
         {DispatchKey::CUDA, &copysign_Tensor_CPU},
         {DispatchKey::Meta, &copysign_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::copysign_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::copysign_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::copysign_Tensor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // copysign_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -603,13 +603,14 @@ constinit OperatorTable<_ops::copysign_backward_Tensor::schema>
     kernels_of<_ops::copysign_backward_Tensor>,
     every_backend(&copysign_backward_Tensor_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::copysign_backward_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::copysign_backward_Tensor, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::copysign_backward_Tensor::call(const Tensor& grad_output,
                                                                 const Tensor& self,
                                                                 const Tensor& output,
                                                                 std::array<bool, 2> output_mask) {
-  return table(dispatch_keys(grad_output, self, output), grad_output, self, output, output_mask);
+  return table(dispatch_keys_with_history(table, grad_output, self, output), grad_output, self,
+               output, output_mask);
 }
 
 // copysign_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
@@ -637,12 +638,12 @@ constinit OperatorTable<_ops::copysign_jvp_Tensor::schema> _ops::copysign_jvp_Te
     kernels_of<_ops::copysign_jvp_Tensor>,
     every_backend(&copysign_jvp_Tensor_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::copysign_jvp_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::copysign_jvp_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::copysign_jvp_Tensor::call(const Tensor& self_tangent, const Tensor& other_tangent,
                                        const Tensor& self, const Tensor& output) {
-  return table(dispatch_keys(self_tangent, other_tangent, self, output), self_tangent,
-               other_tangent, self, output);
+  return table(dispatch_keys_with_history(table, self_tangent, other_tangent, self, output),
+               self_tangent, other_tangent, self, output);
 }
 
 // float_power.Scalar(Scalar self, Tensor exponent) -> Tensor
@@ -823,10 +824,10 @@ constinit OperatorTable<_ops::fmax::schema> _ops::fmax::table(
         {DispatchKey::CPU, &fmax_CPU},
         {DispatchKey::CUDA, &fmax_CPU},
         {DispatchKey::Meta, &fmax_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::fmax},
+        {DispatchKey::Autograd, &autograd::kernels::fmax, Sees::CallsWithHistory},
     });
 Tensor _ops::fmax::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // fmax_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -928,12 +929,13 @@ constinit OperatorTable<_ops::fmax_backward::schema> _ops::fmax_backward::table(
     kernels_of<_ops::fmax_backward>,
     every_backend(&fmax_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::fmax_backward},
+        {DispatchKey::Autograd, &autograd::kernels::fmax_backward, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::fmax_backward::call(const Tensor& grad_output, const Tensor& self,
                                                      const Tensor& other,
                                                      std::array<bool, 2> output_mask) {
-  return table(dispatch_keys(grad_output, self, other), grad_output, self, other, output_mask);
+  return table(dispatch_keys_with_history(table, grad_output, self, other), grad_output, self,
+               other, output_mask);
 }
 
 // fmax_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
@@ -959,12 +961,12 @@ constinit OperatorTable<_ops::fmax_jvp::schema> _ops::fmax_jvp::table(
     kernels_of<_ops::fmax_jvp>,
     every_backend(&fmax_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::fmax_jvp},
+        {DispatchKey::Autograd, &autograd::kernels::fmax_jvp, Sees::CallsWithHistory},
     });
 Tensor _ops::fmax_jvp::call(const Tensor& self_tangent, const Tensor& other_tangent,
                             const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self_tangent, other_tangent, self, other), self_tangent, other_tangent,
-               self, other);
+  return table(dispatch_keys_with_history(table, self_tangent, other_tangent, self, other),
+               self_tangent, other_tangent, self, other);
 }
 
 // fmin(Tensor self, Tensor other) -> Tensor
@@ -1002,10 +1004,10 @@ constinit OperatorTable<_ops::fmin::schema> _ops::fmin::table(
         {DispatchKey::CPU, &fmin_CPU},
         {DispatchKey::CUDA, &fmin_CPU},
         {DispatchKey::Meta, &fmin_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::fmin},
+        {DispatchKey::Autograd, &autograd::kernels::fmin, Sees::CallsWithHistory},
     });
 Tensor _ops::fmin::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // fmin_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1107,12 +1109,13 @@ constinit OperatorTable<_ops::fmin_backward::schema> _ops::fmin_backward::table(
     kernels_of<_ops::fmin_backward>,
     every_backend(&fmin_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::fmin_backward},
+        {DispatchKey::Autograd, &autograd::kernels::fmin_backward, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::fmin_backward::call(const Tensor& grad_output, const Tensor& self,
                                                      const Tensor& other,
                                                      std::array<bool, 2> output_mask) {
-  return table(dispatch_keys(grad_output, self, other), grad_output, self, other, output_mask);
+  return table(dispatch_keys_with_history(table, grad_output, self, other), grad_output, self,
+               other, output_mask);
 }
 
 // fmin_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
@@ -1138,12 +1141,12 @@ constinit OperatorTable<_ops::fmin_jvp::schema> _ops::fmin_jvp::table(
     kernels_of<_ops::fmin_jvp>,
     every_backend(&fmin_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::fmin_jvp},
+        {DispatchKey::Autograd, &autograd::kernels::fmin_jvp, Sees::CallsWithHistory},
     });
 Tensor _ops::fmin_jvp::call(const Tensor& self_tangent, const Tensor& other_tangent,
                             const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self_tangent, other_tangent, self, other), self_tangent, other_tangent,
-               self, other);
+  return table(dispatch_keys_with_history(table, self_tangent, other_tangent, self, other),
+               self_tangent, other_tangent, self, other);
 }
 
 // gcd(Tensor self, Tensor other) -> Tensor
@@ -1167,10 +1170,10 @@ constinit OperatorTable<_ops::gcd::schema> _ops::gcd::table(
     {
         {DispatchKey::CPU, &gcd_CPU},
         {DispatchKey::Meta, &gcd_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::gcd},
+        {DispatchKey::Autograd, &autograd::kernels::gcd, Sees::CallsWithHistory},
     });
 Tensor _ops::gcd::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1266,10 +1269,10 @@ constinit OperatorTable<_ops::heaviside::schema> _ops::heaviside::table(
         {DispatchKey::CPU, &heaviside_CPU},
         {DispatchKey::CUDA, &heaviside_CPU},
         {DispatchKey::Meta, &heaviside_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::heaviside},
+        {DispatchKey::Autograd, &autograd::kernels::heaviside, Sees::CallsWithHistory},
     });
 Tensor _ops::heaviside::call(const Tensor& self, const Tensor& values) {
-  return table(dispatch_keys(self, values), self, values);
+  return table(dispatch_keys_with_history(table, self, values), self, values);
 }
 
 // heaviside_(Tensor(a!) self, Tensor values) -> Tensor(a!)
@@ -1364,12 +1367,13 @@ constinit OperatorTable<_ops::heaviside_backward::schema> _ops::heaviside_backwa
     kernels_of<_ops::heaviside_backward>,
     every_backend(&heaviside_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::heaviside_backward},
+        {DispatchKey::Autograd, &autograd::kernels::heaviside_backward, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::heaviside_backward::call(const Tensor& grad_output,
                                                           const Tensor& self,
                                                           std::array<bool, 2> output_mask) {
-  return table(dispatch_keys(grad_output, self), grad_output, self, output_mask);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self,
+               output_mask);
 }
 
 // heaviside_jvp(Tensor self_tangent, Tensor values_tangent, Tensor self) -> Tensor
@@ -1394,12 +1398,12 @@ constinit OperatorTable<_ops::heaviside_jvp::schema> _ops::heaviside_jvp::table(
     kernels_of<_ops::heaviside_jvp>,
     every_backend(&heaviside_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::heaviside_jvp},
+        {DispatchKey::Autograd, &autograd::kernels::heaviside_jvp, Sees::CallsWithHistory},
     });
 Tensor _ops::heaviside_jvp::call(const Tensor& self_tangent, const Tensor& values_tangent,
                                  const Tensor& self) {
-  return table(dispatch_keys(self_tangent, values_tangent, self), self_tangent, values_tangent,
-               self);
+  return table(dispatch_keys_with_history(table, self_tangent, values_tangent, self), self_tangent,
+               values_tangent, self);
 }
 
 // hypot(Tensor self, Tensor other) -> Tensor
@@ -1437,10 +1441,10 @@ constinit OperatorTable<_ops::hypot::schema> _ops::hypot::table(
         {DispatchKey::CPU, &hypot_CPU},
         {DispatchKey::CUDA, &hypot_CPU},
         {DispatchKey::Meta, &hypot_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::hypot},
+        {DispatchKey::Autograd, &autograd::kernels::hypot, Sees::CallsWithHistory},
     });
 Tensor _ops::hypot::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // hypot_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1544,13 +1548,13 @@ constinit OperatorTable<_ops::hypot_backward::schema> _ops::hypot_backward::tabl
     kernels_of<_ops::hypot_backward>,
     every_backend(&hypot_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::hypot_backward},
+        {DispatchKey::Autograd, &autograd::kernels::hypot_backward, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::hypot_backward::call(const Tensor& grad_output, const Tensor& self,
                                                       const Tensor& other, const Tensor& output,
                                                       std::array<bool, 2> output_mask) {
-  return table(dispatch_keys(grad_output, self, other, output), grad_output, self, other, output,
-               output_mask);
+  return table(dispatch_keys_with_history(table, grad_output, self, other, output), grad_output,
+               self, other, output, output_mask);
 }
 
 // hypot_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other, Tensor output) ->
@@ -1577,12 +1581,12 @@ constinit OperatorTable<_ops::hypot_jvp::schema> _ops::hypot_jvp::table(
     kernels_of<_ops::hypot_jvp>,
     every_backend(&hypot_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::hypot_jvp},
+        {DispatchKey::Autograd, &autograd::kernels::hypot_jvp, Sees::CallsWithHistory},
     });
 Tensor _ops::hypot_jvp::call(const Tensor& self_tangent, const Tensor& other_tangent,
                              const Tensor& self, const Tensor& other, const Tensor& output) {
-  return table(dispatch_keys(self_tangent, other_tangent, self, other, output), self_tangent,
-               other_tangent, self, other, output);
+  return table(dispatch_keys_with_history(table, self_tangent, other_tangent, self, other, output),
+               self_tangent, other_tangent, self, other, output);
 }
 
 // lcm(Tensor self, Tensor other) -> Tensor
@@ -1606,10 +1610,10 @@ constinit OperatorTable<_ops::lcm::schema> _ops::lcm::table(
     {
         {DispatchKey::CPU, &lcm_CPU},
         {DispatchKey::Meta, &lcm_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::lcm},
+        {DispatchKey::Autograd, &autograd::kernels::lcm, Sees::CallsWithHistory},
     });
 Tensor _ops::lcm::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1705,10 +1709,10 @@ constinit OperatorTable<_ops::ldexp_Tensor::schema> _ops::ldexp_Tensor::table(
         {DispatchKey::CPU, &ldexp_Tensor_CPU},
         {DispatchKey::CUDA, &ldexp_Tensor_CPU},
         {DispatchKey::Meta, &ldexp_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::ldexp_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::ldexp_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::ldexp_Tensor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // ldexp_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1803,13 +1807,14 @@ constinit OperatorTable<_ops::ldexp_backward_Tensor::schema> _ops::ldexp_backwar
     kernels_of<_ops::ldexp_backward_Tensor>,
     every_backend(&ldexp_backward_Tensor_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::ldexp_backward_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::ldexp_backward_Tensor, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::ldexp_backward_Tensor::call(const Tensor& grad_output,
                                                              const Tensor& self,
                                                              const Tensor& other,
                                                              std::array<bool, 2> output_mask) {
-  return table(dispatch_keys(grad_output, self, other), grad_output, self, other, output_mask);
+  return table(dispatch_keys_with_history(table, grad_output, self, other), grad_output, self,
+               other, output_mask);
 }
 
 // ldexp_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
@@ -1836,12 +1841,12 @@ constinit OperatorTable<_ops::ldexp_jvp_Tensor::schema> _ops::ldexp_jvp_Tensor::
     kernels_of<_ops::ldexp_jvp_Tensor>,
     every_backend(&ldexp_jvp_Tensor_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::ldexp_jvp_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::ldexp_jvp_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::ldexp_jvp_Tensor::call(const Tensor& self_tangent, const Tensor& other_tangent,
                                     const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self_tangent, other_tangent, self, other), self_tangent, other_tangent,
-               self, other);
+  return table(dispatch_keys_with_history(table, self_tangent, other_tangent, self, other),
+               self_tangent, other_tangent, self, other);
 }
 
 // logaddexp(Tensor self, Tensor other) -> Tensor
@@ -1879,10 +1884,10 @@ constinit OperatorTable<_ops::logaddexp::schema> _ops::logaddexp::table(
         {DispatchKey::CPU, &logaddexp_CPU},
         {DispatchKey::CUDA, &logaddexp_CPU},
         {DispatchKey::Meta, &logaddexp_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::logaddexp},
+        {DispatchKey::Autograd, &autograd::kernels::logaddexp, Sees::CallsWithHistory},
     });
 Tensor _ops::logaddexp::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // logaddexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -1980,10 +1985,10 @@ constinit OperatorTable<_ops::logaddexp2::schema> _ops::logaddexp2::table(
         {DispatchKey::CPU, &logaddexp2_CPU},
         {DispatchKey::CUDA, &logaddexp2_CPU},
         {DispatchKey::Meta, &logaddexp2_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::logaddexp2},
+        {DispatchKey::Autograd, &autograd::kernels::logaddexp2, Sees::CallsWithHistory},
     });
 Tensor _ops::logaddexp2::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // logaddexp2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -2080,12 +2085,13 @@ constinit OperatorTable<_ops::logaddexp2_backward::schema> _ops::logaddexp2_back
     kernels_of<_ops::logaddexp2_backward>,
     every_backend(&logaddexp2_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::logaddexp2_backward},
+        {DispatchKey::Autograd, &autograd::kernels::logaddexp2_backward, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::logaddexp2_backward::call(const Tensor& grad_output,
                                                            const Tensor& self, const Tensor& other,
                                                            std::array<bool, 2> output_mask) {
-  return table(dispatch_keys(grad_output, self, other), grad_output, self, other, output_mask);
+  return table(dispatch_keys_with_history(table, grad_output, self, other), grad_output, self,
+               other, output_mask);
 }
 
 // logaddexp2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
@@ -2112,12 +2118,12 @@ constinit OperatorTable<_ops::logaddexp2_jvp::schema> _ops::logaddexp2_jvp::tabl
     kernels_of<_ops::logaddexp2_jvp>,
     every_backend(&logaddexp2_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::logaddexp2_jvp},
+        {DispatchKey::Autograd, &autograd::kernels::logaddexp2_jvp, Sees::CallsWithHistory},
     });
 Tensor _ops::logaddexp2_jvp::call(const Tensor& self_tangent, const Tensor& other_tangent,
                                   const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self_tangent, other_tangent, self, other), self_tangent, other_tangent,
-               self, other);
+  return table(dispatch_keys_with_history(table, self_tangent, other_tangent, self, other),
+               self_tangent, other_tangent, self, other);
 }
 
 // logaddexp_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
@@ -2154,12 +2160,13 @@ constinit OperatorTable<_ops::logaddexp_backward::schema> _ops::logaddexp_backwa
     kernels_of<_ops::logaddexp_backward>,
     every_backend(&logaddexp_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::logaddexp_backward},
+        {DispatchKey::Autograd, &autograd::kernels::logaddexp_backward, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::logaddexp_backward::call(const Tensor& grad_output,
                                                           const Tensor& self, const Tensor& other,
                                                           std::array<bool, 2> output_mask) {
-  return table(dispatch_keys(grad_output, self, other), grad_output, self, other, output_mask);
+  return table(dispatch_keys_with_history(table, grad_output, self, other), grad_output, self,
+               other, output_mask);
 }
 
 // logaddexp_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
@@ -2186,12 +2193,12 @@ constinit OperatorTable<_ops::logaddexp_jvp::schema> _ops::logaddexp_jvp::table(
     kernels_of<_ops::logaddexp_jvp>,
     every_backend(&logaddexp_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::logaddexp_jvp},
+        {DispatchKey::Autograd, &autograd::kernels::logaddexp_jvp, Sees::CallsWithHistory},
     });
 Tensor _ops::logaddexp_jvp::call(const Tensor& self_tangent, const Tensor& other_tangent,
                                  const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self_tangent, other_tangent, self, other), self_tangent, other_tangent,
-               self, other);
+  return table(dispatch_keys_with_history(table, self_tangent, other_tangent, self, other),
+               self_tangent, other_tangent, self, other);
 }
 
 // nextafter(Tensor self, Tensor other) -> Tensor
@@ -2229,10 +2236,10 @@ constinit OperatorTable<_ops::nextafter::schema> _ops::nextafter::table(
         {DispatchKey::CPU, &nextafter_CPU},
         {DispatchKey::CUDA, &nextafter_CPU},
         {DispatchKey::Meta, &nextafter_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::nextafter},
+        {DispatchKey::Autograd, &autograd::kernels::nextafter, Sees::CallsWithHistory},
     });
 Tensor _ops::nextafter::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // nextafter_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -2331,10 +2338,10 @@ constinit OperatorTable<_ops::special_xlog1py::schema> _ops::special_xlog1py::ta
         {DispatchKey::CPU, &special_xlog1py_CPU},
         {DispatchKey::CUDA, &special_xlog1py_CPU},
         {DispatchKey::Meta, &special_xlog1py_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::special_xlog1py},
+        {DispatchKey::Autograd, &autograd::kernels::special_xlog1py, Sees::CallsWithHistory},
     });
 Tensor _ops::special_xlog1py::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor
@@ -2509,13 +2516,14 @@ constinit OperatorTable<_ops::special_xlog1py_backward::schema>
     kernels_of<_ops::special_xlog1py_backward>,
     every_backend(&special_xlog1py_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::special_xlog1py_backward},
+        {DispatchKey::Autograd, &autograd::kernels::special_xlog1py_backward, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::special_xlog1py_backward::call(const Tensor& grad_output,
                                                                 const Tensor& self,
                                                                 const Tensor& other,
                                                                 std::array<bool, 2> output_mask) {
-  return table(dispatch_keys(grad_output, self, other), grad_output, self, other, output_mask);
+  return table(dispatch_keys_with_history(table, grad_output, self, other), grad_output, self,
+               other, output_mask);
 }
 
 // special_xlog1py_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) ->
@@ -2543,12 +2551,12 @@ constinit OperatorTable<_ops::special_xlog1py_jvp::schema> _ops::special_xlog1py
     kernels_of<_ops::special_xlog1py_jvp>,
     every_backend(&special_xlog1py_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::special_xlog1py_jvp},
+        {DispatchKey::Autograd, &autograd::kernels::special_xlog1py_jvp, Sees::CallsWithHistory},
     });
 Tensor _ops::special_xlog1py_jvp::call(const Tensor& self_tangent, const Tensor& other_tangent,
                                        const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self_tangent, other_tangent, self, other), self_tangent, other_tangent,
-               self, other);
+  return table(dispatch_keys_with_history(table, self_tangent, other_tangent, self, other),
+               self_tangent, other_tangent, self, other);
 }
 
 // special_xlogy(Tensor self, Tensor other) -> Tensor
@@ -2728,10 +2736,10 @@ constinit OperatorTable<_ops::xlogy_Tensor::schema> _ops::xlogy_Tensor::table(
         {DispatchKey::CPU, &xlogy_Tensor_CPU},
         {DispatchKey::CUDA, &xlogy_Tensor_CPU},
         {DispatchKey::Meta, &xlogy_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::xlogy_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::xlogy_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::xlogy_Tensor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -2879,13 +2887,14 @@ constinit OperatorTable<_ops::xlogy_backward_Tensor::schema> _ops::xlogy_backwar
     kernels_of<_ops::xlogy_backward_Tensor>,
     every_backend(&xlogy_backward_Tensor_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::xlogy_backward_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::xlogy_backward_Tensor, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::xlogy_backward_Tensor::call(const Tensor& grad_output,
                                                              const Tensor& self,
                                                              const Tensor& other,
                                                              std::array<bool, 2> output_mask) {
-  return table(dispatch_keys(grad_output, self, other), grad_output, self, other, output_mask);
+  return table(dispatch_keys_with_history(table, grad_output, self, other), grad_output, self,
+               other, output_mask);
 }
 
 // xlogy_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
@@ -2912,12 +2921,12 @@ constinit OperatorTable<_ops::xlogy_jvp_Tensor::schema> _ops::xlogy_jvp_Tensor::
     kernels_of<_ops::xlogy_jvp_Tensor>,
     every_backend(&xlogy_jvp_Tensor_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::xlogy_jvp_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::xlogy_jvp_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::xlogy_jvp_Tensor::call(const Tensor& self_tangent, const Tensor& other_tangent,
                                     const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self_tangent, other_tangent, self, other), self_tangent, other_tangent,
-               self, other);
+  return table(dispatch_keys_with_history(table, self_tangent, other_tangent, self, other),
+               self_tangent, other_tangent, self, other);
 }
 
 // For the registry.

@@ -117,10 +117,10 @@ constinit OperatorTable<_ops::add_Tensor::schema> _ops::add_Tensor::table(
         {DispatchKey::CPU, &add_Tensor_CPU},
         {DispatchKey::CUDA, &add_Tensor_CPU},
         {DispatchKey::Meta, &add_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::add_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::add_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::add_Tensor::call(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  return table(dispatch_keys(self, other), self, other, alpha);
+  return table(dispatch_keys_with_history(table, self, other), self, other, alpha);
 }
 
 // add_.Scalar(Tensor(a!) self, Scalar other, *, Scalar alpha=1) -> Tensor(a!)
@@ -305,10 +305,10 @@ constinit OperatorTable<_ops::atan2::schema> _ops::atan2::table(
         {DispatchKey::CPU, &atan2_CPU},
         {DispatchKey::CUDA, &atan2_CPU},
         {DispatchKey::Meta, &atan2_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::atan2},
+        {DispatchKey::Autograd, &autograd::kernels::atan2, Sees::CallsWithHistory},
     });
 Tensor _ops::atan2::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // atan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -410,12 +410,13 @@ constinit OperatorTable<_ops::atan2_backward::schema> _ops::atan2_backward::tabl
     kernels_of<_ops::atan2_backward>,
     every_backend(&atan2_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::atan2_backward},
+        {DispatchKey::Autograd, &autograd::kernels::atan2_backward, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::atan2_backward::call(const Tensor& grad_output, const Tensor& self,
                                                       const Tensor& other,
                                                       std::array<bool, 2> output_mask) {
-  return table(dispatch_keys(grad_output, self, other), grad_output, self, other, output_mask);
+  return table(dispatch_keys_with_history(table, grad_output, self, other), grad_output, self,
+               other, output_mask);
 }
 
 // atan2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
@@ -441,12 +442,12 @@ constinit OperatorTable<_ops::atan2_jvp::schema> _ops::atan2_jvp::table(
     kernels_of<_ops::atan2_jvp>,
     every_backend(&atan2_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::atan2_jvp},
+        {DispatchKey::Autograd, &autograd::kernels::atan2_jvp, Sees::CallsWithHistory},
     });
 Tensor _ops::atan2_jvp::call(const Tensor& self_tangent, const Tensor& other_tangent,
                              const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self_tangent, other_tangent, self, other), self_tangent, other_tangent,
-               self, other);
+  return table(dispatch_keys_with_history(table, self_tangent, other_tangent, self, other),
+               self_tangent, other_tangent, self, other);
 }
 
 // bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor
@@ -486,10 +487,10 @@ constinit OperatorTable<_ops::bitwise_and_Tensor::schema> _ops::bitwise_and_Tens
     {
         {DispatchKey::CPU, &bitwise_and_Tensor_CPU},
         {DispatchKey::Meta, &bitwise_and_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::bitwise_and_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::bitwise_and_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::bitwise_and_Tensor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // bitwise_and_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -622,10 +623,10 @@ constinit OperatorTable<_ops::bitwise_or_Tensor::schema> _ops::bitwise_or_Tensor
     {
         {DispatchKey::CPU, &bitwise_or_Tensor_CPU},
         {DispatchKey::Meta, &bitwise_or_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::bitwise_or_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::bitwise_or_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::bitwise_or_Tensor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // bitwise_or_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -758,10 +759,10 @@ constinit OperatorTable<_ops::bitwise_xor_Tensor::schema> _ops::bitwise_xor_Tens
     {
         {DispatchKey::CPU, &bitwise_xor_Tensor_CPU},
         {DispatchKey::Meta, &bitwise_xor_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::bitwise_xor_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::bitwise_xor_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::bitwise_xor_Tensor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // bitwise_xor_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -913,10 +914,10 @@ constinit OperatorTable<_ops::div_Tensor::schema> _ops::div_Tensor::table(
         {DispatchKey::CPU, &div_Tensor_CPU},
         {DispatchKey::CUDA, &div_Tensor_CPU},
         {DispatchKey::Meta, &div_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::div_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::div_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::div_Tensor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
@@ -942,11 +943,11 @@ constinit OperatorTable<_ops::div_Tensor_mode::schema> _ops::div_Tensor_mode::ta
     {
         {DispatchKey::CPU, &div_Tensor_mode_CPU},
         {DispatchKey::Meta, &div_Tensor_mode_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::div_Tensor_mode},
+        {DispatchKey::Autograd, &autograd::kernels::div_Tensor_mode, Sees::CallsWithHistory},
     });
 Tensor _ops::div_Tensor_mode::call(const Tensor& self, const Tensor& other,
                                    std::optional<std::string_view> rounding_mode) {
-  return table(dispatch_keys(self, other), self, other, rounding_mode);
+  return table(dispatch_keys_with_history(table, self, other), self, other, rounding_mode);
 }
 
 // div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -1348,10 +1349,10 @@ constinit OperatorTable<_ops::eq_Tensor::schema> _ops::eq_Tensor::table(
     {
         {DispatchKey::CPU, &eq_Tensor_CPU},
         {DispatchKey::Meta, &eq_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::eq_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::eq_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::eq_Tensor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // eq_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -1563,10 +1564,10 @@ constinit OperatorTable<_ops::fmod_Tensor::schema> _ops::fmod_Tensor::table(
     {
         {DispatchKey::CPU, &fmod_Tensor_CPU},
         {DispatchKey::Meta, &fmod_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::fmod_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::fmod_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::fmod_Tensor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -1697,10 +1698,10 @@ constinit OperatorTable<_ops::ge_Tensor::schema> _ops::ge_Tensor::table(
     {
         {DispatchKey::CPU, &ge_Tensor_CPU},
         {DispatchKey::Meta, &ge_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::ge_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::ge_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::ge_Tensor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -1817,11 +1818,12 @@ constinit OperatorTable<_ops::gelu_backward::schema> _ops::gelu_backward::table(
     {
         {DispatchKey::CPU, &gelu_backward_CPU},
         {DispatchKey::Meta, &gelu_backward_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::gelu_backward},
+        {DispatchKey::Autograd, &autograd::kernels::gelu_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::gelu_backward::call(const Tensor& grad_output, const Tensor& self,
                                  std::string_view approximate) {
-  return table(dispatch_keys(grad_output, self), grad_output, self, approximate);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self,
+               approximate);
 }
 
 // gelu_backward.grad_input(Tensor grad_output, Tensor self, *, str approximate='none', Tensor(a!)
@@ -2093,10 +2095,10 @@ constinit OperatorTable<_ops::gt_Tensor::schema> _ops::gt_Tensor::table(
     {
         {DispatchKey::CPU, &gt_Tensor_CPU},
         {DispatchKey::Meta, &gt_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::gt_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::gt_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::gt_Tensor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // gt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -2227,10 +2229,10 @@ constinit OperatorTable<_ops::le_Tensor::schema> _ops::le_Tensor::table(
     {
         {DispatchKey::CPU, &le_Tensor_CPU},
         {DispatchKey::Meta, &le_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::le_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::le_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::le_Tensor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // le_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -2541,10 +2543,10 @@ constinit OperatorTable<_ops::logical_and::schema> _ops::logical_and::table(
     {
         {DispatchKey::CPU, &logical_and_CPU},
         {DispatchKey::Meta, &logical_and_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::logical_and},
+        {DispatchKey::Autograd, &autograd::kernels::logical_and, Sees::CallsWithHistory},
     });
 Tensor _ops::logical_and::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -2626,10 +2628,10 @@ constinit OperatorTable<_ops::logical_or::schema> _ops::logical_or::table(
     {
         {DispatchKey::CPU, &logical_or_CPU},
         {DispatchKey::Meta, &logical_or_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::logical_or},
+        {DispatchKey::Autograd, &autograd::kernels::logical_or, Sees::CallsWithHistory},
     });
 Tensor _ops::logical_or::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -2711,10 +2713,10 @@ constinit OperatorTable<_ops::logical_xor::schema> _ops::logical_xor::table(
     {
         {DispatchKey::CPU, &logical_xor_CPU},
         {DispatchKey::Meta, &logical_xor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::logical_xor},
+        {DispatchKey::Autograd, &autograd::kernels::logical_xor, Sees::CallsWithHistory},
     });
 Tensor _ops::logical_xor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)
@@ -2812,10 +2814,10 @@ constinit OperatorTable<_ops::lt_Tensor::schema> _ops::lt_Tensor::table(
     {
         {DispatchKey::CPU, &lt_Tensor_CPU},
         {DispatchKey::Meta, &lt_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::lt_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::lt_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::lt_Tensor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // lt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -2930,10 +2932,10 @@ constinit OperatorTable<_ops::maximum::schema> _ops::maximum::table(
     {
         {DispatchKey::CPU, &maximum_CPU},
         {DispatchKey::Meta, &maximum_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::maximum},
+        {DispatchKey::Autograd, &autograd::kernels::maximum, Sees::CallsWithHistory},
     });
 Tensor _ops::maximum::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // maximum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -2986,10 +2988,10 @@ constinit OperatorTable<_ops::minimum::schema> _ops::minimum::table(
     {
         {DispatchKey::CPU, &minimum_CPU},
         {DispatchKey::Meta, &minimum_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::minimum},
+        {DispatchKey::Autograd, &autograd::kernels::minimum, Sees::CallsWithHistory},
     });
 Tensor _ops::minimum::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // minimum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -3059,10 +3061,10 @@ constinit OperatorTable<_ops::mul_Tensor::schema> _ops::mul_Tensor::table(
         {DispatchKey::CPU, &mul_Tensor_CPU},
         {DispatchKey::CUDA, &mul_Tensor_CPU},
         {DispatchKey::Meta, &mul_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::mul_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::mul_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::mul_Tensor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -3293,10 +3295,10 @@ constinit OperatorTable<_ops::ne_Tensor::schema> _ops::ne_Tensor::table(
     {
         {DispatchKey::CPU, &ne_Tensor_CPU},
         {DispatchKey::Meta, &ne_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::ne_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::ne_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::ne_Tensor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // ne_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -3498,10 +3500,10 @@ constinit OperatorTable<_ops::pow_Scalar::schema> _ops::pow_Scalar::table(
     kernels_of<_ops::pow_Scalar>,
     every_backend(&pow_Scalar_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::pow_Scalar},
+        {DispatchKey::Autograd, &autograd::kernels::pow_Scalar, Sees::CallsWithHistory},
     });
 Tensor _ops::pow_Scalar::call(const Scalar& self, const Tensor& exponent) {
-  return table(dispatch_keys(exponent), self, exponent);
+  return table(dispatch_keys_with_history(table, exponent), self, exponent);
 }
 
 // pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
@@ -3525,10 +3527,10 @@ constinit OperatorTable<_ops::pow_Tensor_Scalar::schema> _ops::pow_Tensor_Scalar
     {
         {DispatchKey::CPU, &pow_Tensor_Scalar_CPU},
         {DispatchKey::Meta, &pow_Tensor_Scalar_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::pow_Tensor_Scalar},
+        {DispatchKey::Autograd, &autograd::kernels::pow_Tensor_Scalar, Sees::CallsWithHistory},
     });
 Tensor _ops::pow_Tensor_Scalar::call(const Tensor& self, const Scalar& exponent) {
-  return table(dispatch_keys(self), self, exponent);
+  return table(dispatch_keys_with_history(table, self), self, exponent);
 }
 
 // pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
@@ -3552,10 +3554,10 @@ constinit OperatorTable<_ops::pow_Tensor_Tensor::schema> _ops::pow_Tensor_Tensor
     {
         {DispatchKey::CPU, &pow_Tensor_Tensor_CPU},
         {DispatchKey::Meta, &pow_Tensor_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::pow_Tensor_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::pow_Tensor_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::pow_Tensor_Tensor::call(const Tensor& self, const Tensor& exponent) {
-  return table(dispatch_keys(self, exponent), self, exponent);
+  return table(dispatch_keys_with_history(table, self, exponent), self, exponent);
 }
 
 // pow_.Tensor_Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
@@ -3733,10 +3735,10 @@ constinit OperatorTable<_ops::remainder_Tensor::schema> _ops::remainder_Tensor::
     {
         {DispatchKey::CPU, &remainder_Tensor_CPU},
         {DispatchKey::Meta, &remainder_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::remainder_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::remainder_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::remainder_Tensor::call(const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(self, other), self, other);
+  return table(dispatch_keys_with_history(table, self, other), self, other);
 }
 
 // remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
@@ -3926,10 +3928,10 @@ constinit OperatorTable<_ops::sub_Tensor::schema> _ops::sub_Tensor::table(
         {DispatchKey::CPU, &sub_Tensor_CPU},
         {DispatchKey::CUDA, &sub_Tensor_CPU},
         {DispatchKey::Meta, &sub_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::sub_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::sub_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::sub_Tensor::call(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  return table(dispatch_keys(self, other), self, other, alpha);
+  return table(dispatch_keys_with_history(table, self, other), self, other, alpha);
 }
 
 // sub_.Scalar(Tensor(a!) self, Scalar other, *, Scalar alpha=1) -> Tensor(a!)

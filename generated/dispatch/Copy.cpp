@@ -62,14 +62,14 @@ constinit OperatorTable<_ops::_to_copy::schema> _ops::_to_copy::table(
     kernels_of<_ops::_to_copy>,
     every_backend(&_to_copy_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_to_copy},
+        {DispatchKey::Autograd, &autograd::kernels::_to_copy, Sees::CallsWithHistory},
     });
 Tensor _ops::_to_copy::call(const Tensor& self, std::optional<ScalarType> dtype,
                             std::optional<Layout> layout, std::optional<Device> device,
                             std::optional<bool> pin_memory, bool non_blocking,
                             std::optional<MemoryFormat> memory_format) {
-  return table(dispatch_keys(self), self, dtype, layout, device, pin_memory, non_blocking,
-               memory_format);
+  return table(dispatch_keys_with_history(table, self), self, dtype, layout, device, pin_memory,
+               non_blocking, memory_format);
 }
 
 // alias(Tensor(a) self) -> Tensor(a)
@@ -95,10 +95,10 @@ constinit OperatorTable<_ops::clone::schema> _ops::clone::table(
     kernels_of<_ops::clone>,
     every_backend(&clone_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::clone},
+        {DispatchKey::Autograd, &autograd::kernels::clone, Sees::CallsWithHistory},
     });
 Tensor _ops::clone::call(const Tensor& self, std::optional<MemoryFormat> memory_format) {
-  return table(dispatch_keys(self), self, memory_format);
+  return table(dispatch_keys_with_history(table, self), self, memory_format);
 }
 
 // contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)
@@ -127,10 +127,10 @@ constinit OperatorTable<_ops::copy::schema> _ops::copy::table(
     kernels_of<_ops::copy>,
     every_backend(&copy_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::copy},
+        {DispatchKey::Autograd, &autograd::kernels::copy, Sees::CallsWithHistory},
     });
 Tensor _ops::copy::call(const Tensor& self, const Tensor& src, bool non_blocking) {
-  return table(dispatch_keys(self, src), self, src, non_blocking);
+  return table(dispatch_keys_with_history(table, self, src), self, src, non_blocking);
 }
 
 // copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
@@ -171,10 +171,10 @@ constinit OperatorTable<_ops::fill_Scalar::schema> _ops::fill_Scalar::table(
     kernels_of<_ops::fill_Scalar>,
     every_backend(&fill_Scalar_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::fill_Scalar},
+        {DispatchKey::Autograd, &autograd::kernels::fill_Scalar, Sees::CallsWithHistory},
     });
 Tensor _ops::fill_Scalar::call(const Tensor& self, const Scalar& value) {
-  return table(dispatch_keys(self), self, value);
+  return table(dispatch_keys_with_history(table, self), self, value);
 }
 
 // fill.Tensor(Tensor self, Tensor value) -> Tensor
@@ -187,10 +187,10 @@ constinit OperatorTable<_ops::fill_Tensor::schema> _ops::fill_Tensor::table(
     kernels_of<_ops::fill_Tensor>,
     every_backend(&fill_Tensor_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::fill_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::fill_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::fill_Tensor::call(const Tensor& self, const Tensor& value) {
-  return table(dispatch_keys(self, value), self, value);
+  return table(dispatch_keys_with_history(table, self, value), self, value);
 }
 
 // fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)
@@ -371,9 +371,11 @@ constinit OperatorTable<_ops::zero::schema> _ops::zero::table(
     kernels_of<_ops::zero>,
     every_backend(&zero_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::zero},
+        {DispatchKey::Autograd, &autograd::kernels::zero, Sees::CallsWithHistory},
     });
-Tensor _ops::zero::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::zero::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // zero_(Tensor(a!) self) -> Tensor(a!)
 namespace {

@@ -26,12 +26,12 @@ constinit OperatorTable<_ops::embedding::schema> _ops::embedding::table(
     kernels_of<_ops::embedding>,
     every_backend(&embedding_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::embedding},
+        {DispatchKey::Autograd, &autograd::kernels::embedding, Sees::CallsWithHistory},
     });
 Tensor _ops::embedding::call(const Tensor& weight, const Tensor& indices, int64_t padding_idx,
                              bool scale_grad_by_freq, bool sparse) {
-  return table(dispatch_keys(weight, indices), weight, indices, padding_idx, scale_grad_by_freq,
-               sparse);
+  return table(dispatch_keys_with_history(table, weight, indices), weight, indices, padding_idx,
+               scale_grad_by_freq, sparse);
 }
 
 // embedding.out(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool
@@ -108,13 +108,13 @@ constinit OperatorTable<_ops::embedding_dense_backward::schema>
     {
         {DispatchKey::CPU, &embedding_dense_backward_CPU},
         {DispatchKey::Meta, &embedding_dense_backward_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::embedding_dense_backward},
+        {DispatchKey::Autograd, &autograd::kernels::embedding_dense_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::embedding_dense_backward::call(const Tensor& grad_output, const Tensor& indices,
                                             int64_t num_weights, int64_t padding_idx,
                                             bool scale_grad_by_freq) {
-  return table(dispatch_keys(grad_output, indices), grad_output, indices, num_weights, padding_idx,
-               scale_grad_by_freq);
+  return table(dispatch_keys_with_history(table, grad_output, indices), grad_output, indices,
+               num_weights, padding_idx, scale_grad_by_freq);
 }
 
 // embedding_dense_backward.out(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt

@@ -66,10 +66,10 @@ constinit OperatorTable<_ops::gather::schema> _ops::gather::table(
     {
         {DispatchKey::CPU, &gather_CPU},
         {DispatchKey::Meta, &gather_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::gather},
+        {DispatchKey::Autograd, &autograd::kernels::gather, Sees::CallsWithHistory},
     });
 Tensor _ops::gather::call(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad) {
-  return table(dispatch_keys(self, index), self, dim, index, sparse_grad);
+  return table(dispatch_keys_with_history(table, self, index), self, dim, index, sparse_grad);
 }
 
 // gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) ->
@@ -121,10 +121,10 @@ constinit OperatorTable<_ops::index_Tensor::schema> _ops::index_Tensor::table(
     {
         {DispatchKey::CPU, &index_Tensor_CPU},
         {DispatchKey::Meta, &index_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::index_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::index_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::index_Tensor::call(const Tensor& self, OptionalTensorList indices) {
-  return table(dispatch_keys(self, indices), self, indices);
+  return table(dispatch_keys_with_history(table, self, indices), self, indices);
 }
 
 // index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)
@@ -169,11 +169,12 @@ constinit OperatorTable<_ops::index_add::schema> _ops::index_add::table(
     {
         {DispatchKey::CPU, &index_add_CPU},
         {DispatchKey::Meta, &index_add_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::index_add},
+        {DispatchKey::Autograd, &autograd::kernels::index_add, Sees::CallsWithHistory},
     });
 Tensor _ops::index_add::call(const Tensor& self, int64_t dim, const Tensor& index,
                              const Tensor& source, const Scalar& alpha) {
-  return table(dispatch_keys(self, index, source), self, dim, index, source, alpha);
+  return table(dispatch_keys_with_history(table, self, index, source), self, dim, index, source,
+               alpha);
 }
 
 // index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) ->
@@ -257,11 +258,12 @@ constinit OperatorTable<_ops::index_put::schema> _ops::index_put::table(
     kernels_of<_ops::index_put>,
     every_backend(&index_put_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::index_put},
+        {DispatchKey::Autograd, &autograd::kernels::index_put, Sees::CallsWithHistory},
     });
 Tensor _ops::index_put::call(const Tensor& self, OptionalTensorList indices, const Tensor& values,
                              bool accumulate) {
-  return table(dispatch_keys(self, indices, values), self, indices, values, accumulate);
+  return table(dispatch_keys_with_history(table, self, indices, values), self, indices, values,
+               accumulate);
 }
 
 // index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) ->
@@ -310,10 +312,10 @@ constinit OperatorTable<_ops::index_select::schema> _ops::index_select::table(
     {
         {DispatchKey::CPU, &index_select_CPU},
         {DispatchKey::Meta, &index_select_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::index_select},
+        {DispatchKey::Autograd, &autograd::kernels::index_select, Sees::CallsWithHistory},
     });
 Tensor _ops::index_select::call(const Tensor& self, int64_t dim, const Tensor& index) {
-  return table(dispatch_keys(self, index), self, dim, index);
+  return table(dispatch_keys_with_history(table, self, index), self, dim, index);
 }
 
 // index_select.out(Tensor self, int dim, Tensor index, *, Tensor(a!) out) -> Tensor(a!)
@@ -360,10 +362,10 @@ constinit OperatorTable<_ops::masked_select::schema> _ops::masked_select::table(
     kernels_of<_ops::masked_select>,
     {
         {DispatchKey::CPU, &masked_select_CPU},
-        {DispatchKey::Autograd, &autograd::kernels::masked_select},
+        {DispatchKey::Autograd, &autograd::kernels::masked_select, Sees::CallsWithHistory},
     });
 Tensor _ops::masked_select::call(const Tensor& self, const Tensor& mask) {
-  return table(dispatch_keys(self, mask), self, mask);
+  return table(dispatch_keys_with_history(table, self, mask), self, mask);
 }
 
 // masked_select.out(Tensor self, Tensor mask, *, Tensor(a!) out) -> Tensor(a!)
@@ -390,9 +392,11 @@ constinit OperatorTable<_ops::nonzero::schema> _ops::nonzero::table(
     kernels_of<_ops::nonzero>,
     {
         {DispatchKey::CPU, &nonzero_CPU},
-        {DispatchKey::Autograd, &autograd::kernels::nonzero},
+        {DispatchKey::Autograd, &autograd::kernels::nonzero, Sees::CallsWithHistory},
     });
-Tensor _ops::nonzero::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::nonzero::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // nonzero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -434,11 +438,11 @@ constinit OperatorTable<_ops::scatter_src::schema> _ops::scatter_src::table(
     {
         {DispatchKey::CPU, &scatter_src_CPU},
         {DispatchKey::Meta, &scatter_src_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::scatter_src},
+        {DispatchKey::Autograd, &autograd::kernels::scatter_src, Sees::CallsWithHistory},
     });
 Tensor _ops::scatter_src::call(const Tensor& self, int64_t dim, const Tensor& index,
                                const Tensor& src) {
-  return table(dispatch_keys(self, index, src), self, dim, index, src);
+  return table(dispatch_keys_with_history(table, self, index, src), self, dim, index, src);
 }
 
 // scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
@@ -465,11 +469,11 @@ constinit OperatorTable<_ops::scatter_value::schema> _ops::scatter_value::table(
     {
         {DispatchKey::CPU, &scatter_value_CPU},
         {DispatchKey::Meta, &scatter_value_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::scatter_value},
+        {DispatchKey::Autograd, &autograd::kernels::scatter_value, Sees::CallsWithHistory},
     });
 Tensor _ops::scatter_value::call(const Tensor& self, int64_t dim, const Tensor& index,
                                  const Scalar& value) {
-  return table(dispatch_keys(self, index), self, dim, index, value);
+  return table(dispatch_keys_with_history(table, self, index), self, dim, index, value);
 }
 
 // scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
@@ -633,11 +637,11 @@ constinit OperatorTable<_ops::scatter_add::schema> _ops::scatter_add::table(
     {
         {DispatchKey::CPU, &scatter_add_CPU},
         {DispatchKey::Meta, &scatter_add_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::scatter_add},
+        {DispatchKey::Autograd, &autograd::kernels::scatter_add, Sees::CallsWithHistory},
     });
 Tensor _ops::scatter_add::call(const Tensor& self, int64_t dim, const Tensor& index,
                                const Tensor& src) {
-  return table(dispatch_keys(self, index, src), self, dim, index, src);
+  return table(dispatch_keys_with_history(table, self, index, src), self, dim, index, src);
 }
 
 // scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)

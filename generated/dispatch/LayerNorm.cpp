@@ -67,12 +67,13 @@ constinit OperatorTable<_ops::native_layer_norm::schema> _ops::native_layer_norm
     {
         {DispatchKey::CPU, &native_layer_norm_CPU},
         {DispatchKey::Meta, &native_layer_norm_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::native_layer_norm},
+        {DispatchKey::Autograd, &autograd::kernels::native_layer_norm, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor, Tensor> _ops::native_layer_norm::call(
     const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight,
     const std::optional<Tensor>& bias, double eps) {
-  return table(dispatch_keys(input, weight, bias), input, normalized_shape, weight, bias, eps);
+  return table(dispatch_keys_with_history(table, input, weight, bias), input, normalized_shape,
+               weight, bias, eps);
 }
 
 // native_layer_norm.out(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias,
@@ -136,14 +137,14 @@ constinit OperatorTable<_ops::native_layer_norm_backward::schema>
     {
         {DispatchKey::CPU, &native_layer_norm_backward_CPU},
         {DispatchKey::Meta, &native_layer_norm_backward_CPU},
-        {DispatchKey::Autograd, &autograd::kernels::native_layer_norm_backward},
+        {DispatchKey::Autograd, &autograd::kernels::native_layer_norm_backward, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor, Tensor> _ops::native_layer_norm_backward::call(
     const Tensor& grad_out, const Tensor& input, IntArrayRef normalized_shape, const Tensor& mean,
     const Tensor& rstd, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
     std::array<bool, 3> output_mask) {
-  return table(dispatch_keys(grad_out, input, mean, rstd, weight, bias), grad_out, input,
-               normalized_shape, mean, rstd, weight, bias, output_mask);
+  return table(dispatch_keys_with_history(table, grad_out, input, mean, rstd, weight, bias),
+               grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask);
 }
 
 // For the registry.

@@ -54,11 +54,11 @@ constinit OperatorTable<_ops::addmm::schema> _ops::addmm::table(
     {
         {DispatchKey::CPU, &addmm_CPU},
         {DispatchKey::Meta, &addmm_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::addmm},
+        {DispatchKey::Autograd, &autograd::kernels::addmm, Sees::CallsWithHistory},
     });
 Tensor _ops::addmm::call(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
                          const Scalar& beta, const Scalar& alpha) {
-  return table(dispatch_keys(self, mat1, mat2), self, mat1, mat2, beta, alpha);
+  return table(dispatch_keys_with_history(table, self, mat1, mat2), self, mat1, mat2, beta, alpha);
 }
 
 // addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
@@ -154,11 +154,11 @@ constinit OperatorTable<_ops::addmv::schema> _ops::addmv::table(
     {
         {DispatchKey::CPU, &addmv_CPU},
         {DispatchKey::Meta, &addmv_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::addmv},
+        {DispatchKey::Autograd, &autograd::kernels::addmv, Sees::CallsWithHistory},
     });
 Tensor _ops::addmv::call(const Tensor& self, const Tensor& mat, const Tensor& vec,
                          const Scalar& beta, const Scalar& alpha) {
-  return table(dispatch_keys(self, mat, vec), self, mat, vec, beta, alpha);
+  return table(dispatch_keys_with_history(table, self, mat, vec), self, mat, vec, beta, alpha);
 }
 
 // addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
@@ -254,11 +254,12 @@ constinit OperatorTable<_ops::baddbmm::schema> _ops::baddbmm::table(
     {
         {DispatchKey::CPU, &baddbmm_CPU},
         {DispatchKey::Meta, &baddbmm_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::baddbmm},
+        {DispatchKey::Autograd, &autograd::kernels::baddbmm, Sees::CallsWithHistory},
     });
 Tensor _ops::baddbmm::call(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
                            const Scalar& beta, const Scalar& alpha) {
-  return table(dispatch_keys(self, batch1, batch2), self, batch1, batch2, beta, alpha);
+  return table(dispatch_keys_with_history(table, self, batch1, batch2), self, batch1, batch2, beta,
+               alpha);
 }
 
 // baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) ->
@@ -355,10 +356,10 @@ constinit OperatorTable<_ops::bmm::schema> _ops::bmm::table(
     {
         {DispatchKey::CPU, &bmm_CPU},
         {DispatchKey::Meta, &bmm_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::bmm},
+        {DispatchKey::Autograd, &autograd::kernels::bmm, Sees::CallsWithHistory},
     });
 Tensor _ops::bmm::call(const Tensor& self, const Tensor& mat2) {
-  return table(dispatch_keys(self, mat2), self, mat2);
+  return table(dispatch_keys_with_history(table, self, mat2), self, mat2);
 }
 
 // bmm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)
@@ -414,10 +415,10 @@ constinit OperatorTable<_ops::dot::schema> _ops::dot::table(
     {
         {DispatchKey::CPU, &dot_CPU},
         {DispatchKey::Meta, &dot_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::dot},
+        {DispatchKey::Autograd, &autograd::kernels::dot, Sees::CallsWithHistory},
     });
 Tensor _ops::dot::call(const Tensor& self, const Tensor& tensor) {
-  return table(dispatch_keys(self, tensor), self, tensor);
+  return table(dispatch_keys_with_history(table, self, tensor), self, tensor);
 }
 
 // dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)
@@ -561,10 +562,10 @@ constinit OperatorTable<_ops::mm::schema> _ops::mm::table(
     {
         {DispatchKey::CPU, &mm_CPU},
         {DispatchKey::Meta, &mm_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::mm},
+        {DispatchKey::Autograd, &autograd::kernels::mm, Sees::CallsWithHistory},
     });
 Tensor _ops::mm::call(const Tensor& self, const Tensor& mat2) {
-  return table(dispatch_keys(self, mat2), self, mat2);
+  return table(dispatch_keys_with_history(table, self, mat2), self, mat2);
 }
 
 // mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)
@@ -620,10 +621,10 @@ constinit OperatorTable<_ops::mv::schema> _ops::mv::table(
     {
         {DispatchKey::CPU, &mv_CPU},
         {DispatchKey::Meta, &mv_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::mv},
+        {DispatchKey::Autograd, &autograd::kernels::mv, Sees::CallsWithHistory},
     });
 Tensor _ops::mv::call(const Tensor& self, const Tensor& vec) {
-  return table(dispatch_keys(self, vec), self, vec);
+  return table(dispatch_keys_with_history(table, self, vec), self, vec);
 }
 
 // mv.out(Tensor self, Tensor vec, *, Tensor(a!) out) -> Tensor(a!)

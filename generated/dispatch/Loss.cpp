@@ -72,10 +72,10 @@ constinit OperatorTable<_ops::mse_loss::schema> _ops::mse_loss::table(
     {
         {DispatchKey::CPU, &mse_loss_CPU},
         {DispatchKey::Meta, &mse_loss_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::mse_loss},
+        {DispatchKey::Autograd, &autograd::kernels::mse_loss, Sees::CallsWithHistory},
     });
 Tensor _ops::mse_loss::call(const Tensor& self, const Tensor& target, int64_t reduction) {
-  return table(dispatch_keys(self, target), self, target, reduction);
+  return table(dispatch_keys_with_history(table, self, target), self, target, reduction);
 }
 
 // mse_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)
@@ -123,11 +123,12 @@ constinit OperatorTable<_ops::mse_loss_backward::schema> _ops::mse_loss_backward
     kernels_of<_ops::mse_loss_backward>,
     every_backend(&mse_loss_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::mse_loss_backward},
+        {DispatchKey::Autograd, &autograd::kernels::mse_loss_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::mse_loss_backward::call(const Tensor& grad_output, const Tensor& self,
                                      const Tensor& target, int64_t reduction) {
-  return table(dispatch_keys(grad_output, self, target), grad_output, self, target, reduction);
+  return table(dispatch_keys_with_history(table, grad_output, self, target), grad_output, self,
+               target, reduction);
 }
 
 // mse_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, *,
@@ -271,14 +272,14 @@ constinit OperatorTable<_ops::nll_loss2d_backward::schema> _ops::nll_loss2d_back
     {
         {DispatchKey::CPU, &nll_loss2d_backward_CPU},
         {DispatchKey::Meta, &nll_loss2d_backward_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::nll_loss2d_backward},
+        {DispatchKey::Autograd, &autograd::kernels::nll_loss2d_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::nll_loss2d_backward::call(const Tensor& grad_output, const Tensor& self,
                                        const Tensor& target, const std::optional<Tensor>& weight,
                                        int64_t reduction, int64_t ignore_index,
                                        const Tensor& total_weight) {
-  return table(dispatch_keys(grad_output, self, target, weight, total_weight), grad_output, self,
-               target, weight, reduction, ignore_index, total_weight);
+  return table(dispatch_keys_with_history(table, grad_output, self, target, weight, total_weight),
+               grad_output, self, target, weight, reduction, ignore_index, total_weight);
 }
 
 // nll_loss2d_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight,
@@ -356,12 +357,13 @@ constinit OperatorTable<_ops::nll_loss2d_forward::schema> _ops::nll_loss2d_forwa
     {
         {DispatchKey::CPU, &nll_loss2d_forward_CPU},
         {DispatchKey::Meta, &nll_loss2d_forward_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::nll_loss2d_forward},
+        {DispatchKey::Autograd, &autograd::kernels::nll_loss2d_forward, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::nll_loss2d_forward::call(const Tensor& self, const Tensor& target,
                                                           const std::optional<Tensor>& weight,
                                                           int64_t reduction, int64_t ignore_index) {
-  return table(dispatch_keys(self, target, weight), self, target, weight, reduction, ignore_index);
+  return table(dispatch_keys_with_history(table, self, target, weight), self, target, weight,
+               reduction, ignore_index);
 }
 
 // nll_loss2d_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt
@@ -436,14 +438,14 @@ constinit OperatorTable<_ops::nll_loss_backward::schema> _ops::nll_loss_backward
     {
         {DispatchKey::CPU, &nll_loss_backward_CPU},
         {DispatchKey::Meta, &nll_loss_backward_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::nll_loss_backward},
+        {DispatchKey::Autograd, &autograd::kernels::nll_loss_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::nll_loss_backward::call(const Tensor& grad_output, const Tensor& self,
                                      const Tensor& target, const std::optional<Tensor>& weight,
                                      int64_t reduction, int64_t ignore_index,
                                      const Tensor& total_weight) {
-  return table(dispatch_keys(grad_output, self, target, weight, total_weight), grad_output, self,
-               target, weight, reduction, ignore_index, total_weight);
+  return table(dispatch_keys_with_history(table, grad_output, self, target, weight, total_weight),
+               grad_output, self, target, weight, reduction, ignore_index, total_weight);
 }
 
 // nll_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int
@@ -521,12 +523,13 @@ constinit OperatorTable<_ops::nll_loss_forward::schema> _ops::nll_loss_forward::
     {
         {DispatchKey::CPU, &nll_loss_forward_CPU},
         {DispatchKey::Meta, &nll_loss_forward_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::nll_loss_forward},
+        {DispatchKey::Autograd, &autograd::kernels::nll_loss_forward, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::nll_loss_forward::call(const Tensor& self, const Tensor& target,
                                                         const std::optional<Tensor>& weight,
                                                         int64_t reduction, int64_t ignore_index) {
-  return table(dispatch_keys(self, target, weight), self, target, weight, reduction, ignore_index);
+  return table(dispatch_keys_with_history(table, self, target, weight), self, target, weight,
+               reduction, ignore_index);
 }
 
 // nll_loss_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt

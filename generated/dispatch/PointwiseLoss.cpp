@@ -103,10 +103,10 @@ constinit OperatorTable<_ops::_binary_cross_entropy::schema> _ops::_binary_cross
         {DispatchKey::CPU, &_binary_cross_entropy_CPU},
         {DispatchKey::CUDA, &_binary_cross_entropy_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy},
+        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy, Sees::CallsWithHistory},
     });
 Tensor _ops::_binary_cross_entropy::call(const Tensor& self, const Tensor& target) {
-  return table(dispatch_keys(self, target), self, target);
+  return table(dispatch_keys_with_history(table, self, target), self, target);
 }
 
 // _binary_cross_entropy_(Tensor(a!) self, Tensor target) -> Tensor(a!)
@@ -214,11 +214,12 @@ constinit OperatorTable<_ops::_binary_cross_entropy_backward::schema>
         {DispatchKey::CPU, &_binary_cross_entropy_backward_CPU},
         {DispatchKey::CUDA, &_binary_cross_entropy_backward_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_backward_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_backward},
+        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::_binary_cross_entropy_backward::call(const Tensor& grad_output, const Tensor& self,
                                                   const Tensor& target) {
-  return table(dispatch_keys(grad_output, self, target), grad_output, self, target);
+  return table(dispatch_keys_with_history(table, grad_output, self, target), grad_output, self,
+               target);
 }
 
 // _binary_cross_entropy_backward.out(Tensor grad_output, Tensor self, Tensor target, *, Tensor(a!)
@@ -295,13 +296,13 @@ constinit OperatorTable<_ops::_binary_cross_entropy_backward_backward::schema>
     kernels_of<_ops::_binary_cross_entropy_backward_backward>,
     every_backend(&_binary_cross_entropy_backward_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_backward_backward},
+        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_backward_backward, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor, Tensor> _ops::_binary_cross_entropy_backward_backward::call(
     const Tensor& grad_output2, const Tensor& grad_output, const Tensor& self, const Tensor& target,
     std::array<bool, 3> output_mask) {
-  return table(dispatch_keys(grad_output2, grad_output, self, target), grad_output2, grad_output,
-               self, target, output_mask);
+  return table(dispatch_keys_with_history(table, grad_output2, grad_output, self, target),
+               grad_output2, grad_output, self, target, output_mask);
 }
 
 // _binary_cross_entropy_backward_jvp(Tensor grad_output_tangent, Tensor self_tangent, Tensor
@@ -333,7 +334,7 @@ constinit OperatorTable<_ops::_binary_cross_entropy_backward_jvp::schema>
     kernels_of<_ops::_binary_cross_entropy_backward_jvp>,
     every_backend(&_binary_cross_entropy_backward_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_backward_jvp},
+        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_backward_jvp, Sees::CallsWithHistory},
     });
 Tensor _ops::_binary_cross_entropy_backward_jvp::call(const Tensor& grad_output_tangent,
                                                       const Tensor& self_tangent,
@@ -341,8 +342,7 @@ Tensor _ops::_binary_cross_entropy_backward_jvp::call(const Tensor& grad_output_
                                                       const Tensor& grad_output, const Tensor& self,
                                                       const Tensor& target) {
   return table(
-      dispatch_keys(grad_output_tangent, self_tangent, target_tangent, grad_output, self, target),
-      grad_output_tangent, self_tangent, target_tangent, grad_output, self, target);
+      dispatch_keys_with_history(table, grad_output_tangent, self_tangent, target_tangent, grad_output, self, target), grad_output_tangent, self_tangent, target_tangent, grad_output, self, target);
 }
 
 // _binary_cross_entropy_with_logits(Tensor self, Tensor target) -> Tensor
@@ -385,10 +385,10 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits::schema>
         {DispatchKey::CPU, &_binary_cross_entropy_with_logits_CPU},
         {DispatchKey::CUDA, &_binary_cross_entropy_with_logits_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_with_logits_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits},
+        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits, Sees::CallsWithHistory},
     });
 Tensor _ops::_binary_cross_entropy_with_logits::call(const Tensor& self, const Tensor& target) {
-  return table(dispatch_keys(self, target), self, target);
+  return table(dispatch_keys_with_history(table, self, target), self, target);
 }
 
 // _binary_cross_entropy_with_logits.pos_weight(Tensor self, Tensor target, Tensor pos_weight) ->
@@ -437,12 +437,13 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_pos_weight::sche
         {DispatchKey::CPU, &_binary_cross_entropy_with_logits_pos_weight_CPU},
         {DispatchKey::CUDA, &_binary_cross_entropy_with_logits_pos_weight_CPU},
         {DispatchKey::Meta, &_binary_cross_entropy_with_logits_pos_weight_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_pos_weight},
+        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_pos_weight, Sees::CallsWithHistory},
     });
 Tensor _ops::_binary_cross_entropy_with_logits_pos_weight::call(const Tensor& self,
                                                                 const Tensor& target,
                                                                 const Tensor& pos_weight) {
-  return table(dispatch_keys(self, target, pos_weight), self, target, pos_weight);
+  return table(dispatch_keys_with_history(table, self, target, pos_weight), self, target,
+               pos_weight);
 }
 
 // _binary_cross_entropy_with_logits_(Tensor(a!) self, Tensor target) -> Tensor(a!)
@@ -623,12 +624,13 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_backward::schema
     kernels_of<_ops::_binary_cross_entropy_with_logits_backward>,
     every_backend(&_binary_cross_entropy_with_logits_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_backward},
+        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_backward, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::_binary_cross_entropy_with_logits_backward::call(
     const Tensor& grad_output, const Tensor& self, const Tensor& target,
     std::array<bool, 2> output_mask) {
-  return table(dispatch_keys(grad_output, self, target), grad_output, self, target, output_mask);
+  return table(dispatch_keys_with_history(table, grad_output, self, target), grad_output, self,
+               target, output_mask);
 }
 
 // _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
@@ -667,13 +669,13 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_backward_pos_wei
     kernels_of<_ops::_binary_cross_entropy_with_logits_backward_pos_weight>,
     every_backend(&_binary_cross_entropy_with_logits_backward_pos_weight_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_backward_pos_weight},
+        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_backward_pos_weight, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor, Tensor> _ops::_binary_cross_entropy_with_logits_backward_pos_weight::call(
     const Tensor& grad_output, const Tensor& self, const Tensor& target, const Tensor& pos_weight,
     std::array<bool, 3> output_mask) {
-  return table(dispatch_keys(grad_output, self, target, pos_weight), grad_output, self, target,
-               pos_weight, output_mask);
+  return table(dispatch_keys_with_history(table, grad_output, self, target, pos_weight),
+               grad_output, self, target, pos_weight, output_mask);
 }
 
 // _binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self,
@@ -700,13 +702,13 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_jvp::schema>
     kernels_of<_ops::_binary_cross_entropy_with_logits_jvp>,
     every_backend(&_binary_cross_entropy_with_logits_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_jvp},
+        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_jvp, Sees::CallsWithHistory},
     });
 Tensor _ops::_binary_cross_entropy_with_logits_jvp::call(const Tensor& self_tangent,
                                                          const Tensor& target_tangent,
                                                          const Tensor& self, const Tensor& target) {
-  return table(dispatch_keys(self_tangent, target_tangent, self, target), self_tangent,
-               target_tangent, self, target);
+  return table(dispatch_keys_with_history(table, self_tangent, target_tangent, self, target),
+               self_tangent, target_tangent, self, target);
 }
 
 // _binary_cross_entropy_with_logits_jvp.pos_weight(Tensor self_tangent, Tensor target_tangent,
@@ -741,14 +743,13 @@ constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_jvp_pos_weight::
     kernels_of<_ops::_binary_cross_entropy_with_logits_jvp_pos_weight>,
     every_backend(&_binary_cross_entropy_with_logits_jvp_pos_weight_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_jvp_pos_weight},
+        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_jvp_pos_weight, Sees::CallsWithHistory},
     });
 Tensor _ops::_binary_cross_entropy_with_logits_jvp_pos_weight::call(
     const Tensor& self_tangent, const Tensor& target_tangent, const Tensor& pos_weight_tangent,
     const Tensor& self, const Tensor& target, const Tensor& pos_weight) {
   return table(
-      dispatch_keys(self_tangent, target_tangent, pos_weight_tangent, self, target, pos_weight),
-      self_tangent, target_tangent, pos_weight_tangent, self, target, pos_weight);
+      dispatch_keys_with_history(table, self_tangent, target_tangent, pos_weight_tangent, self, target, pos_weight), self_tangent, target_tangent, pos_weight_tangent, self, target, pos_weight);
 }
 
 // _huber_loss(Tensor self, Tensor target, float delta) -> Tensor
@@ -788,10 +789,10 @@ constinit OperatorTable<_ops::_huber_loss::schema> _ops::_huber_loss::table(
         {DispatchKey::CPU, &_huber_loss_CPU},
         {DispatchKey::CUDA, &_huber_loss_CPU},
         {DispatchKey::Meta, &_huber_loss_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::_huber_loss},
+        {DispatchKey::Autograd, &autograd::kernels::_huber_loss, Sees::CallsWithHistory},
     });
 Tensor _ops::_huber_loss::call(const Tensor& self, const Tensor& target, double delta) {
-  return table(dispatch_keys(self, target), self, target, delta);
+  return table(dispatch_keys_with_history(table, self, target), self, target, delta);
 }
 
 // _huber_loss_(Tensor(a!) self, Tensor target, float delta) -> Tensor(a!)
@@ -890,14 +891,14 @@ constinit OperatorTable<_ops::_huber_loss_backward::schema> _ops::_huber_loss_ba
     kernels_of<_ops::_huber_loss_backward>,
     every_backend(&_huber_loss_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_huber_loss_backward},
+        {DispatchKey::Autograd, &autograd::kernels::_huber_loss_backward, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::_huber_loss_backward::call(const Tensor& grad_output,
                                                             const Tensor& self,
                                                             const Tensor& target, double delta,
                                                             std::array<bool, 2> output_mask) {
-  return table(dispatch_keys(grad_output, self, target), grad_output, self, target, delta,
-               output_mask);
+  return table(dispatch_keys_with_history(table, grad_output, self, target), grad_output, self,
+               target, delta, output_mask);
 }
 
 // _huber_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target, float
@@ -926,12 +927,12 @@ constinit OperatorTable<_ops::_huber_loss_jvp::schema> _ops::_huber_loss_jvp::ta
     kernels_of<_ops::_huber_loss_jvp>,
     every_backend(&_huber_loss_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_huber_loss_jvp},
+        {DispatchKey::Autograd, &autograd::kernels::_huber_loss_jvp, Sees::CallsWithHistory},
     });
 Tensor _ops::_huber_loss_jvp::call(const Tensor& self_tangent, const Tensor& target_tangent,
                                    const Tensor& self, const Tensor& target, double delta) {
-  return table(dispatch_keys(self_tangent, target_tangent, self, target), self_tangent,
-               target_tangent, self, target, delta);
+  return table(dispatch_keys_with_history(table, self_tangent, target_tangent, self, target),
+               self_tangent, target_tangent, self, target, delta);
 }
 
 // _kl_div(Tensor self, Tensor target) -> Tensor
@@ -969,10 +970,10 @@ constinit OperatorTable<_ops::_kl_div::schema> _ops::_kl_div::table(
         {DispatchKey::CPU, &_kl_div_CPU},
         {DispatchKey::CUDA, &_kl_div_CPU},
         {DispatchKey::Meta, &_kl_div_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::_kl_div},
+        {DispatchKey::Autograd, &autograd::kernels::_kl_div, Sees::CallsWithHistory},
     });
 Tensor _ops::_kl_div::call(const Tensor& self, const Tensor& target) {
-  return table(dispatch_keys(self, target), self, target);
+  return table(dispatch_keys_with_history(table, self, target), self, target);
 }
 
 // _kl_div_(Tensor(a!) self, Tensor target) -> Tensor(a!)
@@ -1074,12 +1075,13 @@ constinit OperatorTable<_ops::_kl_div_backward::schema> _ops::_kl_div_backward::
     kernels_of<_ops::_kl_div_backward>,
     every_backend(&_kl_div_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_kl_div_backward},
+        {DispatchKey::Autograd, &autograd::kernels::_kl_div_backward, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::_kl_div_backward::call(const Tensor& grad_output,
                                                         const Tensor& self, const Tensor& target,
                                                         std::array<bool, 2> output_mask) {
-  return table(dispatch_keys(grad_output, self, target), grad_output, self, target, output_mask);
+  return table(dispatch_keys_with_history(table, grad_output, self, target), grad_output, self,
+               target, output_mask);
 }
 
 // _kl_div_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor
@@ -1106,12 +1108,12 @@ constinit OperatorTable<_ops::_kl_div_jvp::schema> _ops::_kl_div_jvp::table(
     kernels_of<_ops::_kl_div_jvp>,
     every_backend(&_kl_div_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_kl_div_jvp},
+        {DispatchKey::Autograd, &autograd::kernels::_kl_div_jvp, Sees::CallsWithHistory},
     });
 Tensor _ops::_kl_div_jvp::call(const Tensor& self_tangent, const Tensor& target_tangent,
                                const Tensor& self, const Tensor& target) {
-  return table(dispatch_keys(self_tangent, target_tangent, self, target), self_tangent,
-               target_tangent, self, target);
+  return table(dispatch_keys_with_history(table, self_tangent, target_tangent, self, target),
+               self_tangent, target_tangent, self, target);
 }
 
 // _kl_div_log_target(Tensor self, Tensor target) -> Tensor
@@ -1150,10 +1152,10 @@ constinit OperatorTable<_ops::_kl_div_log_target::schema> _ops::_kl_div_log_targ
         {DispatchKey::CPU, &_kl_div_log_target_CPU},
         {DispatchKey::CUDA, &_kl_div_log_target_CPU},
         {DispatchKey::Meta, &_kl_div_log_target_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::_kl_div_log_target},
+        {DispatchKey::Autograd, &autograd::kernels::_kl_div_log_target, Sees::CallsWithHistory},
     });
 Tensor _ops::_kl_div_log_target::call(const Tensor& self, const Tensor& target) {
-  return table(dispatch_keys(self, target), self, target);
+  return table(dispatch_keys_with_history(table, self, target), self, target);
 }
 
 // _kl_div_log_target_(Tensor(a!) self, Tensor target) -> Tensor(a!)
@@ -1252,13 +1254,13 @@ constinit OperatorTable<_ops::_kl_div_log_target_backward::schema>
     kernels_of<_ops::_kl_div_log_target_backward>,
     every_backend(&_kl_div_log_target_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_kl_div_log_target_backward},
+        {DispatchKey::Autograd, &autograd::kernels::_kl_div_log_target_backward, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::_kl_div_log_target_backward::call(
     const Tensor& grad_output, const Tensor& target, const Tensor& output,
     std::array<bool, 2> output_mask) {
-  return table(dispatch_keys(grad_output, target, output), grad_output, target, output,
-               output_mask);
+  return table(dispatch_keys_with_history(table, grad_output, target, output), grad_output, target,
+               output, output_mask);
 }
 
 // _kl_div_log_target_jvp(Tensor self_tangent, Tensor target_tangent, Tensor target, Tensor output)
@@ -1283,12 +1285,12 @@ constinit OperatorTable<_ops::_kl_div_log_target_jvp::schema> _ops::_kl_div_log_
     kernels_of<_ops::_kl_div_log_target_jvp>,
     every_backend(&_kl_div_log_target_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_kl_div_log_target_jvp},
+        {DispatchKey::Autograd, &autograd::kernels::_kl_div_log_target_jvp, Sees::CallsWithHistory},
     });
 Tensor _ops::_kl_div_log_target_jvp::call(const Tensor& self_tangent, const Tensor& target_tangent,
                                           const Tensor& target, const Tensor& output) {
-  return table(dispatch_keys(self_tangent, target_tangent, target, output), self_tangent,
-               target_tangent, target, output);
+  return table(dispatch_keys_with_history(table, self_tangent, target_tangent, target, output),
+               self_tangent, target_tangent, target, output);
 }
 
 // _l1_loss(Tensor self, Tensor target) -> Tensor
@@ -1326,10 +1328,10 @@ constinit OperatorTable<_ops::_l1_loss::schema> _ops::_l1_loss::table(
         {DispatchKey::CPU, &_l1_loss_CPU},
         {DispatchKey::CUDA, &_l1_loss_CPU},
         {DispatchKey::Meta, &_l1_loss_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::_l1_loss},
+        {DispatchKey::Autograd, &autograd::kernels::_l1_loss, Sees::CallsWithHistory},
     });
 Tensor _ops::_l1_loss::call(const Tensor& self, const Tensor& target) {
-  return table(dispatch_keys(self, target), self, target);
+  return table(dispatch_keys_with_history(table, self, target), self, target);
 }
 
 // _l1_loss_(Tensor(a!) self, Tensor target) -> Tensor(a!)
@@ -1432,12 +1434,13 @@ constinit OperatorTable<_ops::_l1_loss_backward::schema> _ops::_l1_loss_backward
     kernels_of<_ops::_l1_loss_backward>,
     every_backend(&_l1_loss_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_l1_loss_backward},
+        {DispatchKey::Autograd, &autograd::kernels::_l1_loss_backward, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::_l1_loss_backward::call(const Tensor& grad_output,
                                                          const Tensor& self, const Tensor& target,
                                                          std::array<bool, 2> output_mask) {
-  return table(dispatch_keys(grad_output, self, target), grad_output, self, target, output_mask);
+  return table(dispatch_keys_with_history(table, grad_output, self, target), grad_output, self,
+               target, output_mask);
 }
 
 // _l1_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor
@@ -1464,12 +1467,12 @@ constinit OperatorTable<_ops::_l1_loss_jvp::schema> _ops::_l1_loss_jvp::table(
     kernels_of<_ops::_l1_loss_jvp>,
     every_backend(&_l1_loss_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_l1_loss_jvp},
+        {DispatchKey::Autograd, &autograd::kernels::_l1_loss_jvp, Sees::CallsWithHistory},
     });
 Tensor _ops::_l1_loss_jvp::call(const Tensor& self_tangent, const Tensor& target_tangent,
                                 const Tensor& self, const Tensor& target) {
-  return table(dispatch_keys(self_tangent, target_tangent, self, target), self_tangent,
-               target_tangent, self, target);
+  return table(dispatch_keys_with_history(table, self_tangent, target_tangent, self, target),
+               self_tangent, target_tangent, self, target);
 }
 
 // _smooth_l1_loss(Tensor self, Tensor target, float beta) -> Tensor
@@ -1509,10 +1512,10 @@ constinit OperatorTable<_ops::_smooth_l1_loss::schema> _ops::_smooth_l1_loss::ta
         {DispatchKey::CPU, &_smooth_l1_loss_CPU},
         {DispatchKey::CUDA, &_smooth_l1_loss_CPU},
         {DispatchKey::Meta, &_smooth_l1_loss_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::_smooth_l1_loss},
+        {DispatchKey::Autograd, &autograd::kernels::_smooth_l1_loss, Sees::CallsWithHistory},
     });
 Tensor _ops::_smooth_l1_loss::call(const Tensor& self, const Tensor& target, double beta) {
-  return table(dispatch_keys(self, target), self, target, beta);
+  return table(dispatch_keys_with_history(table, self, target), self, target, beta);
 }
 
 // _smooth_l1_loss_(Tensor(a!) self, Tensor target, float beta) -> Tensor(a!)
@@ -1613,14 +1616,14 @@ constinit OperatorTable<_ops::_smooth_l1_loss_backward::schema>
     kernels_of<_ops::_smooth_l1_loss_backward>,
     every_backend(&_smooth_l1_loss_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_smooth_l1_loss_backward},
+        {DispatchKey::Autograd, &autograd::kernels::_smooth_l1_loss_backward, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::_smooth_l1_loss_backward::call(const Tensor& grad_output,
                                                                 const Tensor& self,
                                                                 const Tensor& target, double beta,
                                                                 std::array<bool, 2> output_mask) {
-  return table(dispatch_keys(grad_output, self, target), grad_output, self, target, beta,
-               output_mask);
+  return table(dispatch_keys_with_history(table, grad_output, self, target), grad_output, self,
+               target, beta, output_mask);
 }
 
 // _smooth_l1_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target, float
@@ -1649,12 +1652,12 @@ constinit OperatorTable<_ops::_smooth_l1_loss_jvp::schema> _ops::_smooth_l1_loss
     kernels_of<_ops::_smooth_l1_loss_jvp>,
     every_backend(&_smooth_l1_loss_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_smooth_l1_loss_jvp},
+        {DispatchKey::Autograd, &autograd::kernels::_smooth_l1_loss_jvp, Sees::CallsWithHistory},
     });
 Tensor _ops::_smooth_l1_loss_jvp::call(const Tensor& self_tangent, const Tensor& target_tangent,
                                        const Tensor& self, const Tensor& target, double beta) {
-  return table(dispatch_keys(self_tangent, target_tangent, self, target), self_tangent,
-               target_tangent, self, target, beta);
+  return table(dispatch_keys_with_history(table, self_tangent, target_tangent, self, target),
+               self_tangent, target_tangent, self, target, beta);
 }
 
 // binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) ->

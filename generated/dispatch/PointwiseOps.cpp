@@ -37,11 +37,12 @@ constinit OperatorTable<_ops::addcdiv::schema> _ops::addcdiv::table(
     {
         {DispatchKey::CPU, &addcdiv_CPU},
         {DispatchKey::Meta, &addcdiv_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::addcdiv},
+        {DispatchKey::Autograd, &autograd::kernels::addcdiv, Sees::CallsWithHistory},
     });
 Tensor _ops::addcdiv::call(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                            const Scalar& value) {
-  return table(dispatch_keys(self, tensor1, tensor2), self, tensor1, tensor2, value);
+  return table(dispatch_keys_with_history(table, self, tensor1, tensor2), self, tensor1, tensor2,
+               value);
 }
 
 // addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)
@@ -132,11 +133,12 @@ constinit OperatorTable<_ops::addcmul::schema> _ops::addcmul::table(
     {
         {DispatchKey::CPU, &addcmul_CPU},
         {DispatchKey::Meta, &addcmul_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::addcmul},
+        {DispatchKey::Autograd, &autograd::kernels::addcmul, Sees::CallsWithHistory},
     });
 Tensor _ops::addcmul::call(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                            const Scalar& value) {
-  return table(dispatch_keys(self, tensor1, tensor2), self, tensor1, tensor2, value);
+  return table(dispatch_keys_with_history(table, self, tensor1, tensor2), self, tensor1, tensor2,
+               value);
 }
 
 // addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)
@@ -227,10 +229,10 @@ constinit OperatorTable<_ops::lerp_Scalar::schema> _ops::lerp_Scalar::table(
     {
         {DispatchKey::CPU, &lerp_Scalar_CPU},
         {DispatchKey::Meta, &lerp_Scalar_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::lerp_Scalar},
+        {DispatchKey::Autograd, &autograd::kernels::lerp_Scalar, Sees::CallsWithHistory},
     });
 Tensor _ops::lerp_Scalar::call(const Tensor& self, const Tensor& end, const Scalar& weight) {
-  return table(dispatch_keys(self, end), self, end, weight);
+  return table(dispatch_keys_with_history(table, self, end), self, end, weight);
 }
 
 // lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor
@@ -256,10 +258,10 @@ constinit OperatorTable<_ops::lerp_Tensor::schema> _ops::lerp_Tensor::table(
     {
         {DispatchKey::CPU, &lerp_Tensor_CPU},
         {DispatchKey::Meta, &lerp_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::lerp_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::lerp_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::lerp_Tensor::call(const Tensor& self, const Tensor& end, const Tensor& weight) {
-  return table(dispatch_keys(self, end, weight), self, end, weight);
+  return table(dispatch_keys_with_history(table, self, end, weight), self, end, weight);
 }
 
 // lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)

@@ -67,9 +67,11 @@ constinit OperatorTable<_ops::all::schema> _ops::all::table(
     {
         {DispatchKey::CPU, &all_CPU},
         {DispatchKey::Meta, &all_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::all},
+        {DispatchKey::Autograd, &autograd::kernels::all, Sees::CallsWithHistory},
     });
-Tensor _ops::all::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::all::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
 namespace {
@@ -92,10 +94,10 @@ constinit OperatorTable<_ops::all_dim::schema> _ops::all_dim::table(
     {
         {DispatchKey::CPU, &all_dim_CPU},
         {DispatchKey::Meta, &all_dim_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::all_dim},
+        {DispatchKey::Autograd, &autograd::kernels::all_dim, Sees::CallsWithHistory},
     });
 Tensor _ops::all_dim::call(const Tensor& self, int64_t dim, bool keepdim) {
-  return table(dispatch_keys(self), self, dim, keepdim);
+  return table(dispatch_keys_with_history(table, self), self, dim, keepdim);
 }
 
 // all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
@@ -119,10 +121,10 @@ constinit OperatorTable<_ops::all_dims::schema> _ops::all_dims::table(
     {
         {DispatchKey::CPU, &all_dims_CPU},
         {DispatchKey::Meta, &all_dims_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::all_dims},
+        {DispatchKey::Autograd, &autograd::kernels::all_dims, Sees::CallsWithHistory},
     });
 Tensor _ops::all_dims::call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
-  return table(dispatch_keys(self), self, dim, keepdim);
+  return table(dispatch_keys_with_history(table, self), self, dim, keepdim);
 }
 
 // all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -239,10 +241,10 @@ constinit OperatorTable<_ops::amax::schema> _ops::amax::table(
     {
         {DispatchKey::CPU, &amax_CPU},
         {DispatchKey::Meta, &amax_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::amax},
+        {DispatchKey::Autograd, &autograd::kernels::amax, Sees::CallsWithHistory},
     });
 Tensor _ops::amax::call(const Tensor& self, IntArrayRef dim, bool keepdim) {
-  return table(dispatch_keys(self), self, dim, keepdim);
+  return table(dispatch_keys_with_history(table, self), self, dim, keepdim);
 }
 
 // amax.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -298,10 +300,10 @@ constinit OperatorTable<_ops::amin::schema> _ops::amin::table(
     {
         {DispatchKey::CPU, &amin_CPU},
         {DispatchKey::Meta, &amin_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::amin},
+        {DispatchKey::Autograd, &autograd::kernels::amin, Sees::CallsWithHistory},
     });
 Tensor _ops::amin::call(const Tensor& self, IntArrayRef dim, bool keepdim) {
-  return table(dispatch_keys(self), self, dim, keepdim);
+  return table(dispatch_keys_with_history(table, self), self, dim, keepdim);
 }
 
 // amin.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -357,9 +359,11 @@ constinit OperatorTable<_ops::any::schema> _ops::any::table(
     {
         {DispatchKey::CPU, &any_CPU},
         {DispatchKey::Meta, &any_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::any},
+        {DispatchKey::Autograd, &autograd::kernels::any, Sees::CallsWithHistory},
     });
-Tensor _ops::any::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::any::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
 namespace {
@@ -382,10 +386,10 @@ constinit OperatorTable<_ops::any_dim::schema> _ops::any_dim::table(
     {
         {DispatchKey::CPU, &any_dim_CPU},
         {DispatchKey::Meta, &any_dim_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::any_dim},
+        {DispatchKey::Autograd, &autograd::kernels::any_dim, Sees::CallsWithHistory},
     });
 Tensor _ops::any_dim::call(const Tensor& self, int64_t dim, bool keepdim) {
-  return table(dispatch_keys(self), self, dim, keepdim);
+  return table(dispatch_keys_with_history(table, self), self, dim, keepdim);
 }
 
 // any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
@@ -409,10 +413,10 @@ constinit OperatorTable<_ops::any_dims::schema> _ops::any_dims::table(
     {
         {DispatchKey::CPU, &any_dims_CPU},
         {DispatchKey::Meta, &any_dims_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::any_dims},
+        {DispatchKey::Autograd, &autograd::kernels::any_dims, Sees::CallsWithHistory},
     });
 Tensor _ops::any_dims::call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
-  return table(dispatch_keys(self), self, dim, keepdim);
+  return table(dispatch_keys_with_history(table, self), self, dim, keepdim);
 }
 
 // any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -529,10 +533,10 @@ constinit OperatorTable<_ops::argmax::schema> _ops::argmax::table(
     {
         {DispatchKey::CPU, &argmax_CPU},
         {DispatchKey::Meta, &argmax_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::argmax},
+        {DispatchKey::Autograd, &autograd::kernels::argmax, Sees::CallsWithHistory},
     });
 Tensor _ops::argmax::call(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
-  return table(dispatch_keys(self), self, dim, keepdim);
+  return table(dispatch_keys_with_history(table, self), self, dim, keepdim);
 }
 
 // argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -589,10 +593,10 @@ constinit OperatorTable<_ops::argmin::schema> _ops::argmin::table(
     {
         {DispatchKey::CPU, &argmin_CPU},
         {DispatchKey::Meta, &argmin_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::argmin},
+        {DispatchKey::Autograd, &autograd::kernels::argmin, Sees::CallsWithHistory},
     });
 Tensor _ops::argmin::call(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
-  return table(dispatch_keys(self), self, dim, keepdim);
+  return table(dispatch_keys_with_history(table, self), self, dim, keepdim);
 }
 
 // argmin.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -651,10 +655,10 @@ constinit OperatorTable<_ops::cumprod::schema> _ops::cumprod::table(
     {
         {DispatchKey::CPU, &cumprod_CPU},
         {DispatchKey::Meta, &cumprod_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::cumprod},
+        {DispatchKey::Autograd, &autograd::kernels::cumprod, Sees::CallsWithHistory},
     });
 Tensor _ops::cumprod::call(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  return table(dispatch_keys(self), self, dim, dtype);
+  return table(dispatch_keys_with_history(table, self), self, dim, dtype);
 }
 
 // cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)
@@ -760,10 +764,10 @@ constinit OperatorTable<_ops::cumsum::schema> _ops::cumsum::table(
     {
         {DispatchKey::CPU, &cumsum_CPU},
         {DispatchKey::Meta, &cumsum_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::cumsum},
+        {DispatchKey::Autograd, &autograd::kernels::cumsum, Sees::CallsWithHistory},
     });
 Tensor _ops::cumsum::call(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  return table(dispatch_keys(self), self, dim, dtype);
+  return table(dispatch_keys_with_history(table, self), self, dim, dtype);
 }
 
 // cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)
@@ -838,10 +842,10 @@ constinit OperatorTable<_ops::logsumexp::schema> _ops::logsumexp::table(
     kernels_of<_ops::logsumexp>,
     every_backend(&logsumexp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::logsumexp},
+        {DispatchKey::Autograd, &autograd::kernels::logsumexp, Sees::CallsWithHistory},
     });
 Tensor _ops::logsumexp::call(const Tensor& self, IntArrayRef dim, bool keepdim) {
-  return table(dispatch_keys(self), self, dim, keepdim);
+  return table(dispatch_keys_with_history(table, self), self, dim, keepdim);
 }
 
 // logsumexp.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
@@ -883,9 +887,11 @@ constinit OperatorTable<_ops::max::schema> _ops::max::table(
     {
         {DispatchKey::CPU, &max_CPU},
         {DispatchKey::Meta, &max_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::max},
+        {DispatchKey::Autograd, &autograd::kernels::max, Sees::CallsWithHistory},
     });
-Tensor _ops::max::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::max::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 namespace {
@@ -910,10 +916,10 @@ constinit OperatorTable<_ops::max_dim::schema> _ops::max_dim::table(
     {
         {DispatchKey::CPU, &max_dim_CPU},
         {DispatchKey::Meta, &max_dim_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::max_dim},
+        {DispatchKey::Autograd, &autograd::kernels::max_dim, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::max_dim::call(const Tensor& self, int64_t dim, bool keepdim) {
-  return table(dispatch_keys(self), self, dim, keepdim);
+  return table(dispatch_keys_with_history(table, self), self, dim, keepdim);
 }
 
 // max.other(Tensor self, Tensor other) -> Tensor
@@ -1034,10 +1040,10 @@ constinit OperatorTable<_ops::mean::schema> _ops::mean::table(
     {
         {DispatchKey::CPU, &mean_CPU},
         {DispatchKey::Meta, &mean_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::mean},
+        {DispatchKey::Autograd, &autograd::kernels::mean, Sees::CallsWithHistory},
     });
 Tensor _ops::mean::call(const Tensor& self, std::optional<ScalarType> dtype) {
-  return table(dispatch_keys(self), self, dtype);
+  return table(dispatch_keys_with_history(table, self), self, dtype);
 }
 
 // mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
@@ -1063,11 +1069,11 @@ constinit OperatorTable<_ops::mean_dim::schema> _ops::mean_dim::table(
     {
         {DispatchKey::CPU, &mean_dim_CPU},
         {DispatchKey::Meta, &mean_dim_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::mean_dim},
+        {DispatchKey::Autograd, &autograd::kernels::mean_dim, Sees::CallsWithHistory},
     });
 Tensor _ops::mean_dim::call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                             std::optional<ScalarType> dtype) {
-  return table(dispatch_keys(self), self, dim, keepdim, dtype);
+  return table(dispatch_keys_with_history(table, self), self, dim, keepdim, dtype);
 }
 
 // mean.dtype_out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)
@@ -1158,9 +1164,11 @@ constinit OperatorTable<_ops::min::schema> _ops::min::table(
     {
         {DispatchKey::CPU, &min_CPU},
         {DispatchKey::Meta, &min_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::min},
+        {DispatchKey::Autograd, &autograd::kernels::min, Sees::CallsWithHistory},
     });
-Tensor _ops::min::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::min::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 namespace {
@@ -1185,10 +1193,10 @@ constinit OperatorTable<_ops::min_dim::schema> _ops::min_dim::table(
     {
         {DispatchKey::CPU, &min_dim_CPU},
         {DispatchKey::Meta, &min_dim_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::min_dim},
+        {DispatchKey::Autograd, &autograd::kernels::min_dim, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::min_dim::call(const Tensor& self, int64_t dim, bool keepdim) {
-  return table(dispatch_keys(self), self, dim, keepdim);
+  return table(dispatch_keys_with_history(table, self), self, dim, keepdim);
 }
 
 // min.other(Tensor self, Tensor other) -> Tensor
@@ -1298,10 +1306,10 @@ constinit OperatorTable<_ops::norm_Scalar::schema> _ops::norm_Scalar::table(
     kernels_of<_ops::norm_Scalar>,
     every_backend(&norm_Scalar_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::norm_Scalar},
+        {DispatchKey::Autograd, &autograd::kernels::norm_Scalar, Sees::CallsWithHistory},
     });
 Tensor _ops::norm_Scalar::call(const Tensor& self, const Scalar& p) {
-  return table(dispatch_keys(self), self, p);
+  return table(dispatch_keys_with_history(table, self), self, p);
 }
 
 // norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor
@@ -1327,11 +1335,11 @@ constinit OperatorTable<_ops::norm_ScalarOpt_dim::schema> _ops::norm_ScalarOpt_d
     {
         {DispatchKey::CPU, &norm_ScalarOpt_dim_CPU},
         {DispatchKey::Meta, &norm_ScalarOpt_dim_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::norm_ScalarOpt_dim},
+        {DispatchKey::Autograd, &autograd::kernels::norm_ScalarOpt_dim, Sees::CallsWithHistory},
     });
 Tensor _ops::norm_ScalarOpt_dim::call(const Tensor& self, const std::optional<Scalar>& p,
                                       IntArrayRef dim, bool keepdim) {
-  return table(dispatch_keys(self), self, p, dim, keepdim);
+  return table(dispatch_keys_with_history(table, self), self, p, dim, keepdim);
 }
 
 // norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype)
@@ -1361,11 +1369,11 @@ constinit OperatorTable<_ops::norm_ScalarOpt_dim_dtype::schema>
     {
         {DispatchKey::CPU, &norm_ScalarOpt_dim_dtype_CPU},
         {DispatchKey::Meta, &norm_ScalarOpt_dim_dtype_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::norm_ScalarOpt_dim_dtype},
+        {DispatchKey::Autograd, &autograd::kernels::norm_ScalarOpt_dim_dtype, Sees::CallsWithHistory},
     });
 Tensor _ops::norm_ScalarOpt_dim_dtype::call(const Tensor& self, const std::optional<Scalar>& p,
                                             IntArrayRef dim, bool keepdim, ScalarType dtype) {
-  return table(dispatch_keys(self), self, p, dim, keepdim, dtype);
+  return table(dispatch_keys_with_history(table, self), self, p, dim, keepdim, dtype);
 }
 
 // norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor
@@ -1379,11 +1387,11 @@ constinit OperatorTable<_ops::norm_ScalarOpt_dtype::schema> _ops::norm_ScalarOpt
     kernels_of<_ops::norm_ScalarOpt_dtype>,
     every_backend(&norm_ScalarOpt_dtype_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::norm_ScalarOpt_dtype},
+        {DispatchKey::Autograd, &autograd::kernels::norm_ScalarOpt_dtype, Sees::CallsWithHistory},
     });
 Tensor _ops::norm_ScalarOpt_dtype::call(const Tensor& self, const std::optional<Scalar>& p,
                                         ScalarType dtype) {
-  return table(dispatch_keys(self), self, p, dtype);
+  return table(dispatch_keys_with_history(table, self), self, p, dtype);
 }
 
 // norm.ScalarOpt_dtype_out(Tensor self, Scalar? p, *, ScalarType dtype, Tensor(a!) out) ->
@@ -1514,10 +1522,10 @@ constinit OperatorTable<_ops::prod::schema> _ops::prod::table(
     {
         {DispatchKey::CPU, &prod_CPU},
         {DispatchKey::Meta, &prod_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::prod},
+        {DispatchKey::Autograd, &autograd::kernels::prod, Sees::CallsWithHistory},
     });
 Tensor _ops::prod::call(const Tensor& self, std::optional<ScalarType> dtype) {
-  return table(dispatch_keys(self), self, dtype);
+  return table(dispatch_keys_with_history(table, self), self, dtype);
 }
 
 // prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
@@ -1543,11 +1551,11 @@ constinit OperatorTable<_ops::prod_dim_int::schema> _ops::prod_dim_int::table(
     {
         {DispatchKey::CPU, &prod_dim_int_CPU},
         {DispatchKey::Meta, &prod_dim_int_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::prod_dim_int},
+        {DispatchKey::Autograd, &autograd::kernels::prod_dim_int, Sees::CallsWithHistory},
     });
 Tensor _ops::prod_dim_int::call(const Tensor& self, int64_t dim, bool keepdim,
                                 std::optional<ScalarType> dtype) {
-  return table(dispatch_keys(self), self, dim, keepdim, dtype);
+  return table(dispatch_keys_with_history(table, self), self, dim, keepdim, dtype);
 }
 
 // prod.int_out(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out)
@@ -1656,11 +1664,11 @@ constinit OperatorTable<_ops::std_correction::schema> _ops::std_correction::tabl
     {
         {DispatchKey::CPU, &std_correction_CPU},
         {DispatchKey::Meta, &std_correction_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::std_correction},
+        {DispatchKey::Autograd, &autograd::kernels::std_correction, Sees::CallsWithHistory},
     });
 Tensor _ops::std_correction::call(const Tensor& self, OptionalIntArrayRef dim,
                                   const std::optional<Scalar>& correction, bool keepdim) {
-  return table(dispatch_keys(self), self, dim, correction, keepdim);
+  return table(dispatch_keys_with_history(table, self), self, dim, correction, keepdim);
 }
 
 // std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor
@@ -1758,10 +1766,10 @@ constinit OperatorTable<_ops::sum::schema> _ops::sum::table(
     {
         {DispatchKey::CPU, &sum_CPU},
         {DispatchKey::Meta, &sum_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::sum},
+        {DispatchKey::Autograd, &autograd::kernels::sum, Sees::CallsWithHistory},
     });
 Tensor _ops::sum::call(const Tensor& self, std::optional<ScalarType> dtype) {
-  return table(dispatch_keys(self), self, dtype);
+  return table(dispatch_keys_with_history(table, self), self, dtype);
 }
 
 // sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) ->
@@ -1788,11 +1796,11 @@ constinit OperatorTable<_ops::sum_dim_IntList::schema> _ops::sum_dim_IntList::ta
     {
         {DispatchKey::CPU, &sum_dim_IntList_CPU},
         {DispatchKey::Meta, &sum_dim_IntList_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::sum_dim_IntList},
+        {DispatchKey::Autograd, &autograd::kernels::sum_dim_IntList, Sees::CallsWithHistory},
     });
 Tensor _ops::sum_dim_IntList::call(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                                    std::optional<ScalarType> dtype) {
-  return table(dispatch_keys(self), self, dim, keepdim, dtype);
+  return table(dispatch_keys_with_history(table, self), self, dim, keepdim, dtype);
 }
 
 // sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None,
@@ -1923,11 +1931,11 @@ constinit OperatorTable<_ops::var_correction::schema> _ops::var_correction::tabl
     {
         {DispatchKey::CPU, &var_correction_CPU},
         {DispatchKey::Meta, &var_correction_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::var_correction},
+        {DispatchKey::Autograd, &autograd::kernels::var_correction, Sees::CallsWithHistory},
     });
 Tensor _ops::var_correction::call(const Tensor& self, OptionalIntArrayRef dim,
                                   const std::optional<Scalar>& correction, bool keepdim) {
-  return table(dispatch_keys(self), self, dim, correction, keepdim);
+  return table(dispatch_keys_with_history(table, self), self, dim, correction, keepdim);
 }
 
 // var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor

@@ -41,10 +41,10 @@ constinit OperatorTable<_ops::_log_softmax::schema> _ops::_log_softmax::table(
     {
         {DispatchKey::CPU, &_log_softmax_CPU},
         {DispatchKey::Meta, &_log_softmax_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::_log_softmax},
+        {DispatchKey::Autograd, &autograd::kernels::_log_softmax, Sees::CallsWithHistory},
     });
 Tensor _ops::_log_softmax::call(const Tensor& self, int64_t dim, bool half_to_float) {
-  return table(dispatch_keys(self), self, dim, half_to_float);
+  return table(dispatch_keys_with_history(table, self), self, dim, half_to_float);
 }
 
 // _log_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)
@@ -106,11 +106,12 @@ constinit OperatorTable<_ops::_log_softmax_backward_data::schema>
     {
         {DispatchKey::CPU, &_log_softmax_backward_data_CPU},
         {DispatchKey::Meta, &_log_softmax_backward_data_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::_log_softmax_backward_data},
+        {DispatchKey::Autograd, &autograd::kernels::_log_softmax_backward_data, Sees::CallsWithHistory},
     });
 Tensor _ops::_log_softmax_backward_data::call(const Tensor& grad_output, const Tensor& output,
                                               int64_t dim, ScalarType input_dtype) {
-  return table(dispatch_keys(grad_output, output), grad_output, output, dim, input_dtype);
+  return table(dispatch_keys_with_history(table, grad_output, output), grad_output, output, dim,
+               input_dtype);
 }
 
 // _log_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType
@@ -173,10 +174,10 @@ constinit OperatorTable<_ops::_softmax::schema> _ops::_softmax::table(
     {
         {DispatchKey::CPU, &_softmax_CPU},
         {DispatchKey::Meta, &_softmax_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::_softmax},
+        {DispatchKey::Autograd, &autograd::kernels::_softmax, Sees::CallsWithHistory},
     });
 Tensor _ops::_softmax::call(const Tensor& self, int64_t dim, bool half_to_float) {
-  return table(dispatch_keys(self), self, dim, half_to_float);
+  return table(dispatch_keys_with_history(table, self), self, dim, half_to_float);
 }
 
 // _softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)
@@ -236,11 +237,12 @@ constinit OperatorTable<_ops::_softmax_backward_data::schema> _ops::_softmax_bac
     {
         {DispatchKey::CPU, &_softmax_backward_data_CPU},
         {DispatchKey::Meta, &_softmax_backward_data_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::_softmax_backward_data},
+        {DispatchKey::Autograd, &autograd::kernels::_softmax_backward_data, Sees::CallsWithHistory},
     });
 Tensor _ops::_softmax_backward_data::call(const Tensor& grad_output, const Tensor& output,
                                           int64_t dim, ScalarType input_dtype) {
-  return table(dispatch_keys(grad_output, output), grad_output, output, dim, input_dtype);
+  return table(dispatch_keys_with_history(table, grad_output, output), grad_output, output, dim,
+               input_dtype);
 }
 
 // _softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *,

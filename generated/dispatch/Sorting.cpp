@@ -78,10 +78,10 @@ constinit OperatorTable<_ops::sort::schema> _ops::sort::table(
     kernels_of<_ops::sort>,
     every_backend(&sort_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::sort},
+        {DispatchKey::Autograd, &autograd::kernels::sort, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::sort::call(const Tensor& self, int64_t dim, bool descending) {
-  return table(dispatch_keys(self), self, dim, descending);
+  return table(dispatch_keys_with_history(table, self), self, dim, descending);
 }
 
 // sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values,
@@ -110,11 +110,11 @@ constinit OperatorTable<_ops::sort_stable::schema> _ops::sort_stable::table(
     {
         {DispatchKey::CPU, &sort_stable_CPU},
         {DispatchKey::Meta, &sort_stable_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::sort_stable},
+        {DispatchKey::Autograd, &autograd::kernels::sort_stable, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::sort_stable::call(const Tensor& self, std::optional<bool> stable,
                                                    int64_t dim, bool descending) {
-  return table(dispatch_keys(self), self, stable, dim, descending);
+  return table(dispatch_keys_with_history(table, self), self, stable, dim, descending);
 }
 
 // sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!)
@@ -205,11 +205,11 @@ constinit OperatorTable<_ops::topk::schema> _ops::topk::table(
     {
         {DispatchKey::CPU, &topk_CPU},
         {DispatchKey::Meta, &topk_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::topk},
+        {DispatchKey::Autograd, &autograd::kernels::topk, Sees::CallsWithHistory},
     });
 std::tuple<Tensor, Tensor> _ops::topk::call(const Tensor& self, int64_t k, int64_t dim,
                                             bool largest, bool sorted) {
-  return table(dispatch_keys(self), self, k, dim, largest, sorted);
+  return table(dispatch_keys_with_history(table, self), self, k, dim, largest, sorted);
 }
 
 // topk.values(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!)

@@ -124,10 +124,10 @@ constinit OperatorTable<_ops::_logit::schema> _ops::_logit::table(
         {DispatchKey::CPU, &_logit_CPU},
         {DispatchKey::CUDA, &_logit_CPU},
         {DispatchKey::Meta, &_logit_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::_logit},
+        {DispatchKey::Autograd, &autograd::kernels::_logit, Sees::CallsWithHistory},
     });
 Tensor _ops::_logit::call(const Tensor& self, double eps) {
-  return table(dispatch_keys(self), self, eps);
+  return table(dispatch_keys_with_history(table, self), self, eps);
 }
 
 // _logit_(Tensor(a!) self, float eps) -> Tensor(a!)
@@ -213,10 +213,10 @@ constinit OperatorTable<_ops::_logit_backward::schema> _ops::_logit_backward::ta
     kernels_of<_ops::_logit_backward>,
     every_backend(&_logit_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_logit_backward},
+        {DispatchKey::Autograd, &autograd::kernels::_logit_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::_logit_backward::call(const Tensor& grad_output, const Tensor& self, double eps) {
-  return table(dispatch_keys(grad_output, self), grad_output, self, eps);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self, eps);
 }
 
 // digamma(Tensor self) -> Tensor
@@ -254,9 +254,11 @@ constinit OperatorTable<_ops::digamma::schema> _ops::digamma::table(
         {DispatchKey::CPU, &digamma_CPU},
         {DispatchKey::CUDA, &digamma_CPU},
         {DispatchKey::Meta, &digamma_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::digamma},
+        {DispatchKey::Autograd, &autograd::kernels::digamma, Sees::CallsWithHistory},
     });
-Tensor _ops::digamma::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::digamma::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // digamma_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -337,10 +339,10 @@ constinit OperatorTable<_ops::digamma_backward::schema> _ops::digamma_backward::
     kernels_of<_ops::digamma_backward>,
     every_backend(&digamma_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::digamma_backward},
+        {DispatchKey::Autograd, &autograd::kernels::digamma_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::digamma_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // erfc(Tensor self) -> Tensor
@@ -378,9 +380,11 @@ constinit OperatorTable<_ops::erfc::schema> _ops::erfc::table(
         {DispatchKey::CPU, &erfc_CPU},
         {DispatchKey::CUDA, &erfc_CPU},
         {DispatchKey::Meta, &erfc_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::erfc},
+        {DispatchKey::Autograd, &autograd::kernels::erfc, Sees::CallsWithHistory},
     });
-Tensor _ops::erfc::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::erfc::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // erfc_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -461,10 +465,10 @@ constinit OperatorTable<_ops::erfc_backward::schema> _ops::erfc_backward::table(
     kernels_of<_ops::erfc_backward>,
     every_backend(&erfc_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::erfc_backward},
+        {DispatchKey::Autograd, &autograd::kernels::erfc_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::erfc_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // erfinv(Tensor self) -> Tensor
@@ -502,9 +506,11 @@ constinit OperatorTable<_ops::erfinv::schema> _ops::erfinv::table(
         {DispatchKey::CPU, &erfinv_CPU},
         {DispatchKey::CUDA, &erfinv_CPU},
         {DispatchKey::Meta, &erfinv_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::erfinv},
+        {DispatchKey::Autograd, &autograd::kernels::erfinv, Sees::CallsWithHistory},
     });
-Tensor _ops::erfinv::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::erfinv::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // erfinv_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -585,10 +591,10 @@ constinit OperatorTable<_ops::erfinv_backward::schema> _ops::erfinv_backward::ta
     kernels_of<_ops::erfinv_backward>,
     every_backend(&erfinv_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::erfinv_backward},
+        {DispatchKey::Autograd, &autograd::kernels::erfinv_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::erfinv_backward::call(const Tensor& grad_output, const Tensor& output) {
-  return table(dispatch_keys(grad_output, output), grad_output, output);
+  return table(dispatch_keys_with_history(table, grad_output, output), grad_output, output);
 }
 
 // i0(Tensor self) -> Tensor
@@ -626,9 +632,11 @@ constinit OperatorTable<_ops::i0::schema> _ops::i0::table(
         {DispatchKey::CPU, &i0_CPU},
         {DispatchKey::CUDA, &i0_CPU},
         {DispatchKey::Meta, &i0_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::i0},
+        {DispatchKey::Autograd, &autograd::kernels::i0, Sees::CallsWithHistory},
     });
-Tensor _ops::i0::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::i0::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // i0_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -709,10 +717,10 @@ constinit OperatorTable<_ops::i0_backward::schema> _ops::i0_backward::table(
     kernels_of<_ops::i0_backward>,
     every_backend(&i0_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::i0_backward},
+        {DispatchKey::Autograd, &autograd::kernels::i0_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::i0_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // lgamma(Tensor self) -> Tensor
@@ -750,9 +758,11 @@ constinit OperatorTable<_ops::lgamma::schema> _ops::lgamma::table(
         {DispatchKey::CPU, &lgamma_CPU},
         {DispatchKey::CUDA, &lgamma_CPU},
         {DispatchKey::Meta, &lgamma_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::lgamma},
+        {DispatchKey::Autograd, &autograd::kernels::lgamma, Sees::CallsWithHistory},
     });
-Tensor _ops::lgamma::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::lgamma::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // lgamma_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -833,10 +843,10 @@ constinit OperatorTable<_ops::lgamma_backward::schema> _ops::lgamma_backward::ta
     kernels_of<_ops::lgamma_backward>,
     every_backend(&lgamma_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::lgamma_backward},
+        {DispatchKey::Autograd, &autograd::kernels::lgamma_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::lgamma_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // logit(Tensor self, float? eps=None) -> Tensor
@@ -926,10 +936,10 @@ constinit OperatorTable<_ops::polygamma::schema> _ops::polygamma::table(
         {DispatchKey::CPU, &polygamma_CPU},
         {DispatchKey::CUDA, &polygamma_CPU},
         {DispatchKey::Meta, &polygamma_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::polygamma},
+        {DispatchKey::Autograd, &autograd::kernels::polygamma, Sees::CallsWithHistory},
     });
 Tensor _ops::polygamma::call(int64_t n, const Tensor& self) {
-  return table(dispatch_keys(self), n, self);
+  return table(dispatch_keys_with_history(table, self), n, self);
 }
 
 // polygamma_(Tensor(a!) self, int n) -> Tensor(a!)
@@ -1001,10 +1011,10 @@ constinit OperatorTable<_ops::polygamma_backward::schema> _ops::polygamma_backwa
     kernels_of<_ops::polygamma_backward>,
     every_backend(&polygamma_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::polygamma_backward},
+        {DispatchKey::Autograd, &autograd::kernels::polygamma_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::polygamma_backward::call(const Tensor& grad_output, const Tensor& self, int64_t n) {
-  return table(dispatch_keys(grad_output, self), grad_output, self, n);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self, n);
 }
 
 // sinc(Tensor self) -> Tensor
@@ -1042,9 +1052,11 @@ constinit OperatorTable<_ops::sinc::schema> _ops::sinc::table(
         {DispatchKey::CPU, &sinc_CPU},
         {DispatchKey::CUDA, &sinc_CPU},
         {DispatchKey::Meta, &sinc_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::sinc},
+        {DispatchKey::Autograd, &autograd::kernels::sinc, Sees::CallsWithHistory},
     });
-Tensor _ops::sinc::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::sinc::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // sinc_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1125,10 +1137,10 @@ constinit OperatorTable<_ops::sinc_backward::schema> _ops::sinc_backward::table(
     kernels_of<_ops::sinc_backward>,
     every_backend(&sinc_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::sinc_backward},
+        {DispatchKey::Autograd, &autograd::kernels::sinc_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::sinc_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // special_digamma(Tensor self) -> Tensor
@@ -1196,9 +1208,11 @@ constinit OperatorTable<_ops::special_entr::schema> _ops::special_entr::table(
         {DispatchKey::CPU, &special_entr_CPU},
         {DispatchKey::CUDA, &special_entr_CPU},
         {DispatchKey::Meta, &special_entr_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::special_entr},
+        {DispatchKey::Autograd, &autograd::kernels::special_entr, Sees::CallsWithHistory},
     });
-Tensor _ops::special_entr::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::special_entr::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // special_entr_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1280,10 +1294,10 @@ constinit OperatorTable<_ops::special_entr_backward::schema> _ops::special_entr_
     kernels_of<_ops::special_entr_backward>,
     every_backend(&special_entr_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::special_entr_backward},
+        {DispatchKey::Autograd, &autograd::kernels::special_entr_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::special_entr_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // special_erfc(Tensor self) -> Tensor
@@ -1349,9 +1363,11 @@ constinit OperatorTable<_ops::special_erfcx::schema> _ops::special_erfcx::table(
         {DispatchKey::CPU, &special_erfcx_CPU},
         {DispatchKey::CUDA, &special_erfcx_CPU},
         {DispatchKey::Meta, &special_erfcx_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::special_erfcx},
+        {DispatchKey::Autograd, &autograd::kernels::special_erfcx, Sees::CallsWithHistory},
     });
-Tensor _ops::special_erfcx::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::special_erfcx::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // special_erfcx_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1430,11 +1446,12 @@ constinit OperatorTable<_ops::special_erfcx_backward::schema> _ops::special_erfc
     kernels_of<_ops::special_erfcx_backward>,
     every_backend(&special_erfcx_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::special_erfcx_backward},
+        {DispatchKey::Autograd, &autograd::kernels::special_erfcx_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::special_erfcx_backward::call(const Tensor& grad_output, const Tensor& self,
                                           const Tensor& output) {
-  return table(dispatch_keys(grad_output, self, output), grad_output, self, output);
+  return table(dispatch_keys_with_history(table, grad_output, self, output), grad_output, self,
+               output);
 }
 
 // special_erfinv(Tensor self) -> Tensor
@@ -1560,9 +1577,11 @@ constinit OperatorTable<_ops::special_i0e::schema> _ops::special_i0e::table(
         {DispatchKey::CPU, &special_i0e_CPU},
         {DispatchKey::CUDA, &special_i0e_CPU},
         {DispatchKey::Meta, &special_i0e_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::special_i0e},
+        {DispatchKey::Autograd, &autograd::kernels::special_i0e, Sees::CallsWithHistory},
     });
-Tensor _ops::special_i0e::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::special_i0e::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // special_i0e_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1644,11 +1663,12 @@ constinit OperatorTable<_ops::special_i0e_backward::schema> _ops::special_i0e_ba
     kernels_of<_ops::special_i0e_backward>,
     every_backend(&special_i0e_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::special_i0e_backward},
+        {DispatchKey::Autograd, &autograd::kernels::special_i0e_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::special_i0e_backward::call(const Tensor& grad_output, const Tensor& self,
                                         const Tensor& output) {
-  return table(dispatch_keys(grad_output, self, output), grad_output, self, output);
+  return table(dispatch_keys_with_history(table, grad_output, self, output), grad_output, self,
+               output);
 }
 
 // special_i1(Tensor self) -> Tensor
@@ -1686,9 +1706,11 @@ constinit OperatorTable<_ops::special_i1::schema> _ops::special_i1::table(
         {DispatchKey::CPU, &special_i1_CPU},
         {DispatchKey::CUDA, &special_i1_CPU},
         {DispatchKey::Meta, &special_i1_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::special_i1},
+        {DispatchKey::Autograd, &autograd::kernels::special_i1, Sees::CallsWithHistory},
     });
-Tensor _ops::special_i1::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::special_i1::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // special_i1_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1770,11 +1792,12 @@ constinit OperatorTable<_ops::special_i1_backward::schema> _ops::special_i1_back
     kernels_of<_ops::special_i1_backward>,
     every_backend(&special_i1_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::special_i1_backward},
+        {DispatchKey::Autograd, &autograd::kernels::special_i1_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::special_i1_backward::call(const Tensor& grad_output, const Tensor& self,
                                        const Tensor& output) {
-  return table(dispatch_keys(grad_output, self, output), grad_output, self, output);
+  return table(dispatch_keys_with_history(table, grad_output, self, output), grad_output, self,
+               output);
 }
 
 // special_i1e(Tensor self) -> Tensor
@@ -1812,9 +1835,11 @@ constinit OperatorTable<_ops::special_i1e::schema> _ops::special_i1e::table(
         {DispatchKey::CPU, &special_i1e_CPU},
         {DispatchKey::CUDA, &special_i1e_CPU},
         {DispatchKey::Meta, &special_i1e_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::special_i1e},
+        {DispatchKey::Autograd, &autograd::kernels::special_i1e, Sees::CallsWithHistory},
     });
-Tensor _ops::special_i1e::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::special_i1e::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // special_i1e_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1896,11 +1921,12 @@ constinit OperatorTable<_ops::special_i1e_backward::schema> _ops::special_i1e_ba
     kernels_of<_ops::special_i1e_backward>,
     every_backend(&special_i1e_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::special_i1e_backward},
+        {DispatchKey::Autograd, &autograd::kernels::special_i1e_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::special_i1e_backward::call(const Tensor& grad_output, const Tensor& self,
                                         const Tensor& output) {
-  return table(dispatch_keys(grad_output, self, output), grad_output, self, output);
+  return table(dispatch_keys_with_history(table, grad_output, self, output), grad_output, self,
+               output);
 }
 
 // special_log_ndtr(Tensor self) -> Tensor
@@ -1938,9 +1964,11 @@ constinit OperatorTable<_ops::special_log_ndtr::schema> _ops::special_log_ndtr::
         {DispatchKey::CPU, &special_log_ndtr_CPU},
         {DispatchKey::CUDA, &special_log_ndtr_CPU},
         {DispatchKey::Meta, &special_log_ndtr_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::special_log_ndtr},
+        {DispatchKey::Autograd, &autograd::kernels::special_log_ndtr, Sees::CallsWithHistory},
     });
-Tensor _ops::special_log_ndtr::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::special_log_ndtr::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // special_log_ndtr_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -2020,10 +2048,10 @@ constinit OperatorTable<_ops::special_log_ndtr_backward::schema>
     kernels_of<_ops::special_log_ndtr_backward>,
     every_backend(&special_log_ndtr_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::special_log_ndtr_backward},
+        {DispatchKey::Autograd, &autograd::kernels::special_log_ndtr_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::special_log_ndtr_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // special_logit(Tensor self, float? eps=None) -> Tensor
@@ -2094,9 +2122,11 @@ constinit OperatorTable<_ops::special_ndtr::schema> _ops::special_ndtr::table(
         {DispatchKey::CPU, &special_ndtr_CPU},
         {DispatchKey::CUDA, &special_ndtr_CPU},
         {DispatchKey::Meta, &special_ndtr_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::special_ndtr},
+        {DispatchKey::Autograd, &autograd::kernels::special_ndtr, Sees::CallsWithHistory},
     });
-Tensor _ops::special_ndtr::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::special_ndtr::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // special_ndtr_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -2178,10 +2208,10 @@ constinit OperatorTable<_ops::special_ndtr_backward::schema> _ops::special_ndtr_
     kernels_of<_ops::special_ndtr_backward>,
     every_backend(&special_ndtr_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::special_ndtr_backward},
+        {DispatchKey::Autograd, &autograd::kernels::special_ndtr_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::special_ndtr_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // special_ndtri(Tensor self) -> Tensor
@@ -2219,9 +2249,11 @@ constinit OperatorTable<_ops::special_ndtri::schema> _ops::special_ndtri::table(
         {DispatchKey::CPU, &special_ndtri_CPU},
         {DispatchKey::CUDA, &special_ndtri_CPU},
         {DispatchKey::Meta, &special_ndtri_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::special_ndtri},
+        {DispatchKey::Autograd, &autograd::kernels::special_ndtri, Sees::CallsWithHistory},
     });
-Tensor _ops::special_ndtri::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::special_ndtri::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // special_ndtri_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -2300,10 +2332,10 @@ constinit OperatorTable<_ops::special_ndtri_backward::schema> _ops::special_ndtr
     kernels_of<_ops::special_ndtri_backward>,
     every_backend(&special_ndtri_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::special_ndtri_backward},
+        {DispatchKey::Autograd, &autograd::kernels::special_ndtri_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::special_ndtri_backward::call(const Tensor& grad_output, const Tensor& output) {
-  return table(dispatch_keys(grad_output, output), grad_output, output);
+  return table(dispatch_keys_with_history(table, grad_output, output), grad_output, output);
 }
 
 // special_polygamma(int n, Tensor self) -> Tensor

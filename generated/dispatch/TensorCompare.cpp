@@ -67,11 +67,11 @@ constinit OperatorTable<_ops::clamp::schema> _ops::clamp::table(
     {
         {DispatchKey::CPU, &clamp_CPU},
         {DispatchKey::Meta, &clamp_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::clamp},
+        {DispatchKey::Autograd, &autograd::kernels::clamp, Sees::CallsWithHistory},
     });
 Tensor _ops::clamp::call(const Tensor& self, const std::optional<Scalar>& min,
                          const std::optional<Scalar>& max) {
-  return table(dispatch_keys(self), self, min, max);
+  return table(dispatch_keys_with_history(table, self), self, min, max);
 }
 
 // clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
@@ -97,11 +97,11 @@ constinit OperatorTable<_ops::clamp_Tensor::schema> _ops::clamp_Tensor::table(
     {
         {DispatchKey::CPU, &clamp_Tensor_CPU},
         {DispatchKey::Meta, &clamp_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::clamp_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::clamp_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::clamp_Tensor::call(const Tensor& self, const std::optional<Tensor>& min,
                                 const std::optional<Tensor>& max) {
-  return table(dispatch_keys(self, min, max), self, min, max);
+  return table(dispatch_keys_with_history(table, self, min, max), self, min, max);
 }
 
 // clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
@@ -254,10 +254,10 @@ constinit OperatorTable<_ops::clamp_max::schema> _ops::clamp_max::table(
     {
         {DispatchKey::CPU, &clamp_max_CPU},
         {DispatchKey::Meta, &clamp_max_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::clamp_max},
+        {DispatchKey::Autograd, &autograd::kernels::clamp_max, Sees::CallsWithHistory},
     });
 Tensor _ops::clamp_max::call(const Tensor& self, const Scalar& max) {
-  return table(dispatch_keys(self), self, max);
+  return table(dispatch_keys_with_history(table, self), self, max);
 }
 
 // clamp_max.Tensor(Tensor self, Tensor max) -> Tensor
@@ -281,10 +281,10 @@ constinit OperatorTable<_ops::clamp_max_Tensor::schema> _ops::clamp_max_Tensor::
     {
         {DispatchKey::CPU, &clamp_max_Tensor_CPU},
         {DispatchKey::Meta, &clamp_max_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::clamp_max_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::clamp_max_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::clamp_max_Tensor::call(const Tensor& self, const Tensor& max) {
-  return table(dispatch_keys(self, max), self, max);
+  return table(dispatch_keys_with_history(table, self, max), self, max);
 }
 
 // clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)
@@ -426,10 +426,10 @@ constinit OperatorTable<_ops::clamp_min::schema> _ops::clamp_min::table(
     {
         {DispatchKey::CPU, &clamp_min_CPU},
         {DispatchKey::Meta, &clamp_min_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::clamp_min},
+        {DispatchKey::Autograd, &autograd::kernels::clamp_min, Sees::CallsWithHistory},
     });
 Tensor _ops::clamp_min::call(const Tensor& self, const Scalar& min) {
-  return table(dispatch_keys(self), self, min);
+  return table(dispatch_keys_with_history(table, self), self, min);
 }
 
 // clamp_min.Tensor(Tensor self, Tensor min) -> Tensor
@@ -453,10 +453,10 @@ constinit OperatorTable<_ops::clamp_min_Tensor::schema> _ops::clamp_min_Tensor::
     {
         {DispatchKey::CPU, &clamp_min_Tensor_CPU},
         {DispatchKey::Meta, &clamp_min_Tensor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::clamp_min_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::clamp_min_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::clamp_min_Tensor::call(const Tensor& self, const Tensor& min) {
-  return table(dispatch_keys(self, min), self, min);
+  return table(dispatch_keys_with_history(table, self, min), self, min);
 }
 
 // clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)
@@ -731,10 +731,10 @@ constinit OperatorTable<_ops::masked_fill_Scalar::schema> _ops::masked_fill_Scal
     kernels_of<_ops::masked_fill_Scalar>,
     every_backend(&masked_fill_Scalar_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::masked_fill_Scalar},
+        {DispatchKey::Autograd, &autograd::kernels::masked_fill_Scalar, Sees::CallsWithHistory},
     });
 Tensor _ops::masked_fill_Scalar::call(const Tensor& self, const Tensor& mask, const Scalar& value) {
-  return table(dispatch_keys(self, mask), self, mask, value);
+  return table(dispatch_keys_with_history(table, self, mask), self, mask, value);
 }
 
 // masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor
@@ -748,10 +748,10 @@ constinit OperatorTable<_ops::masked_fill_Tensor::schema> _ops::masked_fill_Tens
     kernels_of<_ops::masked_fill_Tensor>,
     every_backend(&masked_fill_Tensor_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::masked_fill_Tensor},
+        {DispatchKey::Autograd, &autograd::kernels::masked_fill_Tensor, Sees::CallsWithHistory},
     });
 Tensor _ops::masked_fill_Tensor::call(const Tensor& self, const Tensor& mask, const Tensor& value) {
-  return table(dispatch_keys(self, mask, value), self, mask, value);
+  return table(dispatch_keys_with_history(table, self, mask, value), self, mask, value);
 }
 
 // masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)
@@ -866,10 +866,10 @@ constinit OperatorTable<_ops::where_self::schema> _ops::where_self::table(
     {
         {DispatchKey::CPU, &where_self_CPU},
         {DispatchKey::Meta, &where_self_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::where_self},
+        {DispatchKey::Autograd, &autograd::kernels::where_self, Sees::CallsWithHistory},
     });
 Tensor _ops::where_self::call(const Tensor& condition, const Tensor& self, const Tensor& other) {
-  return table(dispatch_keys(condition, self, other), condition, self, other);
+  return table(dispatch_keys_with_history(table, condition, self, other), condition, self, other);
 }
 
 // where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)

@@ -181,10 +181,10 @@ constinit OperatorTable<_ops::bernoulli::schema> _ops::bernoulli::table(
     kernels_of<_ops::bernoulli>,
     every_backend(&bernoulli_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::bernoulli},
+        {DispatchKey::Autograd, &autograd::kernels::bernoulli, Sees::CallsWithHistory},
     });
 Tensor _ops::bernoulli::call(const Tensor& self, std::optional<Generator> generator) {
-  return table(dispatch_keys(self), self, generator);
+  return table(dispatch_keys_with_history(table, self), self, generator);
 }
 
 // bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
@@ -198,10 +198,10 @@ constinit OperatorTable<_ops::bernoulli_p::schema> _ops::bernoulli_p::table(
     kernels_of<_ops::bernoulli_p>,
     every_backend(&bernoulli_p_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::bernoulli_p},
+        {DispatchKey::Autograd, &autograd::kernels::bernoulli_p, Sees::CallsWithHistory},
     });
 Tensor _ops::bernoulli_p::call(const Tensor& self, double p, std::optional<Generator> generator) {
-  return table(dispatch_keys(self), self, p, generator);
+  return table(dispatch_keys_with_history(table, self), self, p, generator);
 }
 
 // bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
@@ -325,13 +325,14 @@ constinit OperatorTable<_ops::empty_like::schema> _ops::empty_like::table(
     kernels_of<_ops::empty_like>,
     every_backend(&empty_like_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::empty_like},
+        {DispatchKey::Autograd, &autograd::kernels::empty_like, Sees::CallsWithHistory},
     });
 Tensor _ops::empty_like::call(const Tensor& self, std::optional<ScalarType> dtype,
                               std::optional<Layout> layout, std::optional<Device> device,
                               std::optional<bool> pin_memory,
                               std::optional<MemoryFormat> memory_format) {
-  return table(dispatch_keys(self), self, dtype, layout, device, pin_memory, memory_format);
+  return table(dispatch_keys_with_history(table, self), self, dtype, layout, device, pin_memory,
+               memory_format);
 }
 
 // empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None,
@@ -475,14 +476,14 @@ constinit OperatorTable<_ops::full_like::schema> _ops::full_like::table(
     kernels_of<_ops::full_like>,
     every_backend(&full_like_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::full_like},
+        {DispatchKey::Autograd, &autograd::kernels::full_like, Sees::CallsWithHistory},
     });
 Tensor _ops::full_like::call(const Tensor& self, const Scalar& fill_value,
                              std::optional<ScalarType> dtype, std::optional<Layout> layout,
                              std::optional<Device> device, std::optional<bool> pin_memory,
                              std::optional<MemoryFormat> memory_format) {
-  return table(dispatch_keys(self), self, fill_value, dtype, layout, device, pin_memory,
-               memory_format);
+  return table(dispatch_keys_with_history(table, self), self, fill_value, dtype, layout, device,
+               pin_memory, memory_format);
 }
 
 // linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None,
@@ -542,12 +543,13 @@ constinit OperatorTable<_ops::new_empty::schema> _ops::new_empty::table(
     kernels_of<_ops::new_empty>,
     every_backend(&new_empty_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::new_empty},
+        {DispatchKey::Autograd, &autograd::kernels::new_empty, Sees::CallsWithHistory},
     });
 Tensor _ops::new_empty::call(const Tensor& self, IntArrayRef size, std::optional<ScalarType> dtype,
                              std::optional<Layout> layout, std::optional<Device> device,
                              std::optional<bool> pin_memory) {
-  return table(dispatch_keys(self), self, size, dtype, layout, device, pin_memory);
+  return table(dispatch_keys_with_history(table, self), self, size, dtype, layout, device,
+               pin_memory);
 }
 
 // new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout?
@@ -564,12 +566,13 @@ constinit OperatorTable<_ops::new_empty_strided::schema> _ops::new_empty_strided
     kernels_of<_ops::new_empty_strided>,
     every_backend(&new_empty_strided_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::new_empty_strided},
+        {DispatchKey::Autograd, &autograd::kernels::new_empty_strided, Sees::CallsWithHistory},
     });
 Tensor _ops::new_empty_strided::call(const Tensor& self, IntArrayRef size, IntArrayRef stride,
                                      std::optional<ScalarType> dtype, std::optional<Layout> layout,
                                      std::optional<Device> device, std::optional<bool> pin_memory) {
-  return table(dispatch_keys(self), self, size, stride, dtype, layout, device, pin_memory);
+  return table(dispatch_keys_with_history(table, self), self, size, stride, dtype, layout, device,
+               pin_memory);
 }
 
 // new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout?
@@ -586,12 +589,13 @@ constinit OperatorTable<_ops::new_full::schema> _ops::new_full::table(
     kernels_of<_ops::new_full>,
     every_backend(&new_full_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::new_full},
+        {DispatchKey::Autograd, &autograd::kernels::new_full, Sees::CallsWithHistory},
     });
 Tensor _ops::new_full::call(const Tensor& self, IntArrayRef size, const Scalar& fill_value,
                             std::optional<ScalarType> dtype, std::optional<Layout> layout,
                             std::optional<Device> device, std::optional<bool> pin_memory) {
-  return table(dispatch_keys(self), self, size, fill_value, dtype, layout, device, pin_memory);
+  return table(dispatch_keys_with_history(table, self), self, size, fill_value, dtype, layout,
+               device, pin_memory);
 }
 
 // new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -607,12 +611,13 @@ constinit OperatorTable<_ops::new_ones::schema> _ops::new_ones::table(
     kernels_of<_ops::new_ones>,
     every_backend(&new_ones_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::new_ones},
+        {DispatchKey::Autograd, &autograd::kernels::new_ones, Sees::CallsWithHistory},
     });
 Tensor _ops::new_ones::call(const Tensor& self, IntArrayRef size, std::optional<ScalarType> dtype,
                             std::optional<Layout> layout, std::optional<Device> device,
                             std::optional<bool> pin_memory) {
-  return table(dispatch_keys(self), self, size, dtype, layout, device, pin_memory);
+  return table(dispatch_keys_with_history(table, self), self, size, dtype, layout, device,
+               pin_memory);
 }
 
 // new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -628,12 +633,13 @@ constinit OperatorTable<_ops::new_zeros::schema> _ops::new_zeros::table(
     kernels_of<_ops::new_zeros>,
     every_backend(&new_zeros_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::new_zeros},
+        {DispatchKey::Autograd, &autograd::kernels::new_zeros, Sees::CallsWithHistory},
     });
 Tensor _ops::new_zeros::call(const Tensor& self, IntArrayRef size, std::optional<ScalarType> dtype,
                              std::optional<Layout> layout, std::optional<Device> device,
                              std::optional<bool> pin_memory) {
-  return table(dispatch_keys(self), self, size, dtype, layout, device, pin_memory);
+  return table(dispatch_keys_with_history(table, self), self, size, dtype, layout, device,
+               pin_memory);
 }
 
 // normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
@@ -709,13 +715,14 @@ constinit OperatorTable<_ops::ones_like::schema> _ops::ones_like::table(
     kernels_of<_ops::ones_like>,
     every_backend(&ones_like_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::ones_like},
+        {DispatchKey::Autograd, &autograd::kernels::ones_like, Sees::CallsWithHistory},
     });
 Tensor _ops::ones_like::call(const Tensor& self, std::optional<ScalarType> dtype,
                              std::optional<Layout> layout, std::optional<Device> device,
                              std::optional<bool> pin_memory,
                              std::optional<MemoryFormat> memory_format) {
-  return table(dispatch_keys(self), self, dtype, layout, device, pin_memory, memory_format);
+  return table(dispatch_keys_with_history(table, self), self, dtype, layout, device, pin_memory,
+               memory_format);
 }
 
 // rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
@@ -807,13 +814,14 @@ constinit OperatorTable<_ops::rand_like::schema> _ops::rand_like::table(
     kernels_of<_ops::rand_like>,
     every_backend(&rand_like_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::rand_like},
+        {DispatchKey::Autograd, &autograd::kernels::rand_like, Sees::CallsWithHistory},
     });
 Tensor _ops::rand_like::call(const Tensor& self, std::optional<ScalarType> dtype,
                              std::optional<Layout> layout, std::optional<Device> device,
                              std::optional<bool> pin_memory,
                              std::optional<MemoryFormat> memory_format) {
-  return table(dispatch_keys(self), self, dtype, layout, device, pin_memory, memory_format);
+  return table(dispatch_keys_with_history(table, self), self, dtype, layout, device, pin_memory,
+               memory_format);
 }
 
 // randint(SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device?
@@ -1001,13 +1009,14 @@ constinit OperatorTable<_ops::randint_like::schema> _ops::randint_like::table(
     kernels_of<_ops::randint_like>,
     every_backend(&randint_like_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::randint_like},
+        {DispatchKey::Autograd, &autograd::kernels::randint_like, Sees::CallsWithHistory},
     });
 Tensor _ops::randint_like::call(const Tensor& self, int64_t high, std::optional<ScalarType> dtype,
                                 std::optional<Layout> layout, std::optional<Device> device,
                                 std::optional<bool> pin_memory,
                                 std::optional<MemoryFormat> memory_format) {
-  return table(dispatch_keys(self), self, high, dtype, layout, device, pin_memory, memory_format);
+  return table(dispatch_keys_with_history(table, self), self, high, dtype, layout, device,
+               pin_memory, memory_format);
 }
 
 // randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout?
@@ -1026,7 +1035,7 @@ constinit OperatorTable<_ops::randint_like_low_dtype::schema> _ops::randint_like
     kernels_of<_ops::randint_like_low_dtype>,
     every_backend(&randint_like_low_dtype_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::randint_like_low_dtype},
+        {DispatchKey::Autograd, &autograd::kernels::randint_like_low_dtype, Sees::CallsWithHistory},
     });
 Tensor _ops::randint_like_low_dtype::call(const Tensor& self, int64_t low, int64_t high,
                                           std::optional<ScalarType> dtype,
@@ -1034,8 +1043,8 @@ Tensor _ops::randint_like_low_dtype::call(const Tensor& self, int64_t low, int64
                                           std::optional<Device> device,
                                           std::optional<bool> pin_memory,
                                           std::optional<MemoryFormat> memory_format) {
-  return table(dispatch_keys(self), self, low, high, dtype, layout, device, pin_memory,
-               memory_format);
+  return table(dispatch_keys_with_history(table, self), self, low, high, dtype, layout, device,
+               pin_memory, memory_format);
 }
 
 // randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
@@ -1127,13 +1136,14 @@ constinit OperatorTable<_ops::randn_like::schema> _ops::randn_like::table(
     kernels_of<_ops::randn_like>,
     every_backend(&randn_like_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::randn_like},
+        {DispatchKey::Autograd, &autograd::kernels::randn_like, Sees::CallsWithHistory},
     });
 Tensor _ops::randn_like::call(const Tensor& self, std::optional<ScalarType> dtype,
                               std::optional<Layout> layout, std::optional<Device> device,
                               std::optional<bool> pin_memory,
                               std::optional<MemoryFormat> memory_format) {
-  return table(dispatch_keys(self), self, dtype, layout, device, pin_memory, memory_format);
+  return table(dispatch_keys_with_history(table, self), self, dtype, layout, device, pin_memory,
+               memory_format);
 }
 
 // random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
@@ -1322,10 +1332,10 @@ constinit OperatorTable<_ops::tril::schema> _ops::tril::table(
     {
         {DispatchKey::CPU, &tril_CPU},
         {DispatchKey::Meta, &tril_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::tril},
+        {DispatchKey::Autograd, &autograd::kernels::tril, Sees::CallsWithHistory},
     });
 Tensor _ops::tril::call(const Tensor& self, int64_t diagonal) {
-  return table(dispatch_keys(self), self, diagonal);
+  return table(dispatch_keys_with_history(table, self), self, diagonal);
 }
 
 // tril_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)
@@ -1408,10 +1418,10 @@ constinit OperatorTable<_ops::triu::schema> _ops::triu::table(
     {
         {DispatchKey::CPU, &triu_CPU},
         {DispatchKey::Meta, &triu_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::triu},
+        {DispatchKey::Autograd, &autograd::kernels::triu, Sees::CallsWithHistory},
     });
 Tensor _ops::triu::call(const Tensor& self, int64_t diagonal) {
-  return table(dispatch_keys(self), self, diagonal);
+  return table(dispatch_keys_with_history(table, self), self, diagonal);
 }
 
 // triu_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)
@@ -1546,13 +1556,14 @@ constinit OperatorTable<_ops::zeros_like::schema> _ops::zeros_like::table(
     kernels_of<_ops::zeros_like>,
     every_backend(&zeros_like_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::zeros_like},
+        {DispatchKey::Autograd, &autograd::kernels::zeros_like, Sees::CallsWithHistory},
     });
 Tensor _ops::zeros_like::call(const Tensor& self, std::optional<ScalarType> dtype,
                               std::optional<Layout> layout, std::optional<Device> device,
                               std::optional<bool> pin_memory,
                               std::optional<MemoryFormat> memory_format) {
-  return table(dispatch_keys(self), self, dtype, layout, device, pin_memory, memory_format);
+  return table(dispatch_keys_with_history(table, self), self, dtype, layout, device, pin_memory,
+               memory_format);
 }
 
 // For the registry.

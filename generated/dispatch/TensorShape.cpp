@@ -98,10 +98,10 @@ constinit OperatorTable<_ops::_unsafe_view::schema> _ops::_unsafe_view::table(
     kernels_of<_ops::_unsafe_view>,
     every_backend(&_unsafe_view_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_unsafe_view},
+        {DispatchKey::Autograd, &autograd::kernels::_unsafe_view, Sees::CallsWithHistory},
     });
 Tensor _ops::_unsafe_view::call(const Tensor& self, IntArrayRef size) {
-  return table(dispatch_keys(self), self, size);
+  return table(dispatch_keys_with_history(table, self), self, size);
 }
 
 // as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) ->
@@ -180,10 +180,10 @@ constinit OperatorTable<_ops::cat::schema> _ops::cat::table(
     {
         {DispatchKey::CPU, &cat_CPU},
         {DispatchKey::Meta, &cat_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::cat},
+        {DispatchKey::Autograd, &autograd::kernels::cat, Sees::CallsWithHistory},
     });
 Tensor _ops::cat::call(TensorList tensors, int64_t dim) {
-  return table(dispatch_keys(tensors), tensors, dim);
+  return table(dispatch_keys_with_history(table, tensors), tensors, dim);
 }
 
 // cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
@@ -298,11 +298,12 @@ constinit OperatorTable<_ops::diagonal_backward::schema> _ops::diagonal_backward
     kernels_of<_ops::diagonal_backward>,
     every_backend(&diagonal_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::diagonal_backward},
+        {DispatchKey::Autograd, &autograd::kernels::diagonal_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::diagonal_backward::call(const Tensor& grad_output, IntArrayRef input_sizes,
                                      int64_t offset, int64_t dim1, int64_t dim2) {
-  return table(dispatch_keys(grad_output), grad_output, input_sizes, offset, dim1, dim2);
+  return table(dispatch_keys_with_history(table, grad_output), grad_output, input_sizes, offset,
+               dim1, dim2);
 }
 
 // expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)
@@ -365,10 +366,10 @@ constinit OperatorTable<_ops::flip::schema> _ops::flip::table(
     {
         {DispatchKey::CPU, &flip_CPU},
         {DispatchKey::Meta, &flip_CPU},
-        {DispatchKey::Autograd, &autograd::kernels::flip},
+        {DispatchKey::Autograd, &autograd::kernels::flip, Sees::CallsWithHistory},
     });
 Tensor _ops::flip::call(const Tensor& self, IntArrayRef dims) {
-  return table(dispatch_keys(self), self, dims);
+  return table(dispatch_keys_with_history(table, self), self, dims);
 }
 
 // flip.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)
@@ -514,10 +515,10 @@ constinit OperatorTable<_ops::repeat::schema> _ops::repeat::table(
     kernels_of<_ops::repeat>,
     every_backend(&repeat_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::repeat},
+        {DispatchKey::Autograd, &autograd::kernels::repeat, Sees::CallsWithHistory},
     });
 Tensor _ops::repeat::call(const Tensor& self, IntArrayRef repeats) {
-  return table(dispatch_keys(self), self, repeats);
+  return table(dispatch_keys_with_history(table, self), self, repeats);
 }
 
 // repeat.out(Tensor self, SymInt[] repeats, *, Tensor(a!) out) -> Tensor(a!)
@@ -579,10 +580,10 @@ constinit OperatorTable<_ops::roll::schema> _ops::roll::table(
     kernels_of<_ops::roll>,
     every_backend(&roll_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::roll},
+        {DispatchKey::Autograd, &autograd::kernels::roll, Sees::CallsWithHistory},
     });
 Tensor _ops::roll::call(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
-  return table(dispatch_keys(self), self, shifts, dims);
+  return table(dispatch_keys_with_history(table, self), self, shifts, dims);
 }
 
 // roll.out(Tensor self, SymInt[1] shifts, int[1] dims=[], *, Tensor(a!) out) -> Tensor(a!)
@@ -631,11 +632,12 @@ constinit OperatorTable<_ops::select_backward::schema> _ops::select_backward::ta
     kernels_of<_ops::select_backward>,
     every_backend(&select_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::select_backward},
+        {DispatchKey::Autograd, &autograd::kernels::select_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::select_backward::call(const Tensor& grad_output, IntArrayRef input_sizes, int64_t dim,
                                    int64_t index) {
-  return table(dispatch_keys(grad_output), grad_output, input_sizes, dim, index);
+  return table(dispatch_keys_with_history(table, grad_output), grad_output, input_sizes, dim,
+               index);
 }
 
 // slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) ->
@@ -670,11 +672,12 @@ constinit OperatorTable<_ops::slice_backward::schema> _ops::slice_backward::tabl
     kernels_of<_ops::slice_backward>,
     every_backend(&slice_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::slice_backward},
+        {DispatchKey::Autograd, &autograd::kernels::slice_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::slice_backward::call(const Tensor& grad_output, IntArrayRef input_sizes, int64_t dim,
                                   int64_t start, int64_t end, int64_t step) {
-  return table(dispatch_keys(grad_output), grad_output, input_sizes, dim, start, end, step);
+  return table(dispatch_keys_with_history(table, grad_output), grad_output, input_sizes, dim, start,
+               end, step);
 }
 
 // split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]
@@ -840,10 +843,10 @@ constinit OperatorTable<_ops::stack::schema> _ops::stack::table(
     {
         {DispatchKey::CPU, &stack_CPU},
         {DispatchKey::Meta, &stack_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::stack},
+        {DispatchKey::Autograd, &autograd::kernels::stack, Sees::CallsWithHistory},
     });
 Tensor _ops::stack::call(TensorList tensors, int64_t dim) {
-  return table(dispatch_keys(tensors), tensors, dim);
+  return table(dispatch_keys_with_history(table, tensors), tensors, dim);
 }
 
 // stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)

@@ -92,9 +92,11 @@ constinit OperatorTable<_ops::acos::schema> _ops::acos::table(
         {DispatchKey::CPU, &acos_CPU},
         {DispatchKey::CUDA, &acos_CPU},
         {DispatchKey::Meta, &acos_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::acos},
+        {DispatchKey::Autograd, &autograd::kernels::acos, Sees::CallsWithHistory},
     });
-Tensor _ops::acos::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::acos::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // acos_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -175,10 +177,10 @@ constinit OperatorTable<_ops::acos_backward::schema> _ops::acos_backward::table(
     kernels_of<_ops::acos_backward>,
     every_backend(&acos_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::acos_backward},
+        {DispatchKey::Autograd, &autograd::kernels::acos_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::acos_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // acosh(Tensor self) -> Tensor
@@ -216,9 +218,11 @@ constinit OperatorTable<_ops::acosh::schema> _ops::acosh::table(
         {DispatchKey::CPU, &acosh_CPU},
         {DispatchKey::CUDA, &acosh_CPU},
         {DispatchKey::Meta, &acosh_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::acosh},
+        {DispatchKey::Autograd, &autograd::kernels::acosh, Sees::CallsWithHistory},
     });
-Tensor _ops::acosh::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::acosh::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // acosh_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -299,10 +303,10 @@ constinit OperatorTable<_ops::acosh_backward::schema> _ops::acosh_backward::tabl
     kernels_of<_ops::acosh_backward>,
     every_backend(&acosh_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::acosh_backward},
+        {DispatchKey::Autograd, &autograd::kernels::acosh_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::acosh_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // arccos(Tensor self) -> Tensor
@@ -580,9 +584,11 @@ constinit OperatorTable<_ops::asin::schema> _ops::asin::table(
         {DispatchKey::CPU, &asin_CPU},
         {DispatchKey::CUDA, &asin_CPU},
         {DispatchKey::Meta, &asin_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::asin},
+        {DispatchKey::Autograd, &autograd::kernels::asin, Sees::CallsWithHistory},
     });
-Tensor _ops::asin::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::asin::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // asin_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -663,10 +669,10 @@ constinit OperatorTable<_ops::asin_backward::schema> _ops::asin_backward::table(
     kernels_of<_ops::asin_backward>,
     every_backend(&asin_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::asin_backward},
+        {DispatchKey::Autograd, &autograd::kernels::asin_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::asin_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // asinh(Tensor self) -> Tensor
@@ -704,9 +710,11 @@ constinit OperatorTable<_ops::asinh::schema> _ops::asinh::table(
         {DispatchKey::CPU, &asinh_CPU},
         {DispatchKey::CUDA, &asinh_CPU},
         {DispatchKey::Meta, &asinh_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::asinh},
+        {DispatchKey::Autograd, &autograd::kernels::asinh, Sees::CallsWithHistory},
     });
-Tensor _ops::asinh::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::asinh::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // asinh_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -787,10 +795,10 @@ constinit OperatorTable<_ops::asinh_backward::schema> _ops::asinh_backward::tabl
     kernels_of<_ops::asinh_backward>,
     every_backend(&asinh_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::asinh_backward},
+        {DispatchKey::Autograd, &autograd::kernels::asinh_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::asinh_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // atan(Tensor self) -> Tensor
@@ -828,9 +836,11 @@ constinit OperatorTable<_ops::atan::schema> _ops::atan::table(
         {DispatchKey::CPU, &atan_CPU},
         {DispatchKey::CUDA, &atan_CPU},
         {DispatchKey::Meta, &atan_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::atan},
+        {DispatchKey::Autograd, &autograd::kernels::atan, Sees::CallsWithHistory},
     });
-Tensor _ops::atan::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::atan::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // atan_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -911,10 +921,10 @@ constinit OperatorTable<_ops::atan_backward::schema> _ops::atan_backward::table(
     kernels_of<_ops::atan_backward>,
     every_backend(&atan_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::atan_backward},
+        {DispatchKey::Autograd, &autograd::kernels::atan_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::atan_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // atanh(Tensor self) -> Tensor
@@ -952,9 +962,11 @@ constinit OperatorTable<_ops::atanh::schema> _ops::atanh::table(
         {DispatchKey::CPU, &atanh_CPU},
         {DispatchKey::CUDA, &atanh_CPU},
         {DispatchKey::Meta, &atanh_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::atanh},
+        {DispatchKey::Autograd, &autograd::kernels::atanh, Sees::CallsWithHistory},
     });
-Tensor _ops::atanh::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::atanh::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // atanh_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1035,10 +1047,10 @@ constinit OperatorTable<_ops::atanh_backward::schema> _ops::atanh_backward::tabl
     kernels_of<_ops::atanh_backward>,
     every_backend(&atanh_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::atanh_backward},
+        {DispatchKey::Autograd, &autograd::kernels::atanh_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::atanh_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // cosh(Tensor self) -> Tensor
@@ -1076,9 +1088,11 @@ constinit OperatorTable<_ops::cosh::schema> _ops::cosh::table(
         {DispatchKey::CPU, &cosh_CPU},
         {DispatchKey::CUDA, &cosh_CPU},
         {DispatchKey::Meta, &cosh_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::cosh},
+        {DispatchKey::Autograd, &autograd::kernels::cosh, Sees::CallsWithHistory},
     });
-Tensor _ops::cosh::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::cosh::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // cosh_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1159,10 +1173,10 @@ constinit OperatorTable<_ops::cosh_backward::schema> _ops::cosh_backward::table(
     kernels_of<_ops::cosh_backward>,
     every_backend(&cosh_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::cosh_backward},
+        {DispatchKey::Autograd, &autograd::kernels::cosh_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::cosh_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // deg2rad(Tensor self) -> Tensor
@@ -1200,9 +1214,11 @@ constinit OperatorTable<_ops::deg2rad::schema> _ops::deg2rad::table(
         {DispatchKey::CPU, &deg2rad_CPU},
         {DispatchKey::CUDA, &deg2rad_CPU},
         {DispatchKey::Meta, &deg2rad_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::deg2rad},
+        {DispatchKey::Autograd, &autograd::kernels::deg2rad, Sees::CallsWithHistory},
     });
-Tensor _ops::deg2rad::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::deg2rad::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // deg2rad_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1283,10 +1299,10 @@ constinit OperatorTable<_ops::deg2rad_backward::schema> _ops::deg2rad_backward::
     kernels_of<_ops::deg2rad_backward>,
     every_backend(&deg2rad_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::deg2rad_backward},
+        {DispatchKey::Autograd, &autograd::kernels::deg2rad_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::deg2rad_backward::call(const Tensor& grad_output) {
-  return table(dispatch_keys(grad_output), grad_output);
+  return table(dispatch_keys_with_history(table, grad_output), grad_output);
 }
 
 // rad2deg(Tensor self) -> Tensor
@@ -1324,9 +1340,11 @@ constinit OperatorTable<_ops::rad2deg::schema> _ops::rad2deg::table(
         {DispatchKey::CPU, &rad2deg_CPU},
         {DispatchKey::CUDA, &rad2deg_CPU},
         {DispatchKey::Meta, &rad2deg_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::rad2deg},
+        {DispatchKey::Autograd, &autograd::kernels::rad2deg, Sees::CallsWithHistory},
     });
-Tensor _ops::rad2deg::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::rad2deg::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // rad2deg_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1407,10 +1425,10 @@ constinit OperatorTable<_ops::rad2deg_backward::schema> _ops::rad2deg_backward::
     kernels_of<_ops::rad2deg_backward>,
     every_backend(&rad2deg_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::rad2deg_backward},
+        {DispatchKey::Autograd, &autograd::kernels::rad2deg_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::rad2deg_backward::call(const Tensor& grad_output) {
-  return table(dispatch_keys(grad_output), grad_output);
+  return table(dispatch_keys_with_history(table, grad_output), grad_output);
 }
 
 // sinh(Tensor self) -> Tensor
@@ -1448,9 +1466,11 @@ constinit OperatorTable<_ops::sinh::schema> _ops::sinh::table(
         {DispatchKey::CPU, &sinh_CPU},
         {DispatchKey::CUDA, &sinh_CPU},
         {DispatchKey::Meta, &sinh_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::sinh},
+        {DispatchKey::Autograd, &autograd::kernels::sinh, Sees::CallsWithHistory},
     });
-Tensor _ops::sinh::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::sinh::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // sinh_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1531,10 +1551,10 @@ constinit OperatorTable<_ops::sinh_backward::schema> _ops::sinh_backward::table(
     kernels_of<_ops::sinh_backward>,
     every_backend(&sinh_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::sinh_backward},
+        {DispatchKey::Autograd, &autograd::kernels::sinh_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::sinh_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // For the registry.

@@ -162,9 +162,11 @@ constinit OperatorTable<_ops::abs::schema> _ops::abs::table(
     {
         {DispatchKey::CPU, &abs_CPU},
         {DispatchKey::Meta, &abs_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::abs},
+        {DispatchKey::Autograd, &autograd::kernels::abs, Sees::CallsWithHistory},
     });
-Tensor _ops::abs::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::abs::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // abs_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -283,9 +285,11 @@ constinit OperatorTable<_ops::bitwise_not::schema> _ops::bitwise_not::table(
     {
         {DispatchKey::CPU, &bitwise_not_CPU},
         {DispatchKey::Meta, &bitwise_not_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::bitwise_not},
+        {DispatchKey::Autograd, &autograd::kernels::bitwise_not, Sees::CallsWithHistory},
     });
-Tensor _ops::bitwise_not::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::bitwise_not::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // bitwise_not_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -378,9 +382,11 @@ constinit OperatorTable<_ops::ceil::schema> _ops::ceil::table(
         {DispatchKey::CPU, &ceil_CPU},
         {DispatchKey::CUDA, &ceil_CPU},
         {DispatchKey::Meta, &ceil_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::ceil},
+        {DispatchKey::Autograd, &autograd::kernels::ceil, Sees::CallsWithHistory},
     });
-Tensor _ops::ceil::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::ceil::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // ceil_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -473,9 +479,11 @@ constinit OperatorTable<_ops::conj_physical::schema> _ops::conj_physical::table(
     {
         {DispatchKey::CPU, &conj_physical_CPU},
         {DispatchKey::Meta, &conj_physical_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::conj_physical},
+        {DispatchKey::Autograd, &autograd::kernels::conj_physical, Sees::CallsWithHistory},
     });
-Tensor _ops::conj_physical::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::conj_physical::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // conj_physical_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -568,9 +576,11 @@ constinit OperatorTable<_ops::cos::schema> _ops::cos::table(
         {DispatchKey::CPU, &cos_CPU},
         {DispatchKey::CUDA, &cos_CPU},
         {DispatchKey::Meta, &cos_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::cos},
+        {DispatchKey::Autograd, &autograd::kernels::cos, Sees::CallsWithHistory},
     });
-Tensor _ops::cos::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::cos::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // cos_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -651,10 +661,10 @@ constinit OperatorTable<_ops::cos_backward::schema> _ops::cos_backward::table(
     kernels_of<_ops::cos_backward>,
     every_backend(&cos_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::cos_backward},
+        {DispatchKey::Autograd, &autograd::kernels::cos_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::cos_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // erf(Tensor self) -> Tensor
@@ -692,9 +702,11 @@ constinit OperatorTable<_ops::erf::schema> _ops::erf::table(
         {DispatchKey::CPU, &erf_CPU},
         {DispatchKey::CUDA, &erf_CPU},
         {DispatchKey::Meta, &erf_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::erf},
+        {DispatchKey::Autograd, &autograd::kernels::erf, Sees::CallsWithHistory},
     });
-Tensor _ops::erf::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::erf::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // erf_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -775,10 +787,10 @@ constinit OperatorTable<_ops::erf_backward::schema> _ops::erf_backward::table(
     kernels_of<_ops::erf_backward>,
     every_backend(&erf_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::erf_backward},
+        {DispatchKey::Autograd, &autograd::kernels::erf_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::erf_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // exp(Tensor self) -> Tensor
@@ -816,9 +828,11 @@ constinit OperatorTable<_ops::exp::schema> _ops::exp::table(
         {DispatchKey::CPU, &exp_CPU},
         {DispatchKey::CUDA, &exp_CPU},
         {DispatchKey::Meta, &exp_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::exp},
+        {DispatchKey::Autograd, &autograd::kernels::exp, Sees::CallsWithHistory},
     });
-Tensor _ops::exp::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::exp::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // exp_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -913,9 +927,11 @@ constinit OperatorTable<_ops::exp2::schema> _ops::exp2::table(
         {DispatchKey::CPU, &exp2_CPU},
         {DispatchKey::CUDA, &exp2_CPU},
         {DispatchKey::Meta, &exp2_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::exp2},
+        {DispatchKey::Autograd, &autograd::kernels::exp2, Sees::CallsWithHistory},
     });
-Tensor _ops::exp2::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::exp2::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // exp2_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -996,10 +1012,10 @@ constinit OperatorTable<_ops::exp2_backward::schema> _ops::exp2_backward::table(
     kernels_of<_ops::exp2_backward>,
     every_backend(&exp2_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::exp2_backward},
+        {DispatchKey::Autograd, &autograd::kernels::exp2_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::exp2_backward::call(const Tensor& grad_output, const Tensor& output) {
-  return table(dispatch_keys(grad_output, output), grad_output, output);
+  return table(dispatch_keys_with_history(table, grad_output, output), grad_output, output);
 }
 
 // exp_backward(Tensor grad_output, Tensor output) -> Tensor
@@ -1023,10 +1039,10 @@ constinit OperatorTable<_ops::exp_backward::schema> _ops::exp_backward::table(
     kernels_of<_ops::exp_backward>,
     every_backend(&exp_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::exp_backward},
+        {DispatchKey::Autograd, &autograd::kernels::exp_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::exp_backward::call(const Tensor& grad_output, const Tensor& output) {
-  return table(dispatch_keys(grad_output, output), grad_output, output);
+  return table(dispatch_keys_with_history(table, grad_output, output), grad_output, output);
 }
 
 // expm1(Tensor self) -> Tensor
@@ -1064,9 +1080,11 @@ constinit OperatorTable<_ops::expm1::schema> _ops::expm1::table(
         {DispatchKey::CPU, &expm1_CPU},
         {DispatchKey::CUDA, &expm1_CPU},
         {DispatchKey::Meta, &expm1_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::expm1},
+        {DispatchKey::Autograd, &autograd::kernels::expm1, Sees::CallsWithHistory},
     });
-Tensor _ops::expm1::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::expm1::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // expm1_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1147,10 +1165,10 @@ constinit OperatorTable<_ops::expm1_backward::schema> _ops::expm1_backward::tabl
     kernels_of<_ops::expm1_backward>,
     every_backend(&expm1_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::expm1_backward},
+        {DispatchKey::Autograd, &autograd::kernels::expm1_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::expm1_backward::call(const Tensor& grad_output, const Tensor& output) {
-  return table(dispatch_keys(grad_output, output), grad_output, output);
+  return table(dispatch_keys_with_history(table, grad_output, output), grad_output, output);
 }
 
 // fix(Tensor self) -> Tensor
@@ -1228,9 +1246,11 @@ constinit OperatorTable<_ops::floor::schema> _ops::floor::table(
         {DispatchKey::CPU, &floor_CPU},
         {DispatchKey::CUDA, &floor_CPU},
         {DispatchKey::Meta, &floor_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::floor},
+        {DispatchKey::Autograd, &autograd::kernels::floor, Sees::CallsWithHistory},
     });
-Tensor _ops::floor::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::floor::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // floor_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1325,9 +1345,11 @@ constinit OperatorTable<_ops::frac::schema> _ops::frac::table(
         {DispatchKey::CPU, &frac_CPU},
         {DispatchKey::CUDA, &frac_CPU},
         {DispatchKey::Meta, &frac_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::frac},
+        {DispatchKey::Autograd, &autograd::kernels::frac, Sees::CallsWithHistory},
     });
-Tensor _ops::frac::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::frac::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // frac_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1408,10 +1430,10 @@ constinit OperatorTable<_ops::frac_backward::schema> _ops::frac_backward::table(
     kernels_of<_ops::frac_backward>,
     every_backend(&frac_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::frac_backward},
+        {DispatchKey::Autograd, &autograd::kernels::frac_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::frac_backward::call(const Tensor& grad_output) {
-  return table(dispatch_keys(grad_output), grad_output);
+  return table(dispatch_keys_with_history(table, grad_output), grad_output);
 }
 
 // gelu(Tensor self, *, str approximate='none') -> Tensor
@@ -1435,10 +1457,10 @@ constinit OperatorTable<_ops::gelu::schema> _ops::gelu::table(
     {
         {DispatchKey::CPU, &gelu_CPU},
         {DispatchKey::Meta, &gelu_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::gelu},
+        {DispatchKey::Autograd, &autograd::kernels::gelu, Sees::CallsWithHistory},
     });
 Tensor _ops::gelu::call(const Tensor& self, std::string_view approximate) {
-  return table(dispatch_keys(self), self, approximate);
+  return table(dispatch_keys_with_history(table, self), self, approximate);
 }
 
 // gelu_(Tensor(a!) self, *, str approximate='none') -> Tensor(a!)
@@ -1522,9 +1544,11 @@ constinit OperatorTable<_ops::isfinite::schema> _ops::isfinite::table(
     {
         {DispatchKey::CPU, &isfinite_CPU},
         {DispatchKey::Meta, &isfinite_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::isfinite},
+        {DispatchKey::Autograd, &autograd::kernels::isfinite, Sees::CallsWithHistory},
     });
-Tensor _ops::isfinite::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::isfinite::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // isfinite.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1576,9 +1600,11 @@ constinit OperatorTable<_ops::isinf::schema> _ops::isinf::table(
     {
         {DispatchKey::CPU, &isinf_CPU},
         {DispatchKey::Meta, &isinf_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::isinf},
+        {DispatchKey::Autograd, &autograd::kernels::isinf, Sees::CallsWithHistory},
     });
-Tensor _ops::isinf::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::isinf::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // isinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1630,9 +1656,11 @@ constinit OperatorTable<_ops::isnan::schema> _ops::isnan::table(
     {
         {DispatchKey::CPU, &isnan_CPU},
         {DispatchKey::Meta, &isnan_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::isnan},
+        {DispatchKey::Autograd, &autograd::kernels::isnan, Sees::CallsWithHistory},
     });
-Tensor _ops::isnan::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::isnan::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // isnan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1698,9 +1726,11 @@ constinit OperatorTable<_ops::isneginf::schema> _ops::isneginf::table(
         {DispatchKey::CPU, &isneginf_CPU},
         {DispatchKey::CUDA, &isneginf_CPU},
         {DispatchKey::Meta, &isneginf_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::isneginf},
+        {DispatchKey::Autograd, &autograd::kernels::isneginf, Sees::CallsWithHistory},
     });
-Tensor _ops::isneginf::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::isneginf::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // isneginf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1767,9 +1797,11 @@ constinit OperatorTable<_ops::isposinf::schema> _ops::isposinf::table(
         {DispatchKey::CPU, &isposinf_CPU},
         {DispatchKey::CUDA, &isposinf_CPU},
         {DispatchKey::Meta, &isposinf_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::isposinf},
+        {DispatchKey::Autograd, &autograd::kernels::isposinf, Sees::CallsWithHistory},
     });
-Tensor _ops::isposinf::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::isposinf::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // isposinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -1836,9 +1868,11 @@ constinit OperatorTable<_ops::log::schema> _ops::log::table(
         {DispatchKey::CPU, &log_CPU},
         {DispatchKey::CUDA, &log_CPU},
         {DispatchKey::Meta, &log_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::log},
+        {DispatchKey::Autograd, &autograd::kernels::log, Sees::CallsWithHistory},
     });
-Tensor _ops::log::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::log::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // log_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -1933,9 +1967,11 @@ constinit OperatorTable<_ops::log10::schema> _ops::log10::table(
         {DispatchKey::CPU, &log10_CPU},
         {DispatchKey::CUDA, &log10_CPU},
         {DispatchKey::Meta, &log10_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::log10},
+        {DispatchKey::Autograd, &autograd::kernels::log10, Sees::CallsWithHistory},
     });
-Tensor _ops::log10::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::log10::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // log10_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -2016,10 +2052,10 @@ constinit OperatorTable<_ops::log10_backward::schema> _ops::log10_backward::tabl
     kernels_of<_ops::log10_backward>,
     every_backend(&log10_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::log10_backward},
+        {DispatchKey::Autograd, &autograd::kernels::log10_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::log10_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // log1p(Tensor self) -> Tensor
@@ -2057,9 +2093,11 @@ constinit OperatorTable<_ops::log1p::schema> _ops::log1p::table(
         {DispatchKey::CPU, &log1p_CPU},
         {DispatchKey::CUDA, &log1p_CPU},
         {DispatchKey::Meta, &log1p_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::log1p},
+        {DispatchKey::Autograd, &autograd::kernels::log1p, Sees::CallsWithHistory},
     });
-Tensor _ops::log1p::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::log1p::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // log1p_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -2140,10 +2178,10 @@ constinit OperatorTable<_ops::log1p_backward::schema> _ops::log1p_backward::tabl
     kernels_of<_ops::log1p_backward>,
     every_backend(&log1p_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::log1p_backward},
+        {DispatchKey::Autograd, &autograd::kernels::log1p_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::log1p_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // log2(Tensor self) -> Tensor
@@ -2181,9 +2219,11 @@ constinit OperatorTable<_ops::log2::schema> _ops::log2::table(
         {DispatchKey::CPU, &log2_CPU},
         {DispatchKey::CUDA, &log2_CPU},
         {DispatchKey::Meta, &log2_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::log2},
+        {DispatchKey::Autograd, &autograd::kernels::log2, Sees::CallsWithHistory},
     });
-Tensor _ops::log2::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::log2::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // log2_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -2264,10 +2304,10 @@ constinit OperatorTable<_ops::log2_backward::schema> _ops::log2_backward::table(
     kernels_of<_ops::log2_backward>,
     every_backend(&log2_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::log2_backward},
+        {DispatchKey::Autograd, &autograd::kernels::log2_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::log2_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // log_backward(Tensor grad_output, Tensor self) -> Tensor
@@ -2291,10 +2331,10 @@ constinit OperatorTable<_ops::log_backward::schema> _ops::log_backward::table(
     kernels_of<_ops::log_backward>,
     every_backend(&log_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::log_backward},
+        {DispatchKey::Autograd, &autograd::kernels::log_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::log_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // logical_not(Tensor self) -> Tensor
@@ -2318,9 +2358,11 @@ constinit OperatorTable<_ops::logical_not::schema> _ops::logical_not::table(
     {
         {DispatchKey::CPU, &logical_not_CPU},
         {DispatchKey::Meta, &logical_not_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::logical_not},
+        {DispatchKey::Autograd, &autograd::kernels::logical_not, Sees::CallsWithHistory},
     });
-Tensor _ops::logical_not::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::logical_not::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // logical_not_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -2413,9 +2455,11 @@ constinit OperatorTable<_ops::neg::schema> _ops::neg::table(
         {DispatchKey::CPU, &neg_CPU},
         {DispatchKey::CUDA, &neg_CPU},
         {DispatchKey::Meta, &neg_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::neg},
+        {DispatchKey::Autograd, &autograd::kernels::neg, Sees::CallsWithHistory},
     });
-Tensor _ops::neg::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::neg::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // neg_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -2496,10 +2540,10 @@ constinit OperatorTable<_ops::neg_backward::schema> _ops::neg_backward::table(
     kernels_of<_ops::neg_backward>,
     every_backend(&neg_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::neg_backward},
+        {DispatchKey::Autograd, &autograd::kernels::neg_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::neg_backward::call(const Tensor& grad_output) {
-  return table(dispatch_keys(grad_output), grad_output);
+  return table(dispatch_keys_with_history(table, grad_output), grad_output);
 }
 
 // negative(Tensor self) -> Tensor
@@ -2589,9 +2633,11 @@ constinit OperatorTable<_ops::reciprocal::schema> _ops::reciprocal::table(
         {DispatchKey::CPU, &reciprocal_CPU},
         {DispatchKey::CUDA, &reciprocal_CPU},
         {DispatchKey::Meta, &reciprocal_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::reciprocal},
+        {DispatchKey::Autograd, &autograd::kernels::reciprocal, Sees::CallsWithHistory},
     });
-Tensor _ops::reciprocal::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::reciprocal::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // reciprocal_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -2673,10 +2719,10 @@ constinit OperatorTable<_ops::reciprocal_backward::schema> _ops::reciprocal_back
     kernels_of<_ops::reciprocal_backward>,
     every_backend(&reciprocal_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::reciprocal_backward},
+        {DispatchKey::Autograd, &autograd::kernels::reciprocal_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::reciprocal_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // relu(Tensor self) -> Tensor
@@ -2714,9 +2760,11 @@ constinit OperatorTable<_ops::relu::schema> _ops::relu::table(
         {DispatchKey::CPU, &relu_CPU},
         {DispatchKey::CUDA, &relu_CPU},
         {DispatchKey::Meta, &relu_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::relu},
+        {DispatchKey::Autograd, &autograd::kernels::relu, Sees::CallsWithHistory},
     });
-Tensor _ops::relu::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::relu::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // relu_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -2797,10 +2845,10 @@ constinit OperatorTable<_ops::relu_backward::schema> _ops::relu_backward::table(
     kernels_of<_ops::relu_backward>,
     every_backend(&relu_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::relu_backward},
+        {DispatchKey::Autograd, &autograd::kernels::relu_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::relu_backward::call(const Tensor& grad_output, const Tensor& output) {
-  return table(dispatch_keys(grad_output, output), grad_output, output);
+  return table(dispatch_keys_with_history(table, grad_output, output), grad_output, output);
 }
 
 // round(Tensor self) -> Tensor
@@ -2838,9 +2886,11 @@ constinit OperatorTable<_ops::round::schema> _ops::round::table(
         {DispatchKey::CPU, &round_CPU},
         {DispatchKey::CUDA, &round_CPU},
         {DispatchKey::Meta, &round_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::round},
+        {DispatchKey::Autograd, &autograd::kernels::round, Sees::CallsWithHistory},
     });
-Tensor _ops::round::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::round::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // round.decimals(Tensor self, *, int decimals) -> Tensor
 namespace meta {
@@ -2878,10 +2928,10 @@ constinit OperatorTable<_ops::round_decimals::schema> _ops::round_decimals::tabl
         {DispatchKey::CPU, &round_decimals_CPU},
         {DispatchKey::CUDA, &round_decimals_CPU},
         {DispatchKey::Meta, &round_decimals_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::round_decimals},
+        {DispatchKey::Autograd, &autograd::kernels::round_decimals, Sees::CallsWithHistory},
     });
 Tensor _ops::round_decimals::call(const Tensor& self, int64_t decimals) {
-  return table(dispatch_keys(self), self, decimals);
+  return table(dispatch_keys_with_history(table, self), self, decimals);
 }
 
 // round_(Tensor(a!) self) -> Tensor(a!)
@@ -3037,9 +3087,11 @@ constinit OperatorTable<_ops::rsqrt::schema> _ops::rsqrt::table(
         {DispatchKey::CPU, &rsqrt_CPU},
         {DispatchKey::CUDA, &rsqrt_CPU},
         {DispatchKey::Meta, &rsqrt_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::rsqrt},
+        {DispatchKey::Autograd, &autograd::kernels::rsqrt, Sees::CallsWithHistory},
     });
-Tensor _ops::rsqrt::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::rsqrt::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // rsqrt_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -3120,10 +3172,10 @@ constinit OperatorTable<_ops::rsqrt_backward::schema> _ops::rsqrt_backward::tabl
     kernels_of<_ops::rsqrt_backward>,
     every_backend(&rsqrt_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::rsqrt_backward},
+        {DispatchKey::Autograd, &autograd::kernels::rsqrt_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::rsqrt_backward::call(const Tensor& grad_output, const Tensor& output) {
-  return table(dispatch_keys(grad_output, output), grad_output, output);
+  return table(dispatch_keys_with_history(table, grad_output, output), grad_output, output);
 }
 
 // sgn(Tensor self) -> Tensor
@@ -3147,9 +3199,11 @@ constinit OperatorTable<_ops::sgn::schema> _ops::sgn::table(
     {
         {DispatchKey::CPU, &sgn_CPU},
         {DispatchKey::Meta, &sgn_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::sgn},
+        {DispatchKey::Autograd, &autograd::kernels::sgn, Sees::CallsWithHistory},
     });
-Tensor _ops::sgn::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::sgn::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // sgn_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -3242,9 +3296,11 @@ constinit OperatorTable<_ops::sigmoid::schema> _ops::sigmoid::table(
         {DispatchKey::CPU, &sigmoid_CPU},
         {DispatchKey::CUDA, &sigmoid_CPU},
         {DispatchKey::Meta, &sigmoid_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::sigmoid},
+        {DispatchKey::Autograd, &autograd::kernels::sigmoid, Sees::CallsWithHistory},
     });
-Tensor _ops::sigmoid::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::sigmoid::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // sigmoid_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -3325,10 +3381,10 @@ constinit OperatorTable<_ops::sigmoid_backward::schema> _ops::sigmoid_backward::
     kernels_of<_ops::sigmoid_backward>,
     every_backend(&sigmoid_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::sigmoid_backward},
+        {DispatchKey::Autograd, &autograd::kernels::sigmoid_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::sigmoid_backward::call(const Tensor& grad_output, const Tensor& output) {
-  return table(dispatch_keys(grad_output, output), grad_output, output);
+  return table(dispatch_keys_with_history(table, grad_output, output), grad_output, output);
 }
 
 // sign(Tensor self) -> Tensor
@@ -3352,9 +3408,11 @@ constinit OperatorTable<_ops::sign::schema> _ops::sign::table(
     {
         {DispatchKey::CPU, &sign_CPU},
         {DispatchKey::Meta, &sign_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::sign},
+        {DispatchKey::Autograd, &autograd::kernels::sign, Sees::CallsWithHistory},
     });
-Tensor _ops::sign::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::sign::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // sign_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -3447,9 +3505,11 @@ constinit OperatorTable<_ops::signbit::schema> _ops::signbit::table(
         {DispatchKey::CPU, &signbit_CPU},
         {DispatchKey::CUDA, &signbit_CPU},
         {DispatchKey::Meta, &signbit_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::signbit},
+        {DispatchKey::Autograd, &autograd::kernels::signbit, Sees::CallsWithHistory},
     });
-Tensor _ops::signbit::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::signbit::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // signbit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
@@ -3516,9 +3576,11 @@ constinit OperatorTable<_ops::silu::schema> _ops::silu::table(
         {DispatchKey::CPU, &silu_CPU},
         {DispatchKey::CUDA, &silu_CPU},
         {DispatchKey::Meta, &silu_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::silu},
+        {DispatchKey::Autograd, &autograd::kernels::silu, Sees::CallsWithHistory},
     });
-Tensor _ops::silu::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::silu::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // silu_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -3599,10 +3661,10 @@ constinit OperatorTable<_ops::silu_backward::schema> _ops::silu_backward::table(
     kernels_of<_ops::silu_backward>,
     every_backend(&silu_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::silu_backward},
+        {DispatchKey::Autograd, &autograd::kernels::silu_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::silu_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // sin(Tensor self) -> Tensor
@@ -3640,9 +3702,11 @@ constinit OperatorTable<_ops::sin::schema> _ops::sin::table(
         {DispatchKey::CPU, &sin_CPU},
         {DispatchKey::CUDA, &sin_CPU},
         {DispatchKey::Meta, &sin_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::sin},
+        {DispatchKey::Autograd, &autograd::kernels::sin, Sees::CallsWithHistory},
     });
-Tensor _ops::sin::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::sin::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // sin_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -3723,10 +3787,10 @@ constinit OperatorTable<_ops::sin_backward::schema> _ops::sin_backward::table(
     kernels_of<_ops::sin_backward>,
     every_backend(&sin_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::sin_backward},
+        {DispatchKey::Autograd, &autograd::kernels::sin_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::sin_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // special_erf(Tensor self) -> Tensor
@@ -3910,9 +3974,11 @@ constinit OperatorTable<_ops::sqrt::schema> _ops::sqrt::table(
         {DispatchKey::CPU, &sqrt_CPU},
         {DispatchKey::CUDA, &sqrt_CPU},
         {DispatchKey::Meta, &sqrt_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::sqrt},
+        {DispatchKey::Autograd, &autograd::kernels::sqrt, Sees::CallsWithHistory},
     });
-Tensor _ops::sqrt::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::sqrt::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // sqrt_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -3993,10 +4059,10 @@ constinit OperatorTable<_ops::sqrt_backward::schema> _ops::sqrt_backward::table(
     kernels_of<_ops::sqrt_backward>,
     every_backend(&sqrt_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::sqrt_backward},
+        {DispatchKey::Autograd, &autograd::kernels::sqrt_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::sqrt_backward::call(const Tensor& grad_output, const Tensor& output) {
-  return table(dispatch_keys(grad_output, output), grad_output, output);
+  return table(dispatch_keys_with_history(table, grad_output, output), grad_output, output);
 }
 
 // square(Tensor self) -> Tensor
@@ -4034,9 +4100,11 @@ constinit OperatorTable<_ops::square::schema> _ops::square::table(
         {DispatchKey::CPU, &square_CPU},
         {DispatchKey::CUDA, &square_CPU},
         {DispatchKey::Meta, &square_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::square},
+        {DispatchKey::Autograd, &autograd::kernels::square, Sees::CallsWithHistory},
     });
-Tensor _ops::square::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::square::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // square_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -4117,10 +4185,10 @@ constinit OperatorTable<_ops::square_backward::schema> _ops::square_backward::ta
     kernels_of<_ops::square_backward>,
     every_backend(&square_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::square_backward},
+        {DispatchKey::Autograd, &autograd::kernels::square_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::square_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys(grad_output, self), grad_output, self);
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // tan(Tensor self) -> Tensor
@@ -4158,9 +4226,11 @@ constinit OperatorTable<_ops::tan::schema> _ops::tan::table(
         {DispatchKey::CPU, &tan_CPU},
         {DispatchKey::CUDA, &tan_CPU},
         {DispatchKey::Meta, &tan_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::tan},
+        {DispatchKey::Autograd, &autograd::kernels::tan, Sees::CallsWithHistory},
     });
-Tensor _ops::tan::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::tan::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // tan_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -4241,10 +4311,10 @@ constinit OperatorTable<_ops::tan_backward::schema> _ops::tan_backward::table(
     kernels_of<_ops::tan_backward>,
     every_backend(&tan_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::tan_backward},
+        {DispatchKey::Autograd, &autograd::kernels::tan_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::tan_backward::call(const Tensor& grad_output, const Tensor& output) {
-  return table(dispatch_keys(grad_output, output), grad_output, output);
+  return table(dispatch_keys_with_history(table, grad_output, output), grad_output, output);
 }
 
 // tanh(Tensor self) -> Tensor
@@ -4282,9 +4352,11 @@ constinit OperatorTable<_ops::tanh::schema> _ops::tanh::table(
         {DispatchKey::CPU, &tanh_CPU},
         {DispatchKey::CUDA, &tanh_CPU},
         {DispatchKey::Meta, &tanh_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::tanh},
+        {DispatchKey::Autograd, &autograd::kernels::tanh, Sees::CallsWithHistory},
     });
-Tensor _ops::tanh::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::tanh::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // tanh_(Tensor(a!) self) -> Tensor(a!)
 namespace {
@@ -4365,10 +4437,10 @@ constinit OperatorTable<_ops::tanh_backward::schema> _ops::tanh_backward::table(
     kernels_of<_ops::tanh_backward>,
     every_backend(&tanh_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::tanh_backward},
+        {DispatchKey::Autograd, &autograd::kernels::tanh_backward, Sees::CallsWithHistory},
     });
 Tensor _ops::tanh_backward::call(const Tensor& grad_output, const Tensor& output) {
-  return table(dispatch_keys(grad_output, output), grad_output, output);
+  return table(dispatch_keys_with_history(table, grad_output, output), grad_output, output);
 }
 
 // trunc(Tensor self) -> Tensor
@@ -4406,9 +4478,11 @@ constinit OperatorTable<_ops::trunc::schema> _ops::trunc::table(
         {DispatchKey::CPU, &trunc_CPU},
         {DispatchKey::CUDA, &trunc_CPU},
         {DispatchKey::Meta, &trunc_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::trunc},
+        {DispatchKey::Autograd, &autograd::kernels::trunc, Sees::CallsWithHistory},
     });
-Tensor _ops::trunc::call(const Tensor& self) { return table(dispatch_keys(self), self); }
+Tensor _ops::trunc::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
 
 // trunc_(Tensor(a!) self) -> Tensor(a!)
 namespace {

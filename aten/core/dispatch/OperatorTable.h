@@ -33,6 +33,12 @@ using ErasedKernel = void (*)();
 // slot of a key above the backends (Autograd, Autocast, Tracer) means that the operator has nothing
 // to do there: the call goes on with the next key.
 //
+// Note [Calls without a history]
+// The Autograd kernel of most operators asks whether to record the call and passes it on. Tensors
+// without autograd metadata need none of that: where no argument has any, call() goes straight to
+// the backend. A kernel that must see every call (it makes a view, counts a change in place, or was
+// put there at run time) has no such entry.
+//
 // Slots can be written while the program runs (see Library.h): a pointer is stored atomically, so
 // that other threads call either the old kernel or the new one.
 class OPLOOM_API OperatorTableBase {
@@ -53,7 +59,13 @@ class OPLOOM_API OperatorTableBase {
   // Stores a kernel, whose address must be of type R (*)(DispatchKeySet, Args...); nullptr empties
   // the slot. Returns what was there.
   ErasedKernel exchange_kernel(DispatchKey key, ErasedKernel kernel) {
+    if (history_keys().has(key)) __atomic_store_n(&history_keys_, 0, __ATOMIC_RELAXED);
     return erased_->exchange(*this, key, kernel);
+  }
+  // The keys whose kernels do nothing for arguments without autograd metadata; see Note [Calls
+  // without a history].
+  DispatchKeySet history_keys() const {
+    return {DispatchKeySet::RAW, __atomic_load_n(&history_keys_, __ATOMIC_RELAXED)};
   }
   // The kernel that hands a call to the boxed fallback of its key.
   ErasedKernel boxed_entry() const { return erased_->boxed_entry; }
@@ -83,6 +95,8 @@ class OPLOOM_API OperatorTableBase {
   // The kernel of the highest key of `keys` that has one; keys without one that may be passed over
   // are removed from `keys`. Throws NotImplementedError when there is none.
   ErasedKernel resolve(DispatchKeySet& keys) const;
+
+  std::uint32_t history_keys_ = 0;
 
  private:
   const char* name_;
@@ -114,6 +128,9 @@ constexpr EveryBackend<Kernel> every_backend(Kernel kernel) {
   return {kernel};
 }
 
+// Says of an entry that it belongs to history_keys().
+enum class Sees : bool { EveryCall, CallsWithHistory };
+
 template <class Signature>
 class OperatorTable;
 
@@ -124,6 +141,7 @@ class OperatorTable<R(Args...)> final : public OperatorTableBase {
   struct Entry {
     DispatchKey key;
     Kernel kernel;
+    Sees sees = Sees::EveryCall;
   };
 
   // OperatorTable<Op::schema> Op::table(kernels_of<Op>, {{key, kernel}, ...});
@@ -139,7 +157,12 @@ class OperatorTable<R(Args...)> final : public OperatorTableBase {
          key < static_cast<size_t>(DispatchKey::Autograd); ++key) {
       kernels_[key] = backends.kernel;
     }
-    for (const Entry& entry : entries) kernels_[static_cast<size_t>(entry.key)] = entry.kernel;
+    for (const Entry& entry : entries) {
+      kernels_[static_cast<size_t>(entry.key)] = entry.kernel;
+      if (entry.sees == Sees::CallsWithHistory) {
+        history_keys_ |= DispatchKeySet(entry.key).raw_repr();
+      }
+    }
   }
 
   OPLOOM_ALWAYS_INLINE R operator()(DispatchKeySet keys, Args... args) const {
