@@ -24,6 +24,14 @@ void AccumulateGrad::release_resources() {
   Node::release_resources();
 }
 
+void AccumulateGrad::begin_again(const Tensor& leaf) {
+  variable = leaf;
+  const InputMetadata& known = input_metadata(0);
+  const bool same = known.dtype == leaf.scalar_type() && known.device == leaf.device() &&
+                    leaf.sizes() == c10::IntArrayRef(known.sizes);
+  if (!same) set_input_metadata(0, leaf);
+}
+
 variable_list AccumulateGrad::apply(variable_list&& grads) {
   Tensor fresh = std::move(grads[0]);
   if (!fresh.defined() || !variable.requires_grad()) return {};

@@ -17,6 +17,10 @@ class OPLOOM_API AccumulateGrad final : public Node {
   std::string name() const override { return "AccumulateGrad"; }
   bool is_accumulate_grad() const override { return true; }
 
+  // After the last owner has gone: the node is used again for the same leaf, which may have been
+  // resized since.
+  void begin_again(const Tensor& leaf);
+
   // Adds `fresh` to `grad`, which may be undefined; see above.
   static void accumulate(const Tensor& variable, Tensor& grad, Tensor&& fresh);
 

@@ -66,8 +66,13 @@ c10::intrusive_ptr<Node> grad_accumulator(const Tensor& tensor) {
   }
   c10::intrusive_ptr<Node> result = meta->grad_accumulator_.lock();
   if (!result) {
-    result = make_node<AccumulateGrad>(tensor);
-    meta->grad_accumulator_ = c10::weak_intrusive_ptr<Node>(result);
+    result = meta->grad_accumulator_.revive();
+    if (result) {
+      static_cast<AccumulateGrad&>(*result).begin_again(tensor);
+    } else {
+      result = make_node<AccumulateGrad>(tensor);
+      meta->grad_accumulator_ = c10::weak_intrusive_ptr<Node>(result);
+    }
   }
   meta->accumulator_lock_.store(false, std::memory_order_release);
   return result;

@@ -1,5 +1,6 @@
 // for_each_dense_row: presents rows of any strides to a loop over dense ones.
 #include <aten/iterator/DenseRows.h>
+#include <aten/iterator/ElementBytes.h>
 #include <aten/iterator/TensorIterator.h>
 #include <c10/util/Exception.h>
 
@@ -14,26 +15,6 @@ constexpr int kMaxOperands = 8;
 constexpr int64_t kBufferBytes = 8192;
 // Rows that are gathered together from a transposed input: a cache line of float holds as many.
 constexpr int64_t kRows = 16;
-
-struct Bytes16 {
-  uint64_t parts[2];
-};
-
-template <typename F>
-void by_size(int64_t size, F f) {
-  switch (size) {
-    case 1:
-      return f(uint8_t{});
-    case 2:
-      return f(uint16_t{});
-    case 4:
-      return f(uint32_t{});
-    case 8:
-      return f(uint64_t{});
-    default:
-      return f(Bytes16{});
-  }
-}
 
 // to[i] = from[i * stride]
 void gather(char* to, const char* from, int64_t stride, int64_t size, int64_t n) {

@@ -295,6 +295,8 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
                           ScalarType static_dtype, bool to_float);
   void set_rows(const TensorBase& out, IntArrayRef sizes, int64_t numel, ScalarType dtype,
                 ScalarType result);
+  static void fill_row(char* row, const TensorBase& input, IntArrayRef shape, int64_t numel,
+                       ScalarType dtype);
   void need_operands() const {
     if (OPLOOM_UNLIKELY(num_rows_ != 0)) const_cast<TensorIteratorBase*>(this)->operands_of_rows();
   }

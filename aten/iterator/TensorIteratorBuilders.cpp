@@ -1,9 +1,9 @@
 // TensorIterator: the configurations that most operators share, with short cuts for small calls.
 #include <aten/core/Empty.h>
 #include <aten/iterator/Broadcast.h>
+#include <aten/iterator/ElementBytes.h>
 #include <aten/iterator/TensorIterator.h>
 #include <aten/iterator/TypeProperties.h>
-#include <aten/iterator/Walker.h>
 #include <c10/core/DefaultDtype.h>
 
 #include <algorithm>
@@ -34,46 +34,70 @@ OPLOOM_NOINLINE bool can_be_row(const TensorBase& out, ArrayRef<const TensorBase
   return true;
 }
 
-// Fills a row with the elements of a contiguous tensor, broadcast to `shape` and converted.
-void fill_row(char* row, const TensorBase& input, IntArrayRef shape, int64_t numel,
-              ScalarType dtype) {
-  const detail::CastLoop load = detail::get_cast_loop(dtype, input.scalar_type());
-  const auto size = static_cast<int64_t>(elementSize(dtype));
-  const auto step = static_cast<int64_t>(elementSize(input.scalar_type()));
-  const char* data = static_cast<const char*>(input.const_data_ptr());
-  if (input.numel() == 1 || input.numel() == numel) {
-    return load(row, size, data, input.numel() == 1 ? 0 : step, numel);
+// Copies of the block [begin, end) behind it, to have `count` in all. Returns what is behind them.
+template <typename T>
+T* repeat_block(T* begin, T* end, int64_t count) {
+  T* const stop = begin + count * (end - begin);
+  while (end < stop) {
+    const auto n = std::min(end - begin, stop - end);
+    std::memcpy(end, begin, static_cast<size_t>(n) * sizeof(T));
+    end += n;
   }
-  const IntArrayRef sizes = input.sizes();
-  const size_t lead = shape.size() - sizes.size();
-  size_t ones = 0;
-  while (sizes[ones] == 1) ++ones;
-  if (sizes.slice(ones) == shape.slice(lead + ones)) {  // the whole input again and again
-    load(row, size, data, step, input.numel());
-    const int64_t bytes = numel * size;
-    for (int64_t done = input.numel() * size; done < bytes; done *= 2) {
-      std::memcpy(row + done, row, static_cast<size_t>(std::min(done, bytes - done)));
-    }
-    return;
+  return stop;
+}
+
+// One row: `count` elements, or one as many times. `from` moves along.
+template <typename T>
+OPLOOM_ALWAYS_INLINE T* write_row(T* to, const T*& from, int64_t size, int64_t count) {
+  T* const stop = to + count;
+  if (size == count) {
+    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
+  } else {
+    for (const T value = *from; to != stop; ++to) *to = value;
   }
-  WalkDims outer;  // without sizes of 1: a short row has few others
-  int64_t stride = sizes.back();
-  for (size_t d = sizes.size() - 1; d-- > 0;) {
-    if (shape[lead + d] == 1) continue;
-    outer.push_back({shape[lead + d], sizes[d] == 1 ? 0 : stride * step, 0});
-    stride *= sizes[d];
+  from += size;
+  return stop;
+}
+
+// Writes the elements of a contiguous tensor, broadcast to `shape`, both of `dims` > 0 dimensions.
+// Returns what is behind them.
+template <typename T>
+T* write_broadcast(T* to, const T*& from, const int64_t* sizes, const int64_t* shape, size_t dims) {
+  if (dims == 1) return write_row(to, from, *sizes, *shape);
+  for (int64_t i = 0; i < *sizes; ++i) {
+    T* const begin = to;
+    to = dims == 2 ? write_row(to, from, sizes[1], shape[1])
+                   : write_broadcast(to, from, sizes + 1, shape + 1, dims - 1);
+    if (*sizes != *shape) to = repeat_block(begin, to, *shape);
   }
-  for (size_t d = lead; d-- > 0;) {
-    if (shape[d] != 1) outer.push_back({shape[d], 0, 0});
-  }
-  Walker walker(outer.data(), outer.size(), 0);
-  const int64_t width = shape.back();
-  for (int64_t begin = 0; begin < numel; begin += width, walker.next()) {
-    load(row + begin * size, size, data + walker.in, sizes.back() == 1 ? 0 : step, width);
-  }
+  return to;
 }
 
 }  // namespace
+
+// Fills a row with the elements of a contiguous tensor, broadcast to `shape` and converted.
+void TensorIteratorBase::fill_row(char* row, const TensorBase& input, IntArrayRef shape,
+                                  int64_t numel, ScalarType dtype) {
+  const char* data = static_cast<const char*>(input.const_data_ptr());
+  const auto size = static_cast<int64_t>(elementSize(dtype));
+  alignas(16) char converted[kShortBytes];
+  if (input.scalar_type() != dtype || input.numel() == numel || input.numel() == 1) {
+    const detail::CastLoop load = detail::get_cast_loop(dtype, input.scalar_type());
+    const auto step = static_cast<int64_t>(elementSize(input.scalar_type()));
+    if (input.numel() == 1) return load(row, size, data, 0, numel);
+    if (input.numel() == numel) return load(row, size, data, step, numel);
+    load(converted, size, data, step, input.numel());
+    data = converted;
+  }
+  const IntArrayRef sizes = input.sizes();
+  const size_t lead = shape.size() - sizes.size();
+  detail::by_size(size, [&]<typename T>(T) {
+    T* const begin = reinterpret_cast<T*>(row);
+    const T* from = reinterpret_cast<const T*>(data);
+    T* const end = write_broadcast(begin, from, sizes.data(), shape.data() + lead, sizes.size());
+    repeat_block(begin, end, numel / (end - begin));
+  });
+}
 
 // Note [Short cuts]
 // The usual call of a pointwise operator has contiguous CPU operands of one dtype and shape, or one
@@ -84,6 +108,7 @@ void fill_row(char* row, const TensorBase& input, IntArrayRef shape, int64_t num
 //
 // The operands become rows_: an address and a dtype each, which is all that a kernel of dense rows
 // reads. What else there is to know of an operand is filled in when somebody asks.
+
 // Everything but the inputs.
 OPLOOM_ALWAYS_INLINE void TensorIteratorBase::set_rows(const TensorBase& out, IntArrayRef sizes,
                                                        int64_t numel, ScalarType dtype,

@@ -113,8 +113,11 @@ const Tensor& zeroed(const Tensor& fresh) {
 Tensor empty(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout> layout,
              std::optional<Device> device, std::optional<bool> pin_memory,
              std::optional<MemoryFormat> memory_format) {
+  const bool asks = layout.has_value() || device.has_value() || pin_memory.has_value() ||
+                    memory_format.has_value();
+  if (OPLOOM_LIKELY(!asks)) return empty_with(size, TensorOptions().dtype(dtype));
   const TensorOptions options = make_options(dtype, layout, device, pin_memory);
-  if (OPLOOM_LIKELY(!memory_format.has_value())) return empty_with(size, options);
+  if (!memory_format.has_value()) return empty_with(size, options);
   OPLOOM_CHECK(*memory_format != MemoryFormat::Preserve,
                "empty(): there is no input whose memory format could be preserved");
   return empty_with(size, options.memory_format(*memory_format));

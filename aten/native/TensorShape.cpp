@@ -62,7 +62,23 @@ namespace at::inline oploom_v1::native {
 
 // ---- One shape for another ----
 
+namespace {
+
+// Whether these are the sizes, none left to be inferred, of `numel` elements.
+bool is_shape_of(IntArrayRef size, int64_t numel) {
+  int64_t product = 1;
+  for (const int64_t n : size) {
+    if (n <= 0 || c10::mul_overflows(product, n, &product)) return false;
+  }
+  return product == numel;
+}
+
+}  // namespace
+
 Tensor view(const Tensor& self, IntArrayRef size) {
+  if (self.is_contiguous() && self.numel() > 0 && is_shape_of(size, self.numel())) {
+    return contiguous_alias(self, size);
+  }
   const DimVector shape = c10::infer_size(size, self.numel(), "view");
   if (self.is_contiguous() && self.numel() > 0) return contiguous_alias(self, shape);
   const std::optional<DimVector> strides = c10::computeStride(self.sizes(), self.strides(), shape);

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstdlib>
@@ -65,9 +66,17 @@ static_assert(class_of(64 * 1024) == kNumThreadClasses - 1);
 static_assert(class_of(257) == 4 && class_size(4) == 320 && class_of(320) == 4 &&
               class_of(321) == 5);
 
+// The most free blocks that a thread keeps of each class.
+constexpr auto kThreadListLimits = [] {
+  std::array<std::uint32_t, kNumThreadClasses> limits{};
+  for (int c = 0; c < kNumThreadClasses; ++c) {
+    const auto fitting = static_cast<std::uint32_t>(kThreadListBytes / class_size(c));
+    limits[static_cast<std::size_t>(c)] = std::clamp<std::uint32_t>(fitting, 2, kThreadListBlocks);
+  }
+  return limits;
+}();
 constexpr std::uint32_t thread_list_limit(int c) {
-  const auto fitting = static_cast<std::uint32_t>(kThreadListBytes / class_size(c));
-  return std::clamp<std::uint32_t>(fitting, 2, kThreadListBlocks);
+  return kThreadListLimits[static_cast<std::size_t>(c)];
 }
 
 struct FreeBlock {
