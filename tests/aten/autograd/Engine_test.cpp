@@ -366,6 +366,19 @@ TEST(Engine, LeavesDieThoughTheirAccumulatorRefersToThem) {
   EXPECT_FALSE(witness.alive());
 }
 
+TEST(Engine, ALeafThatWasResizedBetweenTwoGraphsGetsGradientsOfItsNewShape) {
+  Tensor x = leaf({1, 2});
+  (x * 2).sum().backward();
+  EXPECT_EQ(x.grad().sizes(), at::IntArrayRef({2}));
+  x.mutable_grad() = Tensor();
+  {
+    const c10::NoGradGuard guard;
+    x.unsafeGetTensorImpl()->set_sizes_contiguous({1});
+  }
+  (x * 3).sum().backward();
+  EXPECT_EQ(values_of(x.grad()), (Values{3}));
+}
+
 // What records an operator that has no formula, as those of another library may be.
 TEST(Engine, AnOperatorWithoutADerivativeIsNamedWhenAGradientArrives) {
   const auto node = c10::make_intrusive<at::autograd::NotImplemented>("fold");

@@ -108,6 +108,29 @@ TEST(Library, AWrapperKeyIsCalledOnlyWhileIncluded) {
   EXPECT_EQ(multiplications, 1);
 }
 
+int recorded = 0;
+Tensor noting_mul(at::DispatchKeySet keys, const Tensor& self, const Tensor& other) {
+  ++recorded;
+  return at::_ops::mul_Tensor::table(keys.remove(at::DispatchKey::Autograd), self, other);
+}
+
+TEST(Library, AKernelAboveAutogradSeesCallsWithoutAHistoryToo) {
+  const Tensor a = at::full({2}, 3.0);
+  EXPECT_TRUE(at::_ops::mul_Tensor::table.history_keys().has(at::DispatchKey::Autograd));
+  {
+    at::Library library("aten", "Autograd");
+    library.impl("mul.Tensor", OPLOOM_FN(noting_mul));
+    EXPECT_EQ(at::mul(a, a)[1].item<float>(), 9);
+  }
+  EXPECT_EQ(recorded, 1);
+  // The kernel that was there works as before.
+  Tensor leaf = at::full({2}, 3.0);
+  leaf.requires_grad_();
+  EXPECT_TRUE(at::mul(a, leaf).requires_grad());
+  EXPECT_FALSE(at::mul(a, a).requires_grad());
+  EXPECT_EQ(recorded, 1);
+}
+
 TEST(Library, KernelsComeAndGoWhileOthersCall) {
   std::atomic<bool> stop{false};
   std::vector<std::thread> callers;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <new>
 #include <numeric>
 
@@ -208,6 +209,38 @@ TEST(TensorIterator, OperandsOfAShortCallBecomeRows) {
   // The operands themselves are still to be had.
   EXPECT_TRUE(iter.tensor_base(1).is_same(a));
   EXPECT_EQ(iter.strides(2), IntArrayRef({4}));
+}
+
+TEST(TensorIterator, ShortRowsOfEveryShapeAndElementSize) {
+  const std::vector<std::vector<int64_t>> shapes = {
+      {3}, {1, 3}, {2, 1}, {2, 3}, {2, 1, 1}, {2, 2, 1}, {1, 2, 3}, {2, 1, 3}, {2, 1, 1, 3}};
+  const std::vector<int64_t> full = {2, 2, 2, 3};
+  for (const c10::ScalarType dtype : {c10::kByte, c10::kShort, kInt, kLong, c10::kComplexDouble}) {
+    const auto size = static_cast<int64_t>(c10::elementSize(dtype));
+    const TensorBase whole = make(full, dtype);
+    for (const std::vector<int64_t>& shape : shapes) {
+      const TensorBase part = make(shape, dtype);
+      auto* bytes = static_cast<unsigned char*>(part.mutable_data_ptr());
+      for (size_t i = 0; i < part.nbytes(); ++i) bytes[i] = static_cast<unsigned char>(i + 1);
+      const TensorBase none;
+      const TensorIterator iter = TensorIterator::borrowing_binary_op(none, whole, part);
+      ASSERT_TRUE(iter.is_dense_row());
+      const auto* row = static_cast<const unsigned char*>(iter.data_ptr(2));
+      for (int64_t i = 0; i < whole.numel(); ++i) {
+        int64_t rest = i, from = 0, stride = 1;
+        for (size_t d = full.size(); d-- > 0;) {
+          const int64_t index = rest % full[d];
+          rest /= full[d];
+          const size_t lead = full.size() - shape.size();
+          if (d < lead) continue;
+          if (shape[d - lead] != 1) from += index * stride;
+          stride *= shape[d - lead];
+        }
+        EXPECT_EQ(std::memcmp(row + i * size, bytes + from * size, static_cast<size_t>(size)), 0)
+            << c10::toString(dtype) << " of sizes " << part.sizes() << ", element " << i;
+      }
+    }
+  }
 }
 
 TEST(TensorIterator, RefusesOutputsOfALowerKind) {
