@@ -119,12 +119,13 @@ void TensorImpl::refresh_channels_last() noexcept {
 }
 
 void TensorImpl::refresh_contiguous() noexcept {
-  flags_.contiguous = numel_ == 0 || compute_contiguous(sizes_and_strides_.sizes_data(),
-                                                        sizes_and_strides_.strides_data(), dim());
+  const bool contiguous =
+      numel_ == 0 ||
+      compute_contiguous(sizes_and_strides_.sizes_data(), sizes_and_strides_.strides_data(), dim());
   refresh_channels_last();
-  flags_.non_overlapping_and_dense = flags_.contiguous || flags_.channels_last_contiguous ||
-                                     flags_.channels_last_3d_contiguous ||
-                                     compute_non_overlapping_and_dense(sizes(), strides());
+  flags_.contiguous = contiguous;
+  flags_.non_overlapping_and_dense =
+      contiguous || compute_non_overlapping_and_dense(sizes(), strides());
 }
 
 void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
@@ -182,19 +183,14 @@ void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides,
   if (OPLOOM_UNLIKELY(overflowed)) numel = checked_numel(sizes);
 
   const std::size_t ndim = sizes.size();
-  if (ndim == static_cast<std::size_t>(dim())) {
-    // In place; each loop reads an element before it writes that element, so that the arguments may
-    // be the tensor's own.
-    sizes_and_strides_.set_sizes(sizes);
-    sizes_and_strides_.set_strides(strides);
-  } else if (OPLOOM_LIKELY(ndim <= kSizesAndStridesMaxInline)) {
-    std::array<int64_t, kSizesAndStridesMaxInline> sizes_copy, strides_copy;
+  if (int64_t* const n = sizes_and_strides_.start_inline(ndim); OPLOOM_LIKELY(n != nullptr)) {
+    // The arguments may be the tensor's own or the ends of them: each element is read before it is
+    // written.
+    int64_t* const s = n + kSizesAndStridesMaxInline;
     for (std::size_t i = 0; i < ndim; ++i) {
-      sizes_copy[i] = sizes[i];
-      strides_copy[i] = strides[i];
+      n[i] = sizes[i];
+      s[i] = strides[i];
     }
-    sizes_and_strides_.set_sizes({sizes_copy.data(), ndim});
-    sizes_and_strides_.set_strides({strides_copy.data(), ndim});
   } else {
     const DimVector sizes_copy(sizes), strides_copy(strides);
     sizes_and_strides_.set_sizes(sizes_copy);
