@@ -33,6 +33,8 @@ using real_part_t = typename real_part<T>::type;
 
 // Applies F to neighbouring pairs until one element is left. The width of the partial results is
 // fixed, so the order is the same for every instruction set; the compiler makes vectors of them.
+// What comes a page later is fetched ahead: the processor stops at the end of a page by itself, and
+// a sum of 64 MB took a tenth longer.
 template <typename F, typename T>
 T reduce_chunk(const T* p, int64_t n) {
   constexpr int64_t kWide = std::max<int64_t>(256 / sizeof(T), 16);
@@ -43,6 +45,9 @@ T reduce_chunk(const T* p, int64_t n) {
     T acc[kWide];
     for (int64_t j = 0; j < kWide; ++j) acc[j] = p[j];
     for (i = kWide; i + kWide <= n; i += kWide) {
+      for (size_t line = 0; line < kWide * sizeof(T); line += 64) {
+        __builtin_prefetch(reinterpret_cast<const char*>(p + i) + 4096 + line);
+      }
 #pragma GCC unroll 1
       for (int64_t j = 0; j < kWide; ++j) acc[j] = F::apply(acc[j], p[i + j]);
     }
