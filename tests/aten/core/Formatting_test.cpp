@@ -26,6 +26,7 @@ TEST(Formatting, NumbersTakeTheSameWidth) {
   EXPECT_EQ(text_of(at::tensor({true, false})), "tensor([ True, False])");
   EXPECT_EQ(text_of(at::tensor({1.5, -kNaN})), "tensor([1.5000,    nan])");
   EXPECT_EQ(text_of(at::tensor({1e-5, 1.0})), "tensor([1.0000e-05, 1.0000e+00])");
+  EXPECT_EQ(text_of(at::tensor({0.5, 600.0})), "tensor([5.0000e-01, 6.0000e+02])");
   EXPECT_EQ(text_of(at::tensor({c10::complex<double>(1, 2), c10::complex<double>(3, -0.5)})),
             "tensor([1.+2.0000j, 3.-0.5000j])");
   EXPECT_EQ(text_of(at::tensor(3.5)), "tensor(3.5000)");
