@@ -27,6 +27,7 @@
 #include <generated/ops/reshape.h>
 #include <generated/ops/sgn.h>
 #include <generated/ops/sum.h>
+#include <generated/ops/to.h>
 #include <generated/ops/unsqueeze.h>
 #include <generated/ops/where.h>
 #include <generated/ops/zeros.h>
@@ -201,7 +202,8 @@ Tensor mse_loss_double_backward(const Tensor& grad, const Tensor& input, int64_t
 Tensor mse_loss_double_backward_grad_output(const Tensor& grad, const Tensor& grad_output,
                                             const Tensor& input, const Tensor& target,
                                             int64_t reduction) {
-  const Tensor slope = mse_loss_double_backward(input - target, input, reduction);
+  const Tensor slope =
+      mse_loss_double_backward(input - target.to(grad.scalar_type()), input, reduction);
   return reduction == kReductionNone ? grad * slope : (grad * slope).sum();
 }
 

@@ -170,24 +170,43 @@ void draw_uniform(PhiloxState state, int64_t first, c10::opmath_type<T>* out) {
   }
 }
 
+// kPiece numbers on [from, to) from number `first` on.
+template <typename T>
+void make_uniform(PhiloxState state, int64_t first, double from, double to, T* out) {
+  using opmath_t = c10::opmath_type<T>;
+  const auto low = static_cast<opmath_t>(from);
+  const auto width = static_cast<opmath_t>(to - from);
+  const auto high = static_cast<opmath_t>(to);
+  opmath_t uniform[kPiece];
+  draw_uniform<T>(state, first, uniform);
+  for (int64_t i = 0; i < kPiece; ++i) {
+    // Rounding must not reach the open end.
+    const auto value = static_cast<T>(low + uniform[i] * width);
+    out[i] = static_cast<opmath_t>(value) < high ? value : static_cast<T>(low);
+  }
+}
+
 void uniform_kernel(const TensorBase& self, double from, double to,
                     std::optional<Generator> generator) {
-  OPLOOM_DISPATCH(self.scalar_type(), "uniform_", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    using opmath_t = c10::opmath_type<scalar_t>;
-    const PhiloxState state = reserve(generator, 1);
-    const auto low = static_cast<opmath_t>(from);
-    const auto width = static_cast<opmath_t>(to - from);
-    const auto high = static_cast<opmath_t>(to);
-    fill_in_pieces<scalar_t>(self, [&](int64_t first, scalar_t* values) {
-      opmath_t uniform[kPiece];
-      draw_uniform<scalar_t>(state, first, uniform);
-      for (int64_t i = 0; i < kPiece; ++i) {
-        // Rounding must not reach the open end.
-        const auto value = static_cast<scalar_t>(low + uniform[i] * width);
-        values[i] = static_cast<opmath_t>(value) < high ? value : static_cast<scalar_t>(low);
-      }
-    });
-  });
+  OPLOOM_DISPATCH(
+      self.scalar_type(), "uniform_", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+        const PhiloxState state = reserve(generator, 1);
+        fill_in_pieces<scalar_t>(self, [&](int64_t first, scalar_t* values) {
+          if constexpr (c10::is_complex_v<scalar_t>) {
+            // Parts 2 i and 2 i + 1 of the sequence are the parts of number i.
+            using value_t = typename scalar_t::value_type;
+            for (int half = 0; half < 2; ++half) {
+              value_t parts[kPiece];
+              make_uniform(state, 2 * first + half * kPiece, from, to, parts);
+              for (int64_t i = 0; i < kPiece / 2; ++i) {
+                values[half * (kPiece / 2) + i] = scalar_t(parts[2 * i], parts[2 * i + 1]);
+              }
+            }
+          } else {
+            make_uniform(state, first, from, to, values);
+          }
+        });
+      });
 }
 
 // ---- Functions that give the same bits on every machine, unlike those of the C library ----

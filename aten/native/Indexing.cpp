@@ -14,6 +14,7 @@
 #include <generated/native/index_select.h>
 #include <generated/native/masked_select.h>
 #include <generated/native/nonzero.h>
+#include <generated/native/nonzero_numpy.h>
 #include <generated/native/scatter.h>
 #include <generated/native/scatter_add.h>
 #include <generated/native/take_along_dim.h>
@@ -26,6 +27,8 @@
 #include <generated/ops/nonzero.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/to.h>
+#include <generated/ops/unbind.h>
+#include <generated/ops/unsqueeze.h>
 #include <generated/ops/zeros.h>
 
 #include <algorithm>
@@ -635,6 +638,10 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
 Tensor& masked_select_out(const Tensor& self, const Tensor& mask, Tensor& out) {
   check_given_output("masked_select", out, self.scalar_type());
   return into_output(out, [&](Tensor& target) { masked_select_into(target, self, mask); });
+}
+
+std::vector<Tensor> nonzero_numpy(const Tensor& self) {
+  return at::nonzero(self.dim() == 0 ? self.unsqueeze(0) : self).unbind(1);
 }
 
 Tensor nonzero(const Tensor& self) {

@@ -3,6 +3,7 @@
 #include <aten/core/Empty.h>
 #include <aten/core/Parallel.h>
 #include <aten/core/Reduction.h>
+#include <aten/iterator/TypeProperties.h>
 #include <aten/native/LossUtils.h>
 #include <aten/native/ShapeUtils.h>
 #include <generated/native/cross_entropy_loss.h>
@@ -120,12 +121,9 @@ void check_dims(const char* op, const Tensor& self, bool images) {
 
 OPLOOM_META_FUNC(mse_loss)(const Tensor& self, const Tensor& target, int64_t reduction) {
   native::check_reduction("mse_loss", reduction);
-  OPLOOM_CHECK(self.scalar_type() == target.scalar_type(),
-               "mse_loss(): expected input and target of one dtype, got ", self.scalar_type(),
-               " and ", target.scalar_type());
   const DimVector shape = c10::infer_size_broadcast(self.sizes(), target.sizes(), "mse_loss");
   set_output_raw_strided(0, reduction == Reduction::None ? IntArrayRef(shape) : IntArrayRef(), {},
-                         self.options());
+                         self.options().dtype(native::result_type(self, target)));
 }
 
 OPLOOM_META_FUNC(nll_loss_forward)
@@ -424,15 +422,25 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target,
                          reduction, ignore_index);
 }
 
+namespace {
+
+// In the dtype of both; a target may be of flags, which `-` does not take.
+Tensor difference_of(const Tensor& self, const Tensor& target) {
+  const ScalarType dtype = result_type(self, target);
+  return self.to(dtype) - target.to(dtype);
+}
+
+}  // namespace
+
 OPLOOM_IMPL_FUNC(mse_loss_out)
 (const Tensor& self, const Tensor& target, int64_t reduction, const Tensor& out) {
-  const Tensor difference = self - target;
+  const Tensor difference = difference_of(self, target);
   Tensor(out).copy_(apply_reduction(difference * difference, reduction));
 }
 
 Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
                          int64_t reduction) {
-  const Tensor difference = self - target;
+  const Tensor difference = difference_of(self, target);
   const double scale =
       reduction == Reduction::Mean ? 2.0 / static_cast<double>(difference.numel()) : 2.0;
   return difference * scale * grad_output;

@@ -1,10 +1,12 @@
 // sort, argsort, topk.
+#include <aten/core/Empty.h>
 #include <aten/native/ShapeUtils.h>
 #include <aten/native/SortingLoops.h>
 #include <generated/native/argsort.h>
 #include <generated/native/sort.h>
 #include <generated/native/topk.h>
 #include <generated/ops/copy.h>
+#include <generated/ops/detach.h>
 #include <generated/ops/sort.h>
 #include <generated/ops/zero.h>
 
@@ -69,6 +71,13 @@ Tensor argsort(const Tensor& self, int64_t dim, bool descending) {
 
 Tensor argsort(const Tensor& self, bool stable, int64_t dim, bool descending) {
   return std::get<1>(at::sort(self, std::optional<bool>(stable), dim, descending));
+}
+Tensor& argsort_out(const Tensor& self, bool stable, int64_t dim, bool descending, Tensor& out) {
+  // The values, which have a gradient, are left here.
+  const Tensor input = self.detach();
+  Tensor values(at::detail::empty({0}, input.options()));
+  at::sort_out(values, out, input, std::optional<bool>(stable), dim, descending);
+  return out;
 }
 
 }  // namespace at::inline oploom_v1::native

@@ -10,13 +10,17 @@ namespace at::inline oploom_v1::native {
 
 namespace {
 
+void check_dtype(const char* name, const Tensor& out, ScalarType wanted) {
+  OPLOOM_CHECK(out.scalar_type() == wanted, name, "(): expected an output of dtype ", wanted,
+               ", got ", out.scalar_type());
+}
+
 void check_output(const char* name, const Tensor& out, IntArrayRef sizes,
                   const TensorOptions& options, bool iterator) {
   OPLOOM_CHECK(out.defined(), name, "(): expected a tensor to write to, got an undefined one");
   if (!iterator) {
     if (out.sizes() == sizes) assert_no_internal_overlap(out);
-    OPLOOM_CHECK(out.scalar_type() == options.dtype(), name, "(): expected an output of dtype ",
-                 options.dtype(), ", got ", out.scalar_type());
+    check_dtype(name, out, options.dtype());
   }
   OPLOOM_CHECK(out.device() == options.device(), name, "(): expected an output on device ",
                options.device(), ", got one on ", out.device());
@@ -134,6 +138,7 @@ Tensor& assign_out(Tensor& out, const Tensor& result, const char* name) {
 
 void assign_outs(const char* name, ArrayRef<Tensor*> outs, ArrayRef<const Tensor*> results) {
   for (size_t i = 0; i < outs.size(); ++i) {
+    check_dtype(name, *outs[i], results[i]->scalar_type());
     check_assignable(name, *outs[i], *results[i]);
     for (size_t j = 0; j < i; ++j) check_apart(name, *outs[i], *outs[j]);
   }

@@ -198,7 +198,8 @@ class GivenOutputs final : public KeptOutputs {
 OPLOOM_API Tensor& assign_inplace(Tensor& self, const Tensor& result, const char* name);
 // out = result; out is resized.
 OPLOOM_API Tensor& assign_out(Tensor& out, const Tensor& result, const char* name);
-// The same for several, all or none of them.
+// The same for several, all or none of them. Among several there may be indices, which mean nothing
+// in another dtype: each output has the dtype of its result.
 OPLOOM_API void assign_outs(const char* name, ArrayRef<Tensor*> outs,
                             ArrayRef<const Tensor*> results);
 

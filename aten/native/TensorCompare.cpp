@@ -5,12 +5,15 @@
 #include <aten/stubs/BinaryOps.h>
 #include <aten/stubs/TensorCompare.h>
 #include <generated/native/allclose.h>
+#include <generated/native/can_cast.h>
 #include <generated/native/clamp.h>
 #include <generated/native/clamp_max.h>
 #include <generated/native/clamp_min.h>
 #include <generated/native/equal.h>
 #include <generated/native/isclose.h>
 #include <generated/native/masked_fill.h>
+#include <generated/native/promote_types.h>
+#include <generated/native/result_type.h>
 #include <generated/native/where.h>
 #include <generated/ops/abs.h>
 #include <generated/ops/add.h>
@@ -26,6 +29,7 @@
 #include <generated/ops/logical_or.h>
 #include <generated/ops/masked_fill.h>
 #include <generated/ops/mul.h>
+#include <generated/ops/nonzero_numpy.h>
 #include <generated/ops/sub.h>
 #include <generated/ops/to.h>
 #include <generated/ops/where.h>
@@ -180,11 +184,33 @@ OPLOOM_IMPL_FUNC(clamp_max_Tensor_out)(const Tensor& self, const Tensor& max, co
   minimum_stub(device_type(), *this);
 }
 
+// ---- Dtypes ----
+
+ScalarType result_type_of(const Tensor& tensor, const Tensor& other) {
+  return result_type(tensor, other);
+}
+ScalarType result_type_of(const Tensor& tensor, const Scalar& other) {
+  return result_type(tensor, other);
+}
+ScalarType result_type_of(const Scalar& scalar, const Tensor& tensor) {
+  return result_type(tensor, scalar);
+}
+ScalarType result_type_of(const Scalar& scalar1, const Scalar& scalar2) {
+  return result_type(scalar1, scalar2);
+}
+
+bool can_cast(ScalarType from, ScalarType to) { return c10::canCast(from, to); }
+ScalarType promote_types(ScalarType type1, ScalarType type2) {
+  return c10::promoteTypes(type1, type2);
+}
+
 // ---- where with numbers ----
 
 namespace {
 Tensor number(const Scalar& value) { return Tensor(at::detail::wrapped_scalar_tensor(value)); }
 }  // namespace
+
+std::vector<Tensor> where(const Tensor& condition) { return at::nonzero_numpy(condition); }
 
 Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
   return at::where(condition, number(self), other);

@@ -523,7 +523,9 @@ void check_floating(const char* op, const TensorBase& self) {
 }
 
 void check_uniform(const TensorBase& self, double from, double to) {
-  check_floating("uniform_", self);
+  OPLOOM_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || self.is_complex(),
+                               "uniform_(): expected a floating or complex dtype, got ",
+                               self.scalar_type());
   OPLOOM_CHECK_VALUE(from <= to && std::isfinite(to - from),
                      "uniform_(): expected finite limits in order, got from=", from,
                      " and to=", to);

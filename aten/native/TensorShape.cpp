@@ -1,10 +1,12 @@
 // Views: new sizes, strides and offsets over the same memory.
+#include <aten/core/Empty.h>
 #include <aten/native/ShapeUtils.h>
 #include <c10/util/overflow.h>
 #include <generated/native/_unsafe_view.h>
 #include <generated/native/as_strided.h>
 #include <generated/native/broadcast_to.h>
 #include <generated/native/chunk.h>
+#include <generated/native/complex.h>
 #include <generated/native/diagonal.h>
 #include <generated/native/diagonal_backward.h>
 #include <generated/native/expand.h>
@@ -15,6 +17,7 @@
 #include <generated/native/movedim.h>
 #include <generated/native/narrow.h>
 #include <generated/native/permute.h>
+#include <generated/native/polar.h>
 #include <generated/native/ravel.h>
 #include <generated/native/real.h>
 #include <generated/native/reshape.h>
@@ -35,15 +38,20 @@
 #include <generated/native/view_as.h>
 #include <generated/native/view_as_complex.h>
 #include <generated/native/view_as_real.h>
+#include <generated/ops/TensorOperators.h>
 #include <generated/ops/_unsafe_view.h>
 #include <generated/ops/clone.h>
+#include <generated/ops/complex.h>
 #include <generated/ops/contiguous.h>
 #include <generated/ops/copy.h>
+#include <generated/ops/cos.h>
 #include <generated/ops/expand.h>
+#include <generated/ops/mul.h>
 #include <generated/ops/new_zeros.h>
 #include <generated/ops/permute.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/select.h>
+#include <generated/ops/sin.h>
 #include <generated/ops/slice.h>
 #include <generated/ops/split.h>
 #include <generated/ops/split_with_sizes.h>
@@ -466,6 +474,34 @@ Tensor real(const Tensor& self) {
 Tensor imag(const Tensor& self) {
   OPLOOM_CHECK(self.is_complex(), "imag(): expected a complex input, got ", self.scalar_type());
   return at::view_as_real(self).select(-1, 1);
+}
+
+namespace {
+
+// The dtype of complex numbers made of two real tensors.
+ScalarType complex_type_of(const char* op, const Tensor& first, const Tensor& second) {
+  OPLOOM_CHECK(first.scalar_type() == second.scalar_type(), op,
+               "(): expected both inputs to have one dtype, got ", first.scalar_type(), " and ",
+               second.scalar_type());
+  OPLOOM_CHECK(first.scalar_type() == kFloat || first.scalar_type() == kDouble, op,
+               "(): expected inputs of dtype float32 or float64, got ", first.scalar_type());
+  return c10::toComplexType(first.scalar_type());
+}
+
+}  // namespace
+
+Tensor complex(const Tensor& real, const Tensor& imag) {
+  const ScalarType dtype = complex_type_of("complex", real, imag);
+  const DimVector shape = c10::infer_size_broadcast(real.sizes(), imag.sizes(), "complex");
+  const Tensor result(at::detail::empty(shape, real.options().dtype(dtype)));
+  native::real(result).copy_(real);
+  native::imag(result).copy_(imag);
+  return result;
+}
+
+Tensor polar(const Tensor& abs, const Tensor& angle) {
+  complex_type_of("polar", abs, angle);
+  return at::complex(abs * angle.cos(), abs * angle.sin());
 }
 
 // ---- Several views at once ----

@@ -101,7 +101,9 @@ Signature parse_signature(const SignatureText& source) {
     Param param{};
     const size_t equals = part.find('=');
     param.has_default = equals != std::string_view::npos;
-    const bool default_none = param.has_default && part.substr(equals + 1) == "None";
+    // None stands for no list, too: `dim=None` for `dim=[]`.
+    const std::string_view value = param.has_default ? part.substr(equals + 1) : "";
+    const bool default_none = value == "None" || value == "[]";
     part = part.substr(0, equals);
     const size_t space = part.rfind(' ');
     const std::string_view name = part.substr(space + 1);

@@ -50,24 +50,6 @@ PyObject* py_set_default_dtype(PyObject*, PyObject* dtype) {
   });
 }
 
-PyObject* py_promote_types(PyObject*, PyObject* args) {
-  return guarded([&]() -> PyObject* {
-    PyObject* first = nullptr;
-    PyObject* second = nullptr;
-    if (!PyArg_ParseTuple(args, "OO:promote_types", &first, &second)) return nullptr;
-    return wrap(c10::promoteTypes(to_scalar_type(first), to_scalar_type(second)));
-  });
-}
-
-PyObject* py_can_cast(PyObject*, PyObject* args) {
-  return guarded([&]() -> PyObject* {
-    PyObject* from = nullptr;
-    PyObject* to = nullptr;
-    if (!PyArg_ParseTuple(args, "OO:can_cast", &from, &to)) return nullptr;
-    return PyBool_FromLong(c10::canCast(to_scalar_type(from), to_scalar_type(to)));
-  });
-}
-
 // ---- Threads, instruction sets, memory ----
 
 PyObject* py_get_num_threads(PyObject*, PyObject*) {
@@ -220,10 +202,6 @@ PyMethodDef module_functions[] = {
      "get_default_dtype() -> dtype\n\nThe dtype of tensors made of Python floats."},
     {"set_default_dtype", py_set_default_dtype, METH_O,
      "set_default_dtype(d) -> None\n\nSets the dtype of tensors made of Python floats."},
-    {"promote_types", py_promote_types, METH_VARARGS,
-     "promote_types(type1, type2) -> dtype\n\nThe smallest dtype that both convert to."},
-    {"can_cast", py_can_cast, METH_VARARGS,
-     "can_cast(from_, to) -> bool\n\nWhether results of one dtype may be written to another."},
     {"get_num_threads", py_get_num_threads, METH_NOARGS,
      "get_num_threads() -> int\n\nThreads that one operator may use."},
     {"set_num_threads", py_set_num_threads, METH_O,

@@ -194,6 +194,22 @@ PyObject* py_reduce(PyObject* self, PyObject*) {
   });
 }
 
+// A method that is a function of oploom.functional.
+template <const char* const& name>
+PyObject* py_functional(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                        PyObject* kwnames) {
+  return guarded([&]() -> PyObject* {
+    Ref module(PyImport_ImportModule("oploom.functional"));
+    Ref function(PyObject_GetAttrString(module.get(), name));
+    const Py_ssize_t keywords = kwnames == nullptr ? 0 : PyTuple_GET_SIZE(kwnames);
+    std::vector<PyObject*> all{self};
+    all.insert(all.end(), args, args + nargs + keywords);
+    return PyObject_Vectorcall(function.get(), all.data(), static_cast<size_t>(nargs) + 1, kwnames);
+  });
+}
+const char* const kNorm = "_tensor_norm";
+const char* const kNonzero = "_tensor_nonzero";
+
 }  // namespace
 
 #define FUNCTION(name) reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(name))
@@ -225,6 +241,10 @@ PyMethodDef tensor_methods[] = {
      "is_complex() -> bool\n\nWhether the dtype is complex."},
     {"is_signed", py_is_signed, METH_NOARGS,
      "is_signed() -> bool\n\nWhether the dtype has negative values."},
+    {"norm", FUNCTION(py_functional<kNorm>), METH_FASTCALL | METH_KEYWORDS,
+     "norm(p='fro', dim=None, keepdim=False, dtype=None) -> Tensor\n\nSee oploom.norm()."},
+    {"nonzero", FUNCTION(py_functional<kNonzero>), METH_FASTCALL | METH_KEYWORDS,
+     "nonzero(*, as_tuple=False) -> Tensor or tuple of Tensors\n\nSee oploom.nonzero()."},
     {"__complex__", py_complex, METH_NOARGS, nullptr},
     {"__format__", py_format, METH_O, nullptr},
     {"__copy__", py_copy, METH_NOARGS, nullptr},

@@ -5,8 +5,10 @@
 #include <aten/python/PyTensor.h>
 #include <aten/python/Types.h>
 #include <c10/util/Exception.h>
+#include <generated/ops/imag.h>
 #include <generated/ops/mT.h>
 #include <generated/ops/permute.h>
+#include <generated/ops/real.h>
 #include <generated/ops/transpose.h>
 
 namespace at::inline oploom_v1::python {
@@ -51,6 +53,9 @@ PyObject* get_transposed(const Tensor& t) {
 
 PyObject* get_matrix_transposed(const Tensor& t) { return wrap(t.mT()); }
 
+PyObject* get_real(const Tensor& t) { return wrap(at::real(t)); }
+PyObject* get_imag(const Tensor& t) { return wrap(at::imag(t)); }
+
 int no_deletion(const char* name) {
   PyErr_Format(PyExc_AttributeError, "'%s' cannot be deleted", name);
   return -1;
@@ -81,6 +86,16 @@ int set_grad(PyObject* self, PyObject* value, void*) {
   });
 }
 
+// Writes to the view that the attribute is.
+template <PyObject* (*get)(const Tensor&)>
+int set_part(PyObject* self, PyObject* value, void* name) {
+  return guarded(-1, [&] {
+    if (value == nullptr) return no_deletion(static_cast<const char*>(name));
+    Ref part(get(unpack(self)));
+    return PyObject_SetItem(part.get(), Py_Ellipsis, value);
+  });
+}
+
 // Assigning `data` swaps memory and metadata under the same Python object and gradient.
 int set_data(PyObject* self, PyObject* value, void*) {
   return guarded(-1, [&] {
@@ -94,7 +109,7 @@ int set_data(PyObject* self, PyObject* value, void*) {
 }  // namespace
 
 #define PROPERTY(name, get, set, doc) \
-  { name, getter<get>, set, doc, nullptr }
+  { name, getter<get>, set, doc, const_cast<char*>(name) }
 PyGetSetDef tensor_properties[] = {
     PROPERTY("shape", get_shape, nullptr, "The sizes, an oploom.Size."),
     PROPERTY("dtype", get_dtype, nullptr, "The type of the elements."),
@@ -114,6 +129,8 @@ PyGetSetDef tensor_properties[] = {
     PROPERTY("data", get_data, set_data, "The same memory without history."),
     PROPERTY("T", get_transposed, nullptr, "The tensor with its dimensions in reverse order."),
     PROPERTY("mT", get_matrix_transposed, nullptr, "With the last two dimensions swapped."),
+    PROPERTY("real", get_real, set_part<get_real>, "The real parts, a view."),
+    PROPERTY("imag", get_imag, set_part<get_imag>, "The imaginary parts, a view."),
     PROPERTY("_base", get_base, nullptr, "The tensor that this is a view of, or None."),
     PROPERTY("_version", get_version, nullptr, "How often the memory was changed in place."),
     PROPERTY("is_cpu", get_is_cpu, nullptr, "Whether the memory is the CPU's."),

@@ -17,7 +17,7 @@ namespace at::inline oploom_v1::native {
 // All kernels overwrite `self`, of any strides without internal overlap; without a generator the
 // default one is used.
 
-// Floating dtypes, uniform on [from, to).
+// Floating dtypes, uniform on [from, to); complex ones, both parts so.
 using uniform_fn = void (*)(const TensorBase& self, double from, double to,
                             std::optional<Generator> generator);
 OPLOOM_DECLARE_DISPATCH(uniform_fn, uniform_stub);

@@ -62,11 +62,13 @@ def return_annotation(op: Operator) -> str:
 
 def return_text(op: Operator) -> str:
     """The result as docstrings state it."""
-    parts = [f"{_one_return(r)} {r.name}" if r.name else _one_return(r) for r in op.returns]
+    named = len(op.returns) > 1
+    parts = [f"{_one_return(r)} {r.name}" if named and r.name else _one_return(r)
+             for r in op.returns]
     shown = [p.replace("_number", "number").replace("_", "", p.startswith("_")) for p in parts]
     if not shown:
         return "None"
-    return shown[0].split(" ")[0] if len(shown) == 1 else f"({', '.join(shown)})"
+    return shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
 
 
 def _parameter(parameter: "Parameter", name: str) -> str:
@@ -80,7 +82,7 @@ def _parameter(parameter: "Parameter", name: str) -> str:
     if parameter.default is None:
         return f"{name}: {kind}"
     default = _DEFAULTS.get(parameter.default, parameter.default)
-    if parameter.default == "None" and not kind.startswith("Optional"):
+    if parameter.default in ("None", "[]") and not kind.startswith("Optional"):
         kind = f"Optional[{kind}]"
     if default.startswith("["):
         default = "(" + default[1:-1] + ("," if default != "[]" else "") + ")"

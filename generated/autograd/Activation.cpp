@@ -144,13 +144,19 @@ variable_list HardshrinkBackward0::apply(variable_list&& grads) {
 
 // hardshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor
 //   grad_output: self >= -lambd && self <= lambd ? 0 : grad
+//   self: zeros_like(grad)
 variable_list HardshrinkBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(1);
+  variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const auto t3 = logical_and(ge(self, -lambd.toDouble()), le(self, lambd.toDouble()));
-  grad_inputs[0] = where(t3, 0, grad);
+  if (task_should_compute_output(0)) {
+    const auto t3 = logical_and(ge(self, -lambd.toDouble()), le(self, lambd.toDouble()));
+    grad_inputs[0] = where(t3, 0, grad);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = zeros_like(grad);
+  }
   return grad_inputs;
 }
 
@@ -167,12 +173,18 @@ variable_list HardsigmoidBackward0::apply(variable_list&& grads) {
 
 // hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor
 //   grad_output: self <= -3 ? 0 : self >= 3 ? 0 : 0.16666666666666666 * grad
+//   self: zeros_like(grad)
 variable_list HardsigmoidBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(1);
+  variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = where(le(self, -3), 0, where(ge(self, 3), 0, 0.16666666666666666 * grad));
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = where(le(self, -3), 0, where(ge(self, 3), 0, 0.16666666666666666 * grad));
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = zeros_like(grad);
+  }
   return grad_inputs;
 }
 
@@ -220,13 +232,19 @@ variable_list HardtanhBackward0::apply(variable_list&& grads) {
 
 // hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor
 //   grad_output: self <= min_val ? 0 : self >= max_val ? 0 : grad
+//   self: zeros_like(grad)
 variable_list HardtanhBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(1);
+  variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = where(le(self, min_val.toDouble()), 0,
-                         where(ge(self, max_val.toDouble()), 0, grad));
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = where(le(self, min_val.toDouble()), 0,
+                           where(ge(self, max_val.toDouble()), 0, grad));
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = zeros_like(grad);
+  }
   return grad_inputs;
 }
 
@@ -243,12 +261,18 @@ variable_list LeakyReluBackward0::apply(variable_list&& grads) {
 
 // leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor
 //   grad_output: self > 0 ? grad : negative_slope * grad
+//   self: zeros_like(grad)
 variable_list LeakyReluBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(1);
+  variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = where(gt(self, 0), grad, negative_slope.toDouble() * grad);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = where(gt(self, 0), grad, negative_slope.toDouble() * grad);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = zeros_like(grad);
+  }
   return grad_inputs;
 }
 
@@ -336,12 +360,18 @@ variable_list Relu6Backward0::apply(variable_list&& grads) {
 
 // relu6_backward(Tensor grad_output, Tensor self) -> Tensor
 //   grad_output: self <= 0 ? 0 : self >= 6 ? 0 : grad
+//   self: zeros_like(grad)
 variable_list Relu6BackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(1);
+  variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = where(le(self, 0), 0, where(ge(self, 6), 0, grad));
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = where(le(self, 0), 0, where(ge(self, 6), 0, grad));
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = zeros_like(grad);
+  }
   return grad_inputs;
 }
 
@@ -425,13 +455,19 @@ variable_list SoftshrinkBackward0::apply(variable_list&& grads) {
 
 // softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor
 //   grad_output: self > lambd ? grad : self < -lambd ? grad : 0
+//   self: zeros_like(grad)
 variable_list SoftshrinkBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(1);
+  variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = where(gt(self, lambd.toDouble()), grad,
-                         where(lt(self, -lambd.toDouble()), grad, 0));
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = where(gt(self, lambd.toDouble()), grad,
+                           where(lt(self, -lambd.toDouble()), grad, 0));
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = zeros_like(grad);
+  }
   return grad_inputs;
 }
 
@@ -516,12 +552,18 @@ variable_list ThresholdBackward0::apply(variable_list&& grads) {
 
 // threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
 //   grad_output: self <= threshold ? 0 : grad
+//   self: zeros_like(grad)
 variable_list ThresholdBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(1);
+  variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = where(le(self, threshold.toDouble()), 0, grad);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = where(le(self, threshold.toDouble()), 0, grad);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = zeros_like(grad);
+  }
   return grad_inputs;
 }
 
@@ -653,8 +695,11 @@ OPLOOM_COLD Tensor hardshrink_backward_dual(DispatchKeySet ks, const Tensor& gra
   const forward_ad::Pause pause;
   auto result = kernels::hardshrink_backward(ks, grad_output, self, lambd);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
-  const auto t3 = logical_and(ge(self, -lambd.toDouble()), le(self, lambd.toDouble()));
-  Tensor result_t = where(t3, 0, grad_output_t);
+  Tensor result_t;
+  if (grad_output_t.defined()) {
+    const auto t3 = logical_and(ge(self, -lambd.toDouble()), le(self, lambd.toDouble()));
+    forward_ad::add_term(result_t, where(t3, 0, grad_output_t));
+  }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
 }
@@ -688,8 +733,11 @@ OPLOOM_COLD Tensor hardsigmoid_backward_dual(DispatchKeySet ks, const Tensor& gr
   const forward_ad::Pause pause;
   auto result = kernels::hardsigmoid_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
-  Tensor result_t = where(le(self, -3), 0,
-                          where(ge(self, 3), 0, 0.16666666666666666 * grad_output_t));
+  Tensor result_t;
+  if (grad_output_t.defined()) {
+    forward_ad::add_term(result_t, where(
+    le(self, -3), 0, where(ge(self, 3), 0, 0.16666666666666666 * grad_output_t)));
+  }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
 }
@@ -770,8 +818,11 @@ OPLOOM_COLD Tensor hardtanh_backward_dual(DispatchKeySet ks, const Tensor& grad_
   const forward_ad::Pause pause;
   auto result = kernels::hardtanh_backward(ks, grad_output, self, min_val, max_val);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
-  Tensor result_t = where(le(self, min_val.toDouble()), 0,
-                          where(ge(self, max_val.toDouble()), 0, grad_output_t));
+  Tensor result_t;
+  if (grad_output_t.defined()) {
+    forward_ad::add_term(result_t, where(le(self, min_val.toDouble()), 0,
+                                         where(ge(self, max_val.toDouble()), 0, grad_output_t)));
+  }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
 }
@@ -807,7 +858,11 @@ OPLOOM_COLD Tensor leaky_relu_backward_dual(DispatchKeySet ks, const Tensor& gra
   const forward_ad::Pause pause;
   auto result = kernels::leaky_relu_backward(ks, grad_output, self, negative_slope);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
-  Tensor result_t = where(gt(self, 0), grad_output_t, negative_slope.toDouble() * grad_output_t);
+  Tensor result_t;
+  if (grad_output_t.defined()) {
+    forward_ad::add_term(result_t, where(gt(self, 0), grad_output_t,
+                                         negative_slope.toDouble() * grad_output_t));
+  }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
 }
@@ -939,7 +994,10 @@ OPLOOM_COLD Tensor relu6_backward_dual(DispatchKeySet ks, const Tensor& grad_out
   const forward_ad::Pause pause;
   auto result = kernels::relu6_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
-  Tensor result_t = where(le(self, 0), 0, where(ge(self, 6), 0, grad_output_t));
+  Tensor result_t;
+  if (grad_output_t.defined()) {
+    forward_ad::add_term(result_t, where(le(self, 0), 0, where(ge(self, 6), 0, grad_output_t)));
+  }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
 }
@@ -1070,8 +1128,11 @@ OPLOOM_COLD Tensor softshrink_backward_dual(DispatchKeySet ks, const Tensor& gra
   const forward_ad::Pause pause;
   auto result = kernels::softshrink_backward(ks, grad_output, self, lambd);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
-  Tensor result_t = where(gt(self, lambd.toDouble()), grad_output_t,
-                          where(lt(self, -lambd.toDouble()), grad_output_t, 0));
+  Tensor result_t;
+  if (grad_output_t.defined()) {
+    forward_ad::add_term(result_t, where(gt(self, lambd.toDouble()), grad_output_t,
+                                         where(lt(self, -lambd.toDouble()), grad_output_t, 0)));
+  }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
 }
@@ -1200,7 +1261,10 @@ OPLOOM_COLD Tensor threshold_backward_dual(DispatchKeySet ks, const Tensor& grad
   const forward_ad::Pause pause;
   auto result = kernels::threshold_backward(ks, grad_output, self, threshold);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
-  Tensor result_t = where(le(self, threshold.toDouble()), 0, grad_output_t);
+  Tensor result_t;
+  if (grad_output_t.defined()) {
+    forward_ad::add_term(result_t, where(le(self, threshold.toDouble()), 0, grad_output_t));
+  }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
 }
@@ -1442,17 +1506,17 @@ Tensor& hardshrink_out(DispatchKeySet ks, const Tensor& self, const Scalar& lamb
 // hardshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor
 Tensor hardshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
                            const Scalar& lambd) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output)) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self)) {
     return hardshrink_backward_dual(ks, grad_output, self, lambd);
   }
-  if (!compute_requires_grad(grad_output)) {
+  if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
     return _ops::hardshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                             lambd);
   }
   const auto grad_fn = make_node<HardshrinkBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output);
-  grad_fn->self_ = SavedTensor(self, false);
+  collect_edges(*grad_fn, grad_output, self);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
   grad_fn->lambd = lambd;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -1520,16 +1584,16 @@ Tensor& hardsigmoid_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 
 // hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor
 Tensor hardsigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output)) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self)) {
     return hardsigmoid_backward_dual(ks, grad_output, self);
   }
-  if (!compute_requires_grad(grad_output)) {
+  if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
     return _ops::hardsigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<HardsigmoidBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output);
-  grad_fn->self_ = SavedTensor(self, false);
+  collect_edges(*grad_fn, grad_output, self);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::hardsigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -1678,17 +1742,17 @@ Tensor& hardtanh_out(DispatchKeySet ks, const Tensor& self, const Scalar& min_va
 // hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor
 Tensor hardtanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
                          const Scalar& min_val, const Scalar& max_val) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output)) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self)) {
     return hardtanh_backward_dual(ks, grad_output, self, min_val, max_val);
   }
-  if (!compute_requires_grad(grad_output)) {
+  if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
     return _ops::hardtanh_backward::table(ks & c10::after_autograd_keyset, grad_output, self, min_val,
                                           max_val);
   }
   const auto grad_fn = make_node<HardtanhBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output);
-  grad_fn->self_ = SavedTensor(self, false);
+  collect_edges(*grad_fn, grad_output, self);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
   grad_fn->min_val = min_val;
   grad_fn->max_val = max_val;
   Tensor result = [&] {
@@ -1761,17 +1825,17 @@ Tensor& leaky_relu_out(DispatchKeySet ks, const Tensor& self, const Scalar& nega
 // leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor
 Tensor leaky_relu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
                            const Scalar& negative_slope) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output)) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self)) {
     return leaky_relu_backward_dual(ks, grad_output, self, negative_slope);
   }
-  if (!compute_requires_grad(grad_output)) {
+  if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
     return _ops::leaky_relu_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                             negative_slope);
   }
   const auto grad_fn = make_node<LeakyReluBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output);
-  grad_fn->self_ = SavedTensor(self, false);
+  collect_edges(*grad_fn, grad_output, self);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
   grad_fn->negative_slope = negative_slope;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -1991,16 +2055,16 @@ Tensor& relu6_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 
 // relu6_backward(Tensor grad_output, Tensor self) -> Tensor
 Tensor relu6_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output)) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self)) {
     return relu6_backward_dual(ks, grad_output, self);
   }
-  if (!compute_requires_grad(grad_output)) {
+  if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
     return _ops::relu6_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   const auto grad_fn = make_node<Relu6BackwardBackward0>();
-  collect_edges(*grad_fn, grad_output);
-  grad_fn->self_ = SavedTensor(self, false);
+  collect_edges(*grad_fn, grad_output, self);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::relu6_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -2232,17 +2296,17 @@ Tensor& softshrink_out(DispatchKeySet ks, const Tensor& self, const Scalar& lamb
 // softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor
 Tensor softshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
                            const Scalar& lambd) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output)) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self)) {
     return softshrink_backward_dual(ks, grad_output, self, lambd);
   }
-  if (!compute_requires_grad(grad_output)) {
+  if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
     return _ops::softshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                             lambd);
   }
   const auto grad_fn = make_node<SoftshrinkBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output);
-  grad_fn->self_ = SavedTensor(self, false);
+  collect_edges(*grad_fn, grad_output, self);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
   grad_fn->lambd = lambd;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2467,17 +2531,17 @@ Tensor& threshold_out(DispatchKeySet ks, const Tensor& self, const Scalar& thres
 // threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
 Tensor threshold_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
                           const Scalar& threshold) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output)) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self)) {
     return threshold_backward_dual(ks, grad_output, self, threshold);
   }
-  if (!compute_requires_grad(grad_output)) {
+  if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
     return _ops::threshold_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                            threshold);
   }
   const auto grad_fn = make_node<ThresholdBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output);
-  grad_fn->self_ = SavedTensor(self, false);
+  collect_edges(*grad_fn, grad_output, self);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
   grad_fn->threshold = threshold;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;

@@ -83,6 +83,7 @@ struct HardshrinkBackward0 final : BuiltinNode {
 
 // hardshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor
 //   grad_output: self >= -lambd && self <= lambd ? 0 : grad
+//   self: zeros_like(grad)
 struct HardshrinkBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "HardshrinkBackwardBackward0"; }
@@ -104,6 +105,7 @@ struct HardsigmoidBackward0 final : BuiltinNode {
 
 // hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor
 //   grad_output: self <= -3 ? 0 : self >= 3 ? 0 : 0.16666666666666666 * grad
+//   self: zeros_like(grad)
 struct HardsigmoidBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "HardsigmoidBackwardBackward0"; }
@@ -151,6 +153,7 @@ struct HardtanhBackward0 final : BuiltinNode {
 
 // hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor
 //   grad_output: self <= min_val ? 0 : self >= max_val ? 0 : grad
+//   self: zeros_like(grad)
 struct HardtanhBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "HardtanhBackwardBackward0"; }
@@ -174,6 +177,7 @@ struct LeakyReluBackward0 final : BuiltinNode {
 
 // leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor
 //   grad_output: self > 0 ? grad : negative_slope * grad
+//   self: zeros_like(grad)
 struct LeakyReluBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "LeakyReluBackwardBackward0"; }
@@ -251,6 +255,7 @@ struct Relu6Backward0 final : BuiltinNode {
 
 // relu6_backward(Tensor grad_output, Tensor self) -> Tensor
 //   grad_output: self <= 0 ? 0 : self >= 6 ? 0 : grad
+//   self: zeros_like(grad)
 struct Relu6BackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "Relu6BackwardBackward0"; }
@@ -328,6 +333,7 @@ struct SoftshrinkBackward0 final : BuiltinNode {
 
 // softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor
 //   grad_output: self > lambd ? grad : self < -lambd ? grad : 0
+//   self: zeros_like(grad)
 struct SoftshrinkBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "SoftshrinkBackwardBackward0"; }
@@ -403,6 +409,7 @@ struct ThresholdBackward0 final : BuiltinNode {
 
 // threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
 //   grad_output: self <= threshold ? 0 : grad
+//   self: zeros_like(grad)
 struct ThresholdBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "ThresholdBackwardBackward0"; }

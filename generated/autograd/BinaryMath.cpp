@@ -116,10 +116,11 @@ variable_list CopysignBackwardBackward0::apply(variable_list&& grads) {
 // copysign_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
 //     Tensor
 //   self_tangent: self == 0 ? 0 : output / self * grad
+//   other_tangent: zeros_like(grad)
 //   self: self == 0 ? 0 : -(output / self / self * self_tangent * grad)
 //   output: self == 0 ? 0 : self_tangent / self * grad
 variable_list CopysignJvpBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(3);
+  variable_list grad_inputs(4);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
@@ -129,10 +130,13 @@ variable_list CopysignJvpBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = where(eq(self, 0), 0, (output / self) * grad);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = where(eq(self, 0), 0, -((((output / self) / self) * self_tangent) * grad));
+    grad_inputs[1] = zeros_like(grad);
   }
   if (task_should_compute_output(2)) {
-    grad_inputs[2] = where(eq(self, 0), 0, (self_tangent / self) * grad);
+    grad_inputs[2] = where(eq(self, 0), 0, -((((output / self) / self) * self_tangent) * grad));
+  }
+  if (task_should_compute_output(3)) {
+    grad_inputs[3] = where(eq(self, 0), 0, (self_tangent / self) * grad);
   }
   return grad_inputs;
 }
@@ -160,23 +164,37 @@ variable_list FmaxBackward0::apply(variable_list&& grads) {
 //     Tensor)
 //   grad_output: (self >= other || isnan(other) ? grads[0] : 0) + (self >= other || isnan(other) ?
 //       0 : grads[1])
+//   self: zeros_like(grads[0])
+//   other: zeros_like(grads[0])
 variable_list FmaxBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(1);
+  variable_list grad_inputs(3);
   if (!any_grad_defined(grads)) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor other = other_.unpack(this);
-  const Tensor grad_0 = defined_grad(grads, 0);
-  const Tensor grad_1 = defined_grad(grads, 1);
-  const auto t2 = logical_or(ge(self, other), isnan(other));
-  grad_inputs[0] = where(t2, grad_0, 0) + where(t2, 0, grad_1);
+  if (task_should_compute_output(0)) {
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
+    const auto t2 = logical_or(ge(self, other), isnan(other));
+    grad_inputs[0] = where(t2, grad_0, 0) + where(t2, 0, grad_1);
+  }
+  if (task_should_compute_output(1)) {
+    const Tensor grad_0 = defined_grad(grads, 0);
+    grad_inputs[1] = zeros_like(grad_0);
+  }
+  if (task_should_compute_output(2)) {
+    const Tensor grad_0 = defined_grad(grads, 0);
+    grad_inputs[2] = zeros_like(grad_0);
+  }
   return grad_inputs;
 }
 
 // fmax_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 //   self_tangent: self >= other || isnan(other) ? grad : 0
 //   other_tangent: self >= other || isnan(other) ? 0 : grad
+//   self: zeros_like(grad)
+//   other: zeros_like(grad)
 variable_list FmaxJvpBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(2);
+  variable_list grad_inputs(4);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
@@ -186,6 +204,12 @@ variable_list FmaxJvpBackward0::apply(variable_list&& grads) {
   }
   if (task_should_compute_output(1)) {
     grad_inputs[1] = where(logical_or(ge(self, other), isnan(other)), 0, grad);
+  }
+  if (task_should_compute_output(2)) {
+    grad_inputs[2] = zeros_like(grad);
+  }
+  if (task_should_compute_output(3)) {
+    grad_inputs[3] = zeros_like(grad);
   }
   return grad_inputs;
 }
@@ -213,23 +237,37 @@ variable_list FminBackward0::apply(variable_list&& grads) {
 //     Tensor)
 //   grad_output: (self <= other || isnan(other) ? grads[0] : 0) + (self <= other || isnan(other) ?
 //       0 : grads[1])
+//   self: zeros_like(grads[0])
+//   other: zeros_like(grads[0])
 variable_list FminBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(1);
+  variable_list grad_inputs(3);
   if (!any_grad_defined(grads)) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor other = other_.unpack(this);
-  const Tensor grad_0 = defined_grad(grads, 0);
-  const Tensor grad_1 = defined_grad(grads, 1);
-  const auto t2 = logical_or(le(self, other), isnan(other));
-  grad_inputs[0] = where(t2, grad_0, 0) + where(t2, 0, grad_1);
+  if (task_should_compute_output(0)) {
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
+    const auto t2 = logical_or(le(self, other), isnan(other));
+    grad_inputs[0] = where(t2, grad_0, 0) + where(t2, 0, grad_1);
+  }
+  if (task_should_compute_output(1)) {
+    const Tensor grad_0 = defined_grad(grads, 0);
+    grad_inputs[1] = zeros_like(grad_0);
+  }
+  if (task_should_compute_output(2)) {
+    const Tensor grad_0 = defined_grad(grads, 0);
+    grad_inputs[2] = zeros_like(grad_0);
+  }
   return grad_inputs;
 }
 
 // fmin_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 //   self_tangent: self <= other || isnan(other) ? grad : 0
 //   other_tangent: self <= other || isnan(other) ? 0 : grad
+//   self: zeros_like(grad)
+//   other: zeros_like(grad)
 variable_list FminJvpBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(2);
+  variable_list grad_inputs(4);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
@@ -239,6 +277,12 @@ variable_list FminJvpBackward0::apply(variable_list&& grads) {
   }
   if (task_should_compute_output(1)) {
     grad_inputs[1] = where(logical_or(le(self, other), isnan(other)), 0, grad);
+  }
+  if (task_should_compute_output(2)) {
+    grad_inputs[2] = zeros_like(grad);
+  }
+  if (task_should_compute_output(3)) {
+    grad_inputs[3] = zeros_like(grad);
   }
   return grad_inputs;
 }
@@ -263,23 +307,40 @@ variable_list HeavisideBackward0::apply(variable_list&& grads) {
 
 // heaviside_backward(Tensor grad_output, Tensor self, bool[2] output_mask) -> (Tensor, Tensor)
 //   grad_output: self == 0 ? grads[1] : 0
+//   self: zeros_like(grads[0])
 variable_list HeavisideBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(1);
+  variable_list grad_inputs(2);
   if (!any_grad_defined(grads)) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_1 = defined_grad(grads, 1);
-  grad_inputs[0] = where(eq(self, 0), grad_1, 0);
+  if (task_should_compute_output(0)) {
+    const Tensor grad_1 = defined_grad(grads, 1);
+    grad_inputs[0] = where(eq(self, 0), grad_1, 0);
+  }
+  if (task_should_compute_output(1)) {
+    const Tensor grad_0 = defined_grad(grads, 0);
+    grad_inputs[1] = zeros_like(grad_0);
+  }
   return grad_inputs;
 }
 
 // heaviside_jvp(Tensor self_tangent, Tensor values_tangent, Tensor self) -> Tensor
+//   self_tangent: zeros_like(grad)
 //   values_tangent: self == 0 ? grad : 0
+//   self: zeros_like(grad)
 variable_list HeavisideJvpBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(1);
+  variable_list grad_inputs(3);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = where(eq(self, 0), grad, 0);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = zeros_like(grad);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = where(eq(self, 0), grad, 0);
+  }
+  if (task_should_compute_output(2)) {
+    grad_inputs[2] = zeros_like(grad);
+  }
   return grad_inputs;
 }
 
@@ -1029,11 +1090,19 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> fmax_backward_dual(DispatchKeySet ks,
   auto [result0, result1] = kernels::fmax_backward(ks, grad_output, self, other, output_mask);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
   if (result0.defined()) {
-    Tensor result0_t = where(logical_or(ge(self, other), isnan(other)), grad_output_t, 0);
+    Tensor result0_t;
+    if (grad_output_t.defined()) {
+      forward_ad::add_term(result0_t, where(logical_or(ge(self, other), isnan(other)),
+                                            grad_output_t, 0));
+    }
     forward_ad::set_tangent(result0, std::move(result0_t));
   }
   if (result1.defined()) {
-    Tensor result1_t = where(logical_or(ge(self, other), isnan(other)), 0, grad_output_t);
+    Tensor result1_t;
+    if (grad_output_t.defined()) {
+      forward_ad::add_term(result1_t, where(logical_or(ge(self, other), isnan(other)), 0,
+                                            grad_output_t));
+    }
     forward_ad::set_tangent(result1, std::move(result1_t));
   }
   return {std::move(result0), std::move(result1)};
@@ -1118,11 +1187,19 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> fmin_backward_dual(DispatchKeySet ks,
   auto [result0, result1] = kernels::fmin_backward(ks, grad_output, self, other, output_mask);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
   if (result0.defined()) {
-    Tensor result0_t = where(logical_or(le(self, other), isnan(other)), grad_output_t, 0);
+    Tensor result0_t;
+    if (grad_output_t.defined()) {
+      forward_ad::add_term(result0_t, where(logical_or(le(self, other), isnan(other)),
+                                            grad_output_t, 0));
+    }
     forward_ad::set_tangent(result0, std::move(result0_t));
   }
   if (result1.defined()) {
-    Tensor result1_t = where(logical_or(le(self, other), isnan(other)), 0, grad_output_t);
+    Tensor result1_t;
+    if (grad_output_t.defined()) {
+      forward_ad::add_term(result1_t, where(logical_or(le(self, other), isnan(other)), 0,
+                                            grad_output_t));
+    }
     forward_ad::set_tangent(result1, std::move(result1_t));
   }
   return {std::move(result0), std::move(result1)};
@@ -1218,7 +1295,10 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> heaviside_backward_dual(DispatchKeySet ks
     forward_ad::set_tangent(result0, std::move(result0_t));
   }
   if (result1.defined()) {
-    Tensor result1_t = where(eq(self, 0), grad_output_t, 0);
+    Tensor result1_t;
+    if (grad_output_t.defined()) {
+      forward_ad::add_term(result1_t, where(eq(self, 0), grad_output_t, 0));
+    }
     forward_ad::set_tangent(result1, std::move(result1_t));
   }
   return {std::move(result0), std::move(result1)};
@@ -1231,7 +1311,10 @@ OPLOOM_COLD Tensor heaviside_jvp_dual(DispatchKeySet ks, const Tensor& self_tang
   const forward_ad::Pause pause;
   auto result = kernels::heaviside_jvp(ks, self_tangent, values_tangent, self);
   const Tensor values_tangent_t = forward_ad::tangent_of(values_tangent);
-  Tensor result_t = where(eq(self, 0), values_tangent_t, 0);
+  Tensor result_t;
+  if (values_tangent_t.defined()) {
+    forward_ad::add_term(result_t, where(eq(self, 0), values_tangent_t, 0));
+  }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
 }
@@ -2277,21 +2360,23 @@ std::tuple<Tensor, Tensor> copysign_backward_Tensor(DispatchKeySet ks, const Ten
 //     Tensor
 Tensor copysign_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent,
                            const Tensor& other_tangent, const Tensor& self, const Tensor& output) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(self_tangent, self, output)) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(self_tangent, other_tangent, self, output)) {
     return copysign_jvp_Tensor_dual(ks, self_tangent, other_tangent, self, output);
   }
-  if (!compute_requires_grad(self_tangent, self, output)) {
+  if (!compute_requires_grad(self_tangent, other_tangent, self, output)) {
     AutoDispatchBelowAutograd guard;
     return _ops::copysign_jvp_Tensor::table(ks & c10::after_autograd_keyset, self_tangent,
                                             other_tangent, self, output);
   }
   const auto grad_fn = make_node<CopysignJvpBackward0>();
-  collect_edges(*grad_fn, self_tangent, self, output);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
+  collect_edges(*grad_fn, self_tangent, other_tangent, self, output);
+  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
+    grad_fn->self_ = SavedTensor(self, false);
+  }
+  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(2)) {
     grad_fn->output_ = SavedTensor(output, false);
   }
-  if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
+  if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
     grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
   }
   Tensor result = [&] {
@@ -2403,18 +2488,18 @@ Tensor& fmax_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Ten
 std::tuple<Tensor, Tensor> fmax_backward(DispatchKeySet ks, const Tensor& grad_output,
                                          const Tensor& self, const Tensor& other,
                                          std::array<bool, 2> output_mask) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output)) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self, other)) {
     return fmax_backward_dual(ks, grad_output, self, other, output_mask);
   }
-  if (!compute_requires_grad(grad_output)) {
+  if (!compute_requires_grad(grad_output, self, other)) {
     AutoDispatchBelowAutograd guard;
     return _ops::fmax_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
                                       output_mask);
   }
   const auto grad_fn = make_node<FmaxBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  collect_edges(*grad_fn, grad_output, self, other);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->other_ = SavedTensor(other, false);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::fmax_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
@@ -2428,18 +2513,22 @@ std::tuple<Tensor, Tensor> fmax_backward(DispatchKeySet ks, const Tensor& grad_o
 // fmax_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 Tensor fmax_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
                 const Tensor& self, const Tensor& other) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(self_tangent, other_tangent)) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(self_tangent, other_tangent, self, other)) {
     return fmax_jvp_dual(ks, self_tangent, other_tangent, self, other);
   }
-  if (!compute_requires_grad(self_tangent, other_tangent)) {
+  if (!compute_requires_grad(self_tangent, other_tangent, self, other)) {
     AutoDispatchBelowAutograd guard;
     return _ops::fmax_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent, self,
                                  other);
   }
   const auto grad_fn = make_node<FmaxJvpBackward0>();
-  collect_edges(*grad_fn, self_tangent, other_tangent);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
+  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
+    grad_fn->self_ = SavedTensor(self, false);
+  }
+  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
+    grad_fn->other_ = SavedTensor(other, false);
+  }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::fmax_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent, self,
@@ -2511,18 +2600,18 @@ Tensor& fmin_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Ten
 std::tuple<Tensor, Tensor> fmin_backward(DispatchKeySet ks, const Tensor& grad_output,
                                          const Tensor& self, const Tensor& other,
                                          std::array<bool, 2> output_mask) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output)) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self, other)) {
     return fmin_backward_dual(ks, grad_output, self, other, output_mask);
   }
-  if (!compute_requires_grad(grad_output)) {
+  if (!compute_requires_grad(grad_output, self, other)) {
     AutoDispatchBelowAutograd guard;
     return _ops::fmin_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
                                       output_mask);
   }
   const auto grad_fn = make_node<FminBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  collect_edges(*grad_fn, grad_output, self, other);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->other_ = SavedTensor(other, false);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::fmin_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
@@ -2536,18 +2625,22 @@ std::tuple<Tensor, Tensor> fmin_backward(DispatchKeySet ks, const Tensor& grad_o
 // fmin_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 Tensor fmin_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
                 const Tensor& self, const Tensor& other) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(self_tangent, other_tangent)) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(self_tangent, other_tangent, self, other)) {
     return fmin_jvp_dual(ks, self_tangent, other_tangent, self, other);
   }
-  if (!compute_requires_grad(self_tangent, other_tangent)) {
+  if (!compute_requires_grad(self_tangent, other_tangent, self, other)) {
     AutoDispatchBelowAutograd guard;
     return _ops::fmin_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent, self,
                                  other);
   }
   const auto grad_fn = make_node<FminJvpBackward0>();
-  collect_edges(*grad_fn, self_tangent, other_tangent);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
+  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
+    grad_fn->self_ = SavedTensor(self, false);
+  }
+  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
+    grad_fn->other_ = SavedTensor(other, false);
+  }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::fmin_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent, self,
@@ -2655,17 +2748,17 @@ Tensor& heaviside_out(DispatchKeySet ks, const Tensor& self, const Tensor& value
 // heaviside_backward(Tensor grad_output, Tensor self, bool[2] output_mask) -> (Tensor, Tensor)
 std::tuple<Tensor, Tensor> heaviside_backward(DispatchKeySet ks, const Tensor& grad_output,
                                               const Tensor& self, std::array<bool, 2> output_mask) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output)) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self)) {
     return heaviside_backward_dual(ks, grad_output, self, output_mask);
   }
-  if (!compute_requires_grad(grad_output)) {
+  if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
     return _ops::heaviside_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                            output_mask);
   }
   const auto grad_fn = make_node<HeavisideBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output);
-  grad_fn->self_ = SavedTensor(self, false);
+  collect_edges(*grad_fn, grad_output, self);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::heaviside_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
@@ -2679,17 +2772,17 @@ std::tuple<Tensor, Tensor> heaviside_backward(DispatchKeySet ks, const Tensor& g
 // heaviside_jvp(Tensor self_tangent, Tensor values_tangent, Tensor self) -> Tensor
 Tensor heaviside_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& values_tangent,
                      const Tensor& self) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(values_tangent)) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(self_tangent, values_tangent, self)) {
     return heaviside_jvp_dual(ks, self_tangent, values_tangent, self);
   }
-  if (!compute_requires_grad(values_tangent)) {
+  if (!compute_requires_grad(self_tangent, values_tangent, self)) {
     AutoDispatchBelowAutograd guard;
     return _ops::heaviside_jvp::table(ks & c10::after_autograd_keyset, self_tangent, values_tangent,
                                       self);
   }
   const auto grad_fn = make_node<HeavisideJvpBackward0>();
-  collect_edges(*grad_fn, values_tangent);
-  grad_fn->self_ = SavedTensor(self, false);
+  collect_edges(*grad_fn, self_tangent, values_tangent, self);
+  if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::heaviside_jvp::table(ks & c10::after_autograd_keyset, self_tangent, values_tangent,

@@ -45,6 +45,7 @@ struct CopysignBackwardBackward0 final : BuiltinNode {
 // copysign_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
 //     Tensor
 //   self_tangent: self == 0 ? 0 : output / self * grad
+//   other_tangent: zeros_like(grad)
 //   self: self == 0 ? 0 : -(output / self / self * self_tangent * grad)
 //   output: self == 0 ? 0 : self_tangent / self * grad
 struct CopysignJvpBackward0 final : BuiltinNode {
@@ -79,6 +80,8 @@ struct FmaxBackward0 final : BuiltinNode {
 //     Tensor)
 //   grad_output: (self >= other || isnan(other) ? grads[0] : 0) + (self >= other || isnan(other) ?
 //       0 : grads[1])
+//   self: zeros_like(grads[0])
+//   other: zeros_like(grads[0])
 struct FmaxBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "FmaxBackwardBackward0"; }
@@ -94,6 +97,8 @@ struct FmaxBackwardBackward0 final : BuiltinNode {
 // fmax_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 //   self_tangent: self >= other || isnan(other) ? grad : 0
 //   other_tangent: self >= other || isnan(other) ? 0 : grad
+//   self: zeros_like(grad)
+//   other: zeros_like(grad)
 struct FmaxJvpBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "FmaxJvpBackward0"; }
@@ -124,6 +129,8 @@ struct FminBackward0 final : BuiltinNode {
 //     Tensor)
 //   grad_output: (self <= other || isnan(other) ? grads[0] : 0) + (self <= other || isnan(other) ?
 //       0 : grads[1])
+//   self: zeros_like(grads[0])
+//   other: zeros_like(grads[0])
 struct FminBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "FminBackwardBackward0"; }
@@ -139,6 +146,8 @@ struct FminBackwardBackward0 final : BuiltinNode {
 // fmin_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 //   self_tangent: self <= other || isnan(other) ? grad : 0
 //   other_tangent: self <= other || isnan(other) ? 0 : grad
+//   self: zeros_like(grad)
+//   other: zeros_like(grad)
 struct FminJvpBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "FminJvpBackward0"; }
@@ -163,6 +172,7 @@ struct HeavisideBackward0 final : BuiltinNode {
 
 // heaviside_backward(Tensor grad_output, Tensor self, bool[2] output_mask) -> (Tensor, Tensor)
 //   grad_output: self == 0 ? grads[1] : 0
+//   self: zeros_like(grads[0])
 struct HeavisideBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "HeavisideBackwardBackward0"; }
@@ -172,7 +182,9 @@ struct HeavisideBackwardBackward0 final : BuiltinNode {
 };
 
 // heaviside_jvp(Tensor self_tangent, Tensor values_tangent, Tensor self) -> Tensor
+//   self_tangent: zeros_like(grad)
 //   values_tangent: self == 0 ? grad : 0
+//   self: zeros_like(grad)
 struct HeavisideJvpBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "HeavisideJvpBackward0"; }

@@ -790,23 +790,37 @@ variable_list L1LossBackward0::apply(variable_list&& grads) {
 // _l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, bool[2] output_mask) ->
 //     (Tensor, Tensor)
 //   grad_output: grads[0] * sign(self - target) - grads[1] * sign(self - target)
+//   self: zeros_like(grads[0])
+//   target: zeros_like(grads[0])
 variable_list L1LossBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(1);
+  variable_list grad_inputs(3);
   if (!any_grad_defined(grads)) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor target = target_.unpack(this);
-  const Tensor grad_0 = defined_grad(grads, 0);
-  const Tensor grad_1 = defined_grad(grads, 1);
-  const auto t1 = sign(self - target);
-  grad_inputs[0] = (grad_0 * t1) - (grad_1 * t1);
+  if (task_should_compute_output(0)) {
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
+    const auto t1 = sign(self - target);
+    grad_inputs[0] = (grad_0 * t1) - (grad_1 * t1);
+  }
+  if (task_should_compute_output(1)) {
+    const Tensor grad_0 = defined_grad(grads, 0);
+    grad_inputs[1] = zeros_like(grad_0);
+  }
+  if (task_should_compute_output(2)) {
+    const Tensor grad_0 = defined_grad(grads, 0);
+    grad_inputs[2] = zeros_like(grad_0);
+  }
   return grad_inputs;
 }
 
 // _l1_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor
 //   self_tangent: grad * sign(self - target)
 //   target_tangent: -(grad * sign(self - target))
+//   self: zeros_like(grad)
+//   target: zeros_like(grad)
 variable_list L1LossJvpBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(2);
+  variable_list grad_inputs(4);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
@@ -816,6 +830,12 @@ variable_list L1LossJvpBackward0::apply(variable_list&& grads) {
   }
   if (task_should_compute_output(1)) {
     grad_inputs[1] = -(grad * sign(self - target));
+  }
+  if (task_should_compute_output(2)) {
+    grad_inputs[2] = zeros_like(grad);
+  }
+  if (task_should_compute_output(3)) {
+    grad_inputs[3] = zeros_like(grad);
   }
   return grad_inputs;
 }
@@ -2020,11 +2040,17 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> _l1_loss_backward_dual(DispatchKeySet ks,
   auto [result0, result1] = kernels::_l1_loss_backward(ks, grad_output, self, target, output_mask);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
   if (result0.defined()) {
-    Tensor result0_t = grad_output_t * sign(self - target);
+    Tensor result0_t;
+    if (grad_output_t.defined()) {
+      forward_ad::add_term(result0_t, grad_output_t * sign(self - target));
+    }
     forward_ad::set_tangent(result0, std::move(result0_t));
   }
   if (result1.defined()) {
-    Tensor result1_t = -(grad_output_t * sign(self - target));
+    Tensor result1_t;
+    if (grad_output_t.defined()) {
+      forward_ad::add_term(result1_t, -(grad_output_t * sign(self - target)));
+    }
     forward_ad::set_tangent(result1, std::move(result1_t));
   }
   return {std::move(result0), std::move(result1)};
@@ -3104,18 +3130,18 @@ Tensor& _l1_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target
 std::tuple<Tensor, Tensor> _l1_loss_backward(DispatchKeySet ks, const Tensor& grad_output,
                                              const Tensor& self, const Tensor& target,
                                              std::array<bool, 2> output_mask) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output)) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self, target)) {
     return _l1_loss_backward_dual(ks, grad_output, self, target, output_mask);
   }
-  if (!compute_requires_grad(grad_output)) {
+  if (!compute_requires_grad(grad_output, self, target)) {
     AutoDispatchBelowAutograd guard;
     return _ops::_l1_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self, target,
                                           output_mask);
   }
   const auto grad_fn = make_node<L1LossBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->target_ = SavedTensor(target, false);
+  collect_edges(*grad_fn, grad_output, self, target);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->target_ = SavedTensor(target, false);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_l1_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
@@ -3129,18 +3155,22 @@ std::tuple<Tensor, Tensor> _l1_loss_backward(DispatchKeySet ks, const Tensor& gr
 // _l1_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor
 Tensor _l1_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& target_tangent,
                     const Tensor& self, const Tensor& target) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(self_tangent, target_tangent)) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(self_tangent, target_tangent, self, target)) {
     return _l1_loss_jvp_dual(ks, self_tangent, target_tangent, self, target);
   }
-  if (!compute_requires_grad(self_tangent, target_tangent)) {
+  if (!compute_requires_grad(self_tangent, target_tangent, self, target)) {
     AutoDispatchBelowAutograd guard;
     return _ops::_l1_loss_jvp::table(ks & c10::after_autograd_keyset, self_tangent, target_tangent,
                                      self, target);
   }
   const auto grad_fn = make_node<L1LossJvpBackward0>();
-  collect_edges(*grad_fn, self_tangent, target_tangent);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->target_ = SavedTensor(target, false);
+  collect_edges(*grad_fn, self_tangent, target_tangent, self, target);
+  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
+    grad_fn->self_ = SavedTensor(self, false);
+  }
+  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
+    grad_fn->target_ = SavedTensor(target, false);
+  }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_l1_loss_jvp::table(ks & c10::after_autograd_keyset, self_tangent, target_tangent,

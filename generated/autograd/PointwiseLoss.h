@@ -468,6 +468,8 @@ struct L1LossBackward0 final : BuiltinNode {
 // _l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, bool[2] output_mask) ->
 //     (Tensor, Tensor)
 //   grad_output: grads[0] * sign(self - target) - grads[1] * sign(self - target)
+//   self: zeros_like(grads[0])
+//   target: zeros_like(grads[0])
 struct L1LossBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "L1LossBackwardBackward0"; }
@@ -483,6 +485,8 @@ struct L1LossBackwardBackward0 final : BuiltinNode {
 // _l1_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor
 //   self_tangent: grad * sign(self - target)
 //   target_tangent: -(grad * sign(self - target))
+//   self: zeros_like(grad)
+//   target: zeros_like(grad)
 struct L1LossJvpBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "L1LossJvpBackward0"; }

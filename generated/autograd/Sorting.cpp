@@ -7,7 +7,6 @@
 #include <generated/autograd/Sorting.h>
 #include <generated/autograd/SortingKernels.h>
 #include <generated/ops/TensorOperators.h>
-#include <generated/ops/argsort.h>
 #include <generated/ops/sort.h>
 #include <generated/ops/topk.h>
 #include <generated/ops/value_selecting_reduction_backward.h>
@@ -99,20 +98,6 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> topk_dual(DispatchKeySet ks, const Tensor
 }  // namespace
 
 namespace kernels {
-
-// argsort.stable_out(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor(a!)
-//     out) -> Tensor(a!)
-Tensor& argsort_stable_out(DispatchKeySet ks, const Tensor& self, bool stable, int64_t dim,
-                           bool descending, Tensor& out) {
-  check_out_requires_grad("argsort", self, out);
-  {
-    AutoDispatchBelowAutograd guard;
-    _ops::argsort_stable_out::table(ks & c10::after_autograd_keyset, self, stable, dim, descending,
-                                    out);
-  }
-  increment_version(out);
-  return out;
-}
 
 // sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
 std::tuple<Tensor, Tensor> sort(DispatchKeySet ks, const Tensor& self, int64_t dim,

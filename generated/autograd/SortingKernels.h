@@ -16,8 +16,6 @@
 
 namespace at::inline oploom_v1::autograd::kernels {
 
-Tensor& argsort_stable_out(DispatchKeySet ks, const Tensor& self, bool stable, int64_t dim,
-                           bool descending, Tensor& out);
 std::tuple<Tensor, Tensor> sort(DispatchKeySet ks, const Tensor& self, int64_t dim,
                                 bool descending);
 std::tuple<Tensor, Tensor> sort_stable(DispatchKeySet ks, const Tensor& self,

@@ -11,13 +11,17 @@
 #include <generated/ops/as_strided.h>
 #include <generated/ops/cat.h>
 #include <generated/ops/clone.h>
+#include <generated/ops/complex.h>
 #include <generated/ops/concat.h>
 #include <generated/ops/contiguous.h>
 #include <generated/ops/diagonal.h>
 #include <generated/ops/diagonal_backward.h>
 #include <generated/ops/expand.h>
 #include <generated/ops/flip.h>
+#include <generated/ops/imag.h>
 #include <generated/ops/permute.h>
+#include <generated/ops/polar.h>
+#include <generated/ops/real.h>
 #include <generated/ops/repeat.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/roll.h>
@@ -72,6 +76,22 @@ variable_list CatBackward0::apply(variable_list&& grads) {
   if (any_wanted(*this, tensors_range)) {
     copy_range(grad_inputs, tensors_range, cat_tensors_backward(grad, tensors_args_sizes,
                                                                 tensors_args_scalartypes, dim));
+  }
+  return grad_inputs;
+}
+
+// complex(Tensor real, Tensor imag) -> Tensor
+//   real: at::real(grad)
+//   imag: at::imag(grad)
+variable_list ComplexBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = at::real(grad);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = at::imag(grad);
   }
   return grad_inputs;
 }
@@ -437,6 +457,18 @@ OPLOOM_COLD Tensor cat_dual(DispatchKeySet ks, TensorList tensors, int64_t dim) 
   auto result = kernels::cat(ks, tensors, dim);
   const std::vector<Tensor> tensors_t = forward_ad::tangent_or_zeros(tensors);
   Tensor result_t = at::cat(tensors_t, dim);
+  forward_ad::set_tangent(result, std::move(result_t));
+  return result;
+}
+
+// complex(Tensor real, Tensor imag) -> Tensor
+//   result: at::complex(real_t, imag_t)
+OPLOOM_COLD Tensor complex_dual(DispatchKeySet ks, const Tensor& real, const Tensor& imag) {
+  const forward_ad::Pause pause;
+  auto result = kernels::complex(ks, real, imag);
+  const Tensor real_t = forward_ad::tangent_or_zeros(real);
+  const Tensor imag_t = forward_ad::tangent_or_zeros(imag);
+  Tensor result_t = at::complex(real_t, imag_t);
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
 }
@@ -904,6 +936,36 @@ Tensor& cat_out(DispatchKeySet ks, TensorList tensors, int64_t dim, Tensor& out)
   return out;
 }
 
+// complex(Tensor real, Tensor imag) -> Tensor
+Tensor complex(DispatchKeySet ks, const Tensor& real, const Tensor& imag) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(real, imag)) {
+    return complex_dual(ks, real, imag);
+  }
+  if (!compute_requires_grad(real, imag)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::complex::table(ks & c10::after_autograd_keyset, real, imag);
+  }
+  const auto grad_fn = make_node<ComplexBackward0>();
+  collect_edges(*grad_fn, real, imag);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::complex::table(ks & c10::after_autograd_keyset, real, imag);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// complex.out(Tensor real, Tensor imag, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& complex_out(DispatchKeySet ks, const Tensor& real, const Tensor& imag, Tensor& out) {
+  check_out_requires_grad("complex", real, imag, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::complex_out::table(ks & c10::after_autograd_keyset, real, imag, out);
+  }
+  increment_version(out);
+  return out;
+}
+
 // concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& concat_out(DispatchKeySet ks, TensorList tensors, int64_t dim, Tensor& out) {
   check_out_requires_grad("concat", tensors, out);
@@ -1039,6 +1101,17 @@ Tensor permute(DispatchKeySet ks, const Tensor& self, IntArrayRef dims) {
     set_history(result, grad_fn);
   }
   return result;
+}
+
+// polar.out(Tensor abs, Tensor angle, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& polar_out(DispatchKeySet ks, const Tensor& abs, const Tensor& angle, Tensor& out) {
+  check_out_requires_grad("polar", abs, angle, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::polar_out::table(ks & c10::after_autograd_keyset, abs, angle, out);
+  }
+  increment_version(out);
+  return out;
 }
 
 // repeat(Tensor self, SymInt[] repeats) -> Tensor

@@ -47,6 +47,14 @@ struct CatBackward0 final : BuiltinNode {
   size_t tensors_count{};
 };
 
+// complex(Tensor real, Tensor imag) -> Tensor
+//   real: at::real(grad)
+//   imag: at::imag(grad)
+struct ComplexBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "ComplexBackward0"; }
+};
+
 // diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)
 //   self: diagonal_backward(grad, self.sizes(), offset, dim1, dim2)
 struct DiagonalBackward0 final : BuiltinNode {

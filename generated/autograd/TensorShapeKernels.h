@@ -23,6 +23,8 @@ Tensor& as_strided_(DispatchKeySet ks, Tensor& self, IntArrayRef size, IntArrayR
                     std::optional<int64_t> storage_offset);
 Tensor cat(DispatchKeySet ks, TensorList tensors, int64_t dim);
 Tensor& cat_out(DispatchKeySet ks, TensorList tensors, int64_t dim, Tensor& out);
+Tensor complex(DispatchKeySet ks, const Tensor& real, const Tensor& imag);
+Tensor& complex_out(DispatchKeySet ks, const Tensor& real, const Tensor& imag, Tensor& out);
 Tensor& concat_out(DispatchKeySet ks, TensorList tensors, int64_t dim, Tensor& out);
 Tensor diagonal(DispatchKeySet ks, const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2);
 Tensor diagonal_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayRef input_sizes,
@@ -31,6 +33,7 @@ Tensor expand(DispatchKeySet ks, const Tensor& self, IntArrayRef size, bool impl
 Tensor flip(DispatchKeySet ks, const Tensor& self, IntArrayRef dims);
 Tensor& flip_out(DispatchKeySet ks, const Tensor& self, IntArrayRef dims, Tensor& out);
 Tensor permute(DispatchKeySet ks, const Tensor& self, IntArrayRef dims);
+Tensor& polar_out(DispatchKeySet ks, const Tensor& abs, const Tensor& angle, Tensor& out);
 Tensor repeat(DispatchKeySet ks, const Tensor& self, IntArrayRef repeats);
 Tensor& repeat_out(DispatchKeySet ks, const Tensor& self, IntArrayRef repeats, Tensor& out);
 Tensor roll(DispatchKeySet ks, const Tensor& self, IntArrayRef shifts, IntArrayRef dims);

@@ -479,12 +479,18 @@ variable_list ReluBackward0::apply(variable_list&& grads) {
 
 // relu_backward(Tensor grad_output, Tensor output) -> Tensor
 //   grad_output: output <= 0 ? 0 : grad
+//   output: zeros_like(grad)
 variable_list ReluBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(1);
+  variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor output = output_.unpack(this);
-  grad_inputs[0] = where(le(output, 0), 0, grad);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = where(le(output, 0), 0, grad);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = zeros_like(grad);
+  }
   return grad_inputs;
 }
 
@@ -1422,7 +1428,10 @@ OPLOOM_COLD Tensor relu_backward_dual(DispatchKeySet ks, const Tensor& grad_outp
   const forward_ad::Pause pause;
   auto result = kernels::relu_backward(ks, grad_output, output);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
-  Tensor result_t = where(le(output, 0), 0, grad_output_t);
+  Tensor result_t;
+  if (grad_output_t.defined()) {
+    forward_ad::add_term(result_t, where(le(output, 0), 0, grad_output_t));
+  }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
 }
@@ -3278,16 +3287,16 @@ Tensor& relu_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
 
 // relu_backward(Tensor grad_output, Tensor output) -> Tensor
 Tensor relu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output)) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, output)) {
     return relu_backward_dual(ks, grad_output, output);
   }
-  if (!compute_requires_grad(grad_output)) {
+  if (!compute_requires_grad(grad_output, output)) {
     AutoDispatchBelowAutograd guard;
     return _ops::relu_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
   const auto grad_fn = make_node<ReluBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output);
-  grad_fn->output_ = SavedTensor(output, false);
+  collect_edges(*grad_fn, grad_output, output);
+  if (grad_fn->should_compute_output(0)) grad_fn->output_ = SavedTensor(output, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::relu_backward::table(ks & c10::after_autograd_keyset, grad_output, output);

@@ -341,6 +341,7 @@ struct ReluBackward0 final : BuiltinNode {
 
 // relu_backward(Tensor grad_output, Tensor output) -> Tensor
 //   grad_output: output <= 0 ? 0 : grad
+//   output: zeros_like(grad)
 struct ReluBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "ReluBackwardBackward0"; }

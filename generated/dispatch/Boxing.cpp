@@ -6,6 +6,11 @@
 namespace at {
 
 template struct SignatureBoxing<Scalar(const Tensor&)>;
+template struct SignatureBoxing<ScalarType(ScalarType, ScalarType)>;
+template struct SignatureBoxing<ScalarType(const Scalar&, const Scalar&)>;
+template struct SignatureBoxing<ScalarType(const Scalar&, const Tensor&)>;
+template struct SignatureBoxing<ScalarType(const Tensor&, const Scalar&)>;
+template struct SignatureBoxing<ScalarType(const Tensor&, const Tensor&)>;
 template struct SignatureBoxing<Tensor&(IntArrayRef, Tensor&)>;
 template struct SignatureBoxing<Tensor&(IntArrayRef, const Scalar&, Tensor&)>;
 template struct SignatureBoxing<Tensor&(IntArrayRef, std::optional<Generator>, Tensor&)>;
@@ -334,6 +339,7 @@ template struct SignatureBoxing<Tensor(int64_t, std::optional<Generator>, std::o
 template struct SignatureBoxing<Tensor(int64_t, std::optional<ScalarType>, std::optional<Layout>,
                                        std::optional<Device>, std::optional<bool>)>;
 template struct SignatureBoxing<Tensor(std::string_view, TensorList, OptionalIntArrayRef)>;
+template struct SignatureBoxing<bool(ScalarType, ScalarType)>;
 template struct SignatureBoxing<bool(const Tensor&, const Tensor&)>;
 template struct SignatureBoxing<bool(const Tensor&, const Tensor&, double, double, bool)>;
 template struct SignatureBoxing<std::tuple<Tensor&, Tensor&, Tensor&>(const Tensor&, IntArrayRef,
@@ -381,6 +387,7 @@ template struct SignatureBoxing<std::tuple<Tensor, Tensor>(const Tensor&, int64_
                                                            bool)>;
 template struct SignatureBoxing<std::tuple<Tensor, Tensor>(const Tensor&, std::optional<bool>,
                                                            int64_t, bool)>;
+template struct SignatureBoxing<std::vector<Tensor>(const Tensor&)>;
 template struct SignatureBoxing<std::vector<Tensor>(const Tensor&, IntArrayRef, int64_t)>;
 template struct SignatureBoxing<std::vector<Tensor>(const Tensor&, int64_t)>;
 template struct SignatureBoxing<std::vector<Tensor>(const Tensor&, int64_t, int64_t)>;

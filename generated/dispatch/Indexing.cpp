@@ -13,6 +13,7 @@
 #include <generated/native/index_select.h>
 #include <generated/native/masked_select.h>
 #include <generated/native/nonzero.h>
+#include <generated/native/nonzero_numpy.h>
 #include <generated/native/scatter.h>
 #include <generated/native/scatter_add.h>
 #include <generated/native/take_along_dim.h>
@@ -24,6 +25,7 @@
 #include <generated/ops/index_select.h>
 #include <generated/ops/masked_select.h>
 #include <generated/ops/nonzero.h>
+#include <generated/ops/nonzero_numpy.h>
 #include <generated/ops/scatter.h>
 #include <generated/ops/scatter_add.h>
 #include <generated/ops/take_along_dim.h>
@@ -414,6 +416,22 @@ Tensor& _ops::nonzero_out::call(const Tensor& self, Tensor& out) {
   return table(dispatch_keys(self, out), self, out);
 }
 
+// nonzero_numpy(Tensor self) -> Tensor[]
+namespace {
+std::vector<Tensor> nonzero_numpy_composite(DispatchKeySet, const Tensor& self) {
+  return native::nonzero_numpy(self);
+}
+}  // namespace
+constinit OperatorTable<_ops::nonzero_numpy::schema> _ops::nonzero_numpy::table(
+    kernels_of<_ops::nonzero_numpy>,
+    every_backend(&nonzero_numpy_composite),
+    {
+        {DispatchKey::Autograd, &nonzero_numpy_composite},
+    });
+std::vector<Tensor> _ops::nonzero_numpy::call(const Tensor& self) {
+  return table(dispatch_keys(self), self);
+}
+
 // scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 namespace {
 Tensor scatter_src_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
@@ -769,6 +787,7 @@ ArrayRef<OperatorTableBase*> operators_of_Indexing() {
       &_ops::masked_select_out::table,
       &_ops::nonzero::table,
       &_ops::nonzero_out::table,
+      &_ops::nonzero_numpy::table,
       &_ops::scatter_src::table,
       &_ops::scatter_value::table,
       &_ops::scatter__src::table,

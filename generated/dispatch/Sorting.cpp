@@ -52,15 +52,14 @@ Tensor _ops::argsort_stable::call(const Tensor& self, bool stable, int64_t dim, 
 namespace {
 Tensor& argsort_stable_out_composite(DispatchKeySet, const Tensor& self, bool stable, int64_t dim,
                                      bool descending, Tensor& out) {
-  const Tensor result = _ops::argsort_stable::call(self, stable, dim, descending);
-  return native::assign_out(out, result, "argsort");
+  return native::argsort_out(self, stable, dim, descending, out);
 }
 }  // namespace
 constinit OperatorTable<_ops::argsort_stable_out::schema> _ops::argsort_stable_out::table(
     kernels_of<_ops::argsort_stable_out>,
     every_backend(&argsort_stable_out_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::argsort_stable_out},
+        {DispatchKey::Autograd, &argsort_stable_out_composite},
     });
 Tensor& _ops::argsort_stable_out::call(const Tensor& self, bool stable, int64_t dim,
                                        bool descending, Tensor& out) {

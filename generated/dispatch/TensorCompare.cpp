@@ -6,14 +6,18 @@
 #include <aten/native/StructuredOutputs.h>
 #include <generated/autograd/TensorCompareKernels.h>
 #include <generated/native/allclose.h>
+#include <generated/native/can_cast.h>
 #include <generated/native/clamp.h>
 #include <generated/native/clamp_max.h>
 #include <generated/native/clamp_min.h>
 #include <generated/native/equal.h>
 #include <generated/native/isclose.h>
 #include <generated/native/masked_fill.h>
+#include <generated/native/promote_types.h>
+#include <generated/native/result_type.h>
 #include <generated/native/where.h>
 #include <generated/ops/allclose.h>
+#include <generated/ops/can_cast.h>
 #include <generated/ops/clamp.h>
 #include <generated/ops/clamp_max.h>
 #include <generated/ops/clamp_min.h>
@@ -21,6 +25,8 @@
 #include <generated/ops/equal.h>
 #include <generated/ops/isclose.h>
 #include <generated/ops/masked_fill.h>
+#include <generated/ops/promote_types.h>
+#include <generated/ops/result_type.h>
 #include <generated/ops/where.h>
 
 namespace at::inline oploom_v1 {
@@ -42,6 +48,22 @@ constinit OperatorTable<_ops::allclose::schema> _ops::allclose::table(
 bool _ops::allclose::call(const Tensor& self, const Tensor& other, double rtol, double atol,
                           bool equal_nan) {
   return table(dispatch_keys(self, other), self, other, rtol, atol, equal_nan);
+}
+
+// can_cast(ScalarType from, ScalarType to) -> bool
+namespace {
+bool can_cast_composite(DispatchKeySet, ScalarType from, ScalarType to) {
+  return native::can_cast(from, to);
+}
+}  // namespace
+constinit OperatorTable<_ops::can_cast::schema> _ops::can_cast::table(
+    kernels_of<_ops::can_cast>,
+    every_backend(&can_cast_composite),
+    {
+        {DispatchKey::Autograd, &can_cast_composite},
+    });
+bool _ops::can_cast::call(ScalarType from, ScalarType to) {
+  return table(dispatch_keys_of_device(std::nullopt), from, to);
 }
 
 // clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
@@ -790,6 +812,106 @@ Tensor& _ops::masked_fill__Tensor::call(Tensor& self, const Tensor& mask, const 
   return table(dispatch_keys(self, mask, value), self, mask, value);
 }
 
+// promote_types(ScalarType type1, ScalarType type2) -> ScalarType
+namespace {
+ScalarType promote_types_composite(DispatchKeySet, ScalarType type1, ScalarType type2) {
+  return native::promote_types(type1, type2);
+}
+}  // namespace
+constinit OperatorTable<_ops::promote_types::schema> _ops::promote_types::table(
+    kernels_of<_ops::promote_types>,
+    every_backend(&promote_types_composite),
+    {
+        {DispatchKey::Autograd, &promote_types_composite},
+    });
+ScalarType _ops::promote_types::call(ScalarType type1, ScalarType type2) {
+  return table(dispatch_keys_of_device(std::nullopt), type1, type2);
+}
+
+// result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType
+namespace {
+ScalarType result_type_Scalar_composite(DispatchKeySet, const Tensor& tensor, const Scalar& other) {
+  return native::result_type_of(tensor, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::result_type_Scalar::schema> _ops::result_type_Scalar::table(
+    kernels_of<_ops::result_type_Scalar>,
+    every_backend(&result_type_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &result_type_Scalar_composite},
+    });
+ScalarType _ops::result_type_Scalar::call(const Tensor& tensor, const Scalar& other) {
+  return table(dispatch_keys(tensor), tensor, other);
+}
+
+// result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType
+namespace {
+ScalarType result_type_Scalar_Scalar_composite(DispatchKeySet, const Scalar& scalar1,
+                                               const Scalar& scalar2) {
+  return native::result_type_of(scalar1, scalar2);
+}
+}  // namespace
+constinit OperatorTable<_ops::result_type_Scalar_Scalar::schema>
+    _ops::result_type_Scalar_Scalar::table(
+    kernels_of<_ops::result_type_Scalar_Scalar>,
+    every_backend(&result_type_Scalar_Scalar_composite),
+    {
+        {DispatchKey::Autograd, &result_type_Scalar_Scalar_composite},
+    });
+ScalarType _ops::result_type_Scalar_Scalar::call(const Scalar& scalar1, const Scalar& scalar2) {
+  return table(dispatch_keys_of_device(std::nullopt), scalar1, scalar2);
+}
+
+// result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType
+namespace {
+ScalarType result_type_Scalar_Tensor_composite(DispatchKeySet, const Scalar& scalar,
+                                               const Tensor& tensor) {
+  return native::result_type_of(scalar, tensor);
+}
+}  // namespace
+constinit OperatorTable<_ops::result_type_Scalar_Tensor::schema>
+    _ops::result_type_Scalar_Tensor::table(
+    kernels_of<_ops::result_type_Scalar_Tensor>,
+    every_backend(&result_type_Scalar_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &result_type_Scalar_Tensor_composite},
+    });
+ScalarType _ops::result_type_Scalar_Tensor::call(const Scalar& scalar, const Tensor& tensor) {
+  return table(dispatch_keys(tensor), scalar, tensor);
+}
+
+// result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType
+namespace {
+ScalarType result_type_Tensor_composite(DispatchKeySet, const Tensor& tensor, const Tensor& other) {
+  return native::result_type_of(tensor, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::result_type_Tensor::schema> _ops::result_type_Tensor::table(
+    kernels_of<_ops::result_type_Tensor>,
+    every_backend(&result_type_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &result_type_Tensor_composite},
+    });
+ScalarType _ops::result_type_Tensor::call(const Tensor& tensor, const Tensor& other) {
+  return table(dispatch_keys(tensor, other), tensor, other);
+}
+
+// where(Tensor condition) -> Tensor[]
+namespace {
+std::vector<Tensor> where_composite(DispatchKeySet, const Tensor& condition) {
+  return native::where(condition);
+}
+}  // namespace
+constinit OperatorTable<_ops::where::schema> _ops::where::table(
+    kernels_of<_ops::where>,
+    every_backend(&where_composite),
+    {
+        {DispatchKey::Autograd, &where_composite},
+    });
+std::vector<Tensor> _ops::where::call(const Tensor& condition) {
+  return table(dispatch_keys(condition), condition);
+}
+
 // where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor
 namespace {
 Tensor where_Scalar_composite(DispatchKeySet, const Tensor& condition, const Scalar& self,
@@ -909,6 +1031,7 @@ ArrayRef<OperatorTableBase*> operators_of_TensorCompare();
 ArrayRef<OperatorTableBase*> operators_of_TensorCompare() {
   static constinit OperatorTableBase* const operators[] = {
       &_ops::allclose::table,
+      &_ops::can_cast::table,
       &_ops::clamp::table,
       &_ops::clamp_Tensor::table,
       &_ops::clamp_::table,
@@ -939,6 +1062,12 @@ ArrayRef<OperatorTableBase*> operators_of_TensorCompare() {
       &_ops::masked_fill_Tensor::table,
       &_ops::masked_fill__Scalar::table,
       &_ops::masked_fill__Tensor::table,
+      &_ops::promote_types::table,
+      &_ops::result_type_Scalar::table,
+      &_ops::result_type_Scalar_Scalar::table,
+      &_ops::result_type_Scalar_Tensor::table,
+      &_ops::result_type_Tensor::table,
+      &_ops::where::table,
       &_ops::where_Scalar::table,
       &_ops::where_ScalarOther::table,
       &_ops::where_ScalarSelf::table,

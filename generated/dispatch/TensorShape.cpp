@@ -10,6 +10,7 @@
 #include <generated/native/broadcast_to.h>
 #include <generated/native/cat.h>
 #include <generated/native/chunk.h>
+#include <generated/native/complex.h>
 #include <generated/native/concat.h>
 #include <generated/native/diagonal.h>
 #include <generated/native/diagonal_backward.h>
@@ -22,6 +23,7 @@
 #include <generated/native/movedim.h>
 #include <generated/native/narrow.h>
 #include <generated/native/permute.h>
+#include <generated/native/polar.h>
 #include <generated/native/ravel.h>
 #include <generated/native/real.h>
 #include <generated/native/repeat.h>
@@ -50,6 +52,7 @@
 #include <generated/ops/broadcast_to.h>
 #include <generated/ops/cat.h>
 #include <generated/ops/chunk.h>
+#include <generated/ops/complex.h>
 #include <generated/ops/concat.h>
 #include <generated/ops/diagonal.h>
 #include <generated/ops/diagonal_backward.h>
@@ -62,6 +65,7 @@
 #include <generated/ops/movedim.h>
 #include <generated/ops/narrow.h>
 #include <generated/ops/permute.h>
+#include <generated/ops/polar.h>
 #include <generated/ops/ravel.h>
 #include <generated/ops/real.h>
 #include <generated/ops/repeat.h>
@@ -232,6 +236,39 @@ constinit OperatorTable<_ops::chunk::schema> _ops::chunk::table(
     });
 std::vector<Tensor> _ops::chunk::call(const Tensor& self, int64_t chunks, int64_t dim) {
   return table(dispatch_keys(self), self, chunks, dim);
+}
+
+// complex(Tensor real, Tensor imag) -> Tensor
+namespace {
+Tensor complex_composite(DispatchKeySet, const Tensor& real, const Tensor& imag) {
+  return native::complex(real, imag);
+}
+}  // namespace
+constinit OperatorTable<_ops::complex::schema> _ops::complex::table(
+    kernels_of<_ops::complex>,
+    every_backend(&complex_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::complex},
+    });
+Tensor _ops::complex::call(const Tensor& real, const Tensor& imag) {
+  return table(dispatch_keys(real, imag), real, imag);
+}
+
+// complex.out(Tensor real, Tensor imag, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& complex_out_composite(DispatchKeySet, const Tensor& real, const Tensor& imag, Tensor& out) {
+  const Tensor result = _ops::complex::call(real, imag);
+  return native::assign_out(out, result, "complex");
+}
+}  // namespace
+constinit OperatorTable<_ops::complex_out::schema> _ops::complex_out::table(
+    kernels_of<_ops::complex_out>,
+    every_backend(&complex_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::complex_out},
+    });
+Tensor& _ops::complex_out::call(const Tensor& real, const Tensor& imag, Tensor& out) {
+  return table(dispatch_keys(real, imag, out), real, imag, out);
 }
 
 // concat(Tensor[] tensors, int dim=0) -> Tensor
@@ -479,6 +516,39 @@ constinit OperatorTable<_ops::permute::schema> _ops::permute::table(
     });
 Tensor _ops::permute::call(const Tensor& self, IntArrayRef dims) {
   return table(dispatch_keys(self), self, dims);
+}
+
+// polar(Tensor abs, Tensor angle) -> Tensor
+namespace {
+Tensor polar_composite(DispatchKeySet, const Tensor& abs, const Tensor& angle) {
+  return native::polar(abs, angle);
+}
+}  // namespace
+constinit OperatorTable<_ops::polar::schema> _ops::polar::table(
+    kernels_of<_ops::polar>,
+    every_backend(&polar_composite),
+    {
+        {DispatchKey::Autograd, &polar_composite},
+    });
+Tensor _ops::polar::call(const Tensor& abs, const Tensor& angle) {
+  return table(dispatch_keys(abs, angle), abs, angle);
+}
+
+// polar.out(Tensor abs, Tensor angle, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& polar_out_composite(DispatchKeySet, const Tensor& abs, const Tensor& angle, Tensor& out) {
+  const Tensor result = _ops::polar::call(abs, angle);
+  return native::assign_out(out, result, "polar");
+}
+}  // namespace
+constinit OperatorTable<_ops::polar_out::schema> _ops::polar_out::table(
+    kernels_of<_ops::polar_out>,
+    every_backend(&polar_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::polar_out},
+    });
+Tensor& _ops::polar_out::call(const Tensor& abs, const Tensor& angle, Tensor& out) {
+  return table(dispatch_keys(abs, angle, out), abs, angle, out);
 }
 
 // ravel(Tensor(a) self) -> Tensor(a)
@@ -1071,6 +1141,8 @@ ArrayRef<OperatorTableBase*> operators_of_TensorShape() {
       &_ops::cat::table,
       &_ops::cat_out::table,
       &_ops::chunk::table,
+      &_ops::complex::table,
+      &_ops::complex_out::table,
       &_ops::concat::table,
       &_ops::concat_out::table,
       &_ops::diagonal::table,
@@ -1086,6 +1158,8 @@ ArrayRef<OperatorTableBase*> operators_of_TensorShape() {
       &_ops::movedim_intlist::table,
       &_ops::narrow::table,
       &_ops::permute::table,
+      &_ops::polar::table,
+      &_ops::polar_out::table,
       &_ops::ravel::table,
       &_ops::real::table,
       &_ops::repeat::table,

@@ -15,4 +15,8 @@ Tensor argsort(const Tensor& self, int64_t dim = -1, bool descending = false);
 // argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor
 Tensor argsort(const Tensor& self, bool stable, int64_t dim = -1, bool descending = false);
 
+// argsort.stable_out(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor(a!)
+//     out) -> Tensor(a!)
+Tensor& argsort_out(const Tensor& self, bool stable, int64_t dim, bool descending, Tensor& out);
+
 }  // namespace at::inline oploom_v1::native

@@ -19,6 +19,9 @@ struct structured_where_self : public TensorIteratorBase {
 
 namespace at::inline oploom_v1::native {
 
+// where(Tensor condition) -> Tensor[]
+std::vector<Tensor> where(const Tensor& condition);
+
 // where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor
 Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other);
 

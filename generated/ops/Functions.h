@@ -67,6 +67,7 @@
 #include <generated/ops/bitwise_xor.h>
 #include <generated/ops/bmm.h>
 #include <generated/ops/broadcast_to.h>
+#include <generated/ops/can_cast.h>
 #include <generated/ops/cat.h>
 #include <generated/ops/ceil.h>
 #include <generated/ops/celu.h>
@@ -76,6 +77,7 @@
 #include <generated/ops/clamp_min.h>
 #include <generated/ops/clip.h>
 #include <generated/ops/clone.h>
+#include <generated/ops/complex.h>
 #include <generated/ops/concat.h>
 #include <generated/ops/conj.h>
 #include <generated/ops/conj_physical.h>
@@ -222,6 +224,7 @@
 #include <generated/ops/nll_loss_forward.h>
 #include <generated/ops/nll_loss_nd.h>
 #include <generated/ops/nonzero.h>
+#include <generated/ops/nonzero_numpy.h>
 #include <generated/ops/norm.h>
 #include <generated/ops/normal.h>
 #include <generated/ops/not_equal.h>
@@ -229,10 +232,12 @@
 #include <generated/ops/ones_like.h>
 #include <generated/ops/outer.h>
 #include <generated/ops/permute.h>
+#include <generated/ops/polar.h>
 #include <generated/ops/polygamma.h>
 #include <generated/ops/positive.h>
 #include <generated/ops/pow.h>
 #include <generated/ops/prod.h>
+#include <generated/ops/promote_types.h>
 #include <generated/ops/rad2deg.h>
 #include <generated/ops/rand.h>
 #include <generated/ops/rand_like.h>
@@ -252,6 +257,7 @@
 #include <generated/ops/reshape.h>
 #include <generated/ops/reshape_as.h>
 #include <generated/ops/resize.h>
+#include <generated/ops/result_type.h>
 #include <generated/ops/roll.h>
 #include <generated/ops/round.h>
 #include <generated/ops/rsqrt.h>

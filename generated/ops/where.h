@@ -9,6 +9,17 @@ namespace at::inline oploom_v1 {
 
 namespace _ops {
 
+// where(Tensor condition) -> Tensor[]
+struct where {
+  using schema = std::vector<Tensor>(const Tensor&);
+  static constexpr const char* name = "where";
+  static constexpr const char* overload_name = "";
+  static constexpr const char* schema_str =
+      "where(Tensor condition) -> Tensor[]";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static std::vector<Tensor> call(const Tensor& condition);
+};
+
 // where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor
 struct where_Scalar {
   using schema = Tensor(const Tensor&, const Scalar&, const Scalar&);
@@ -67,6 +78,9 @@ struct where_self_out {
 };
 
 }  // namespace _ops
+
+// where(Tensor condition) -> Tensor[]
+inline std::vector<Tensor> where(const Tensor& condition) { return _ops::where::call(condition); }
 
 // where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor
 inline Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {

@@ -10,6 +10,7 @@
 #include <generated/ops/index_select.h>
 #include <generated/ops/masked_select.h>
 #include <generated/ops/nonzero.h>
+#include <generated/ops/nonzero_numpy.h>
 #include <generated/ops/scatter.h>
 #include <generated/ops/scatter_add.h>
 #include <generated/ops/take_along_dim.h>
@@ -168,6 +169,18 @@ PyObject* py_nonzero(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
     return to_python(call<_ops::nonzero_out>(a.tensor(0), a.mutable_tensor(1)));
   }
   return to_python(call<_ops::nonzero>(a.tensor(0)));
+}
+
+// nonzero_numpy(Tensor self) -> Tensor[]
+constexpr SignatureText py_nonzero_numpy_signatures[] = {
+    {kFunction, "nonzero_numpy(Tensor self)"},
+};
+PyObject* py_nonzero_numpy(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                           PyObject* kwnames) {
+  static constinit Parser parser("nonzero_numpy", py_nonzero_numpy_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call<_ops::nonzero_numpy>(a.tensor(0)));
 }
 
 // scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
@@ -338,6 +351,12 @@ void add_Indexing(Generated& out) {
       "nonzero(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns the coordinates of the elements that are not zero, one row each, in order.");
+  out.function("", "nonzero_numpy", as_function<py_nonzero_numpy>,
+      "nonzero_numpy(Tensor self) -> Tuple[Tensor, ...]\n"
+      "\n"
+      "Returns the coordinates of the elements that are not zero, one tensor for each dimension, "
+      "in order:\n"
+      "what indexing takes. A 0-dim tensor counts as one of a single element.");
   out.both("scatter", as_function<py_scatter>, as_method<py_scatter>,
       "scatter(Tensor self, int dim, Tensor index, Tensor src, *, Tensor out=None) -> Tensor\n"
       "scatter(Tensor self, int dim, Tensor index, Scalar value, *, Tensor out=None) -> Tensor\n"

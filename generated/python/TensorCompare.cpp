@@ -3,6 +3,7 @@
 // edit. Change native_functions.yaml, then run tools/regenerate.
 #include <aten/python/Generated.h>
 #include <generated/ops/allclose.h>
+#include <generated/ops/can_cast.h>
 #include <generated/ops/clamp.h>
 #include <generated/ops/clamp_max.h>
 #include <generated/ops/clamp_min.h>
@@ -10,6 +11,8 @@
 #include <generated/ops/equal.h>
 #include <generated/ops/isclose.h>
 #include <generated/ops/masked_fill.h>
+#include <generated/ops/promote_types.h>
+#include <generated/ops/result_type.h>
 #include <generated/ops/where.h>
 
 namespace at::inline oploom_v1::python {
@@ -28,6 +31,17 @@ PyObject* py_allclose(PyObject* self, PyObject* const* args, Py_ssize_t nargs, P
   parser.parse(self, args, nargs, kwnames, a);
   return to_python(call<_ops::allclose>(a.tensor(0), a.tensor(1), a.number(2, 1e-05),
                                         a.number(3, 1e-08), a.boolean(4, false)));
+}
+
+// can_cast(ScalarType from, ScalarType to) -> bool
+constexpr SignatureText py_can_cast_signatures[] = {
+    {kFunction, "can_cast(ScalarType from, ScalarType to)"},
+};
+PyObject* py_can_cast(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("can_cast", py_can_cast_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call_factory<_ops::can_cast>(a.scalar_type(0), a.scalar_type(1)));
 }
 
 // clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
@@ -297,12 +311,56 @@ PyObject* py_masked_fill_(PyObject* self, PyObject* const* args, Py_ssize_t narg
   }
 }
 
+// promote_types(ScalarType type1, ScalarType type2) -> ScalarType
+constexpr SignatureText py_promote_types_signatures[] = {
+    {kFunction, "promote_types(ScalarType type1, ScalarType type2)"},
+};
+PyObject* py_promote_types(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                           PyObject* kwnames) {
+  static constinit Parser parser("promote_types", py_promote_types_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call_factory<_ops::promote_types>(a.scalar_type(0), a.scalar_type(1)));
+}
+
+// result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType
+// result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType
+// result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType
+// result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType
+constexpr SignatureText py_result_type_signatures[] = {
+    {kFunction, "result_type(Tensor tensor, Tensor other)"},
+    {kFunction, "result_type(Tensor tensor, Scalar other)"},
+    {kFunction, "result_type(Scalar scalar, Tensor tensor)"},
+    {kFunction, "result_type(Scalar scalar1, Scalar scalar2)"},
+};
+PyObject* py_result_type(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                         PyObject* kwnames) {
+  static constinit Parser parser("result_type", py_result_type_signatures);
+  Arguments a;
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call<_ops::result_type_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    case 1: {
+      return to_python(call<_ops::result_type_Scalar>(a.tensor(0), a.scalar(1)));
+    }
+    case 2: {
+      return to_python(call<_ops::result_type_Scalar_Tensor>(a.scalar(0), a.tensor(1)));
+    }
+    default: {
+      return to_python(call_factory<_ops::result_type_Scalar_Scalar>(a.scalar(0), a.scalar(1)));
+    }
+  }
+}
+
+// where(Tensor condition) -> Tensor[]
 // where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor
 // where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
 // where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor
 // where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor
 constexpr SignatureText py_where_signatures[] = {
+    {kFunction, "where(Tensor condition)"},
     {kFunction, "where(Tensor condition, Scalar self, Tensor other)"},
     {kBoth, "where(Tensor condition, Tensor self, Tensor other, *, Tensor out=None)"},
     {kFunction, "where(Tensor condition, Scalar self, Scalar other)"},
@@ -313,16 +371,19 @@ PyObject* py_where(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
   Arguments a;
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
-      return to_python(call<_ops::where_ScalarSelf>(a.tensor(0), a.scalar(1), a.tensor(2)));
+      return to_python(call<_ops::where>(a.tensor(0)));
     }
     case 1: {
+      return to_python(call<_ops::where_ScalarSelf>(a.tensor(0), a.scalar(1), a.tensor(2)));
+    }
+    case 2: {
       if (a.given(3)) {
         return to_python(call<_ops::where_self_out>(a.tensor(0), a.tensor(1), a.tensor(2),
                                                     a.mutable_tensor(3)));
       }
       return to_python(call<_ops::where_self>(a.tensor(0), a.tensor(1), a.tensor(2)));
     }
-    case 2: {
+    case 3: {
       return to_python(call<_ops::where_Scalar>(a.tensor(0), a.scalar(1), a.scalar(2)));
     }
     default: {
@@ -339,6 +400,11 @@ void add_TensorCompare(Generated& out) {
       "equal_nan=False) -> bool\n"
       "\n"
       "Returns whether ``isclose`` holds for all elements.");
+  out.function("", "can_cast", as_function<py_can_cast>,
+      "can_cast(ScalarType from, ScalarType to) -> bool\n"
+      "\n"
+      "Returns whether results of the dtype ``from`` may be written to a tensor of the dtype "
+      "``to``.");
   out.both("clamp", as_function<py_clamp>, as_method<py_clamp>,
       "clamp(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor out=None) -> Tensor\n"
       "clamp(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor out=None) -> Tensor\n"
@@ -415,15 +481,41 @@ void add_TensorCompare(Generated& out) {
       "Sets ``self`` to the one element of ``value`` where ``mask`` holds.\n"
       "\n"
       "Sets ``self`` to ``value`` where ``mask`` holds.");
+  out.function("", "promote_types", as_function<py_promote_types>,
+      "promote_types(ScalarType type1, ScalarType type2) -> dtype\n"
+      "\n"
+      "Returns the smallest dtype that both convert to.");
+  out.function("", "result_type", as_function<py_result_type>,
+      "result_type(Tensor tensor, Tensor other) -> dtype\n"
+      "result_type(Tensor tensor, Scalar other) -> dtype\n"
+      "result_type(Scalar scalar, Tensor tensor) -> dtype\n"
+      "result_type(Scalar scalar1, Scalar scalar2) -> dtype\n"
+      "\n"
+      "Returns the dtype that an operator of both operands computes in. A tensor without "
+      "dimensions, and more\n"
+      "so a number, changes the dtype of one with dimensions only by its kind.\n"
+      "\n"
+      "Returns the dtype that an operator of both operands computes in.\n"
+      "\n"
+      ">>> oploom.result_type(oploom.ones(2, dtype=oploom.int32), 1.5)\n"
+      "oploom.float32");
   out.both("where", as_function<py_where>, as_method<py_where>,
+      "where(Tensor condition) -> Tuple[Tensor, ...]\n"
       "where(Tensor condition, Scalar self, Tensor other) -> Tensor\n"
       "where(Tensor condition, Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "where(Tensor condition, Scalar self, Scalar other) -> Tensor\n"
       "where(Tensor condition, Tensor self, Scalar other) -> Tensor\n"
       "\n"
+      "Returns the places where ``condition`` is not zero, one tensor of indices for each "
+      "dimension, as\n"
+      "``nonzero_numpy`` does.\n"
+      "\n"
       "Chooses between elements or numbers as ``condition`` says.\n"
       "\n"
       "Returns elements of ``self`` where ``condition`` holds, and of ``other`` elsewhere.\n"
+      "\n"
+      ">>> oploom.where(oploom.tensor([[0, 3], [5, 0]]))\n"
+      "(tensor([0, 1]), tensor([1, 0]))\n"
       "\n"
       ">>> x = oploom.tensor([-1., 2.])\n"
       ">>> oploom.where(x > 0, x, 10 * x)\n"

@@ -7,6 +7,7 @@
 #include <generated/ops/broadcast_to.h>
 #include <generated/ops/cat.h>
 #include <generated/ops/chunk.h>
+#include <generated/ops/complex.h>
 #include <generated/ops/concat.h>
 #include <generated/ops/diagonal.h>
 #include <generated/ops/diagonal_backward.h>
@@ -19,6 +20,7 @@
 #include <generated/ops/movedim.h>
 #include <generated/ops/narrow.h>
 #include <generated/ops/permute.h>
+#include <generated/ops/polar.h>
 #include <generated/ops/ravel.h>
 #include <generated/ops/real.h>
 #include <generated/ops/repeat.h>
@@ -122,6 +124,21 @@ PyObject* py_chunk(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   return to_python(call_view<_ops::chunk>(a.tensor(0), a.integer(1), a.integer(2, 0)));
+}
+
+// complex(Tensor real, Tensor imag) -> Tensor
+// complex.out(Tensor real, Tensor imag, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_complex_signatures[] = {
+    {kFunction, "complex(Tensor real, Tensor imag, *, Tensor out=None)"},
+};
+PyObject* py_complex(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("complex", py_complex_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(2)) {
+    return to_python(call<_ops::complex_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+  }
+  return to_python(call<_ops::complex>(a.tensor(0), a.tensor(1)));
 }
 
 // concat(Tensor[] tensors, int dim=0) -> Tensor
@@ -276,6 +293,21 @@ PyObject* py_permute(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   return to_python(call_view<_ops::permute>(a.tensor(0), a.integers(1)));
+}
+
+// polar(Tensor abs, Tensor angle) -> Tensor
+// polar.out(Tensor abs, Tensor angle, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py_polar_signatures[] = {
+    {kFunction, "polar(Tensor abs, Tensor angle, *, Tensor out=None)"},
+};
+PyObject* py_polar(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("polar", py_polar_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(2)) {
+    return to_python(call<_ops::polar_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+  }
+  return to_python(call<_ops::polar>(a.tensor(0), a.tensor(1)));
 }
 
 // ravel(Tensor(a) self) -> Tensor(a)
@@ -668,9 +700,16 @@ void add_TensorShape(Generated& out) {
       "        [1., 1.],\n"
       "        [1., 1.]])");
   out.both("chunk", as_function<py_chunk>, as_method<py_chunk>,
-      "chunk(Tensor self, int chunks, int dim=0) -> Tuple[Tensor,\n"
+      "chunk(Tensor self, int chunks, int dim=0) -> Tuple[Tensor, ...]\n"
       "\n"
       "Returns at most ``chunks`` views of equal length along ``dim``; the last may be shorter.");
+  out.function("", "complex", as_function<py_complex>,
+      "complex(Tensor real, Tensor imag, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Returns the complex tensor with the real parts ``real`` and the imaginary parts ``imag``.\n"
+      "\n"
+      ">>> oploom.complex(oploom.tensor([1., 2.]), oploom.tensor([0., -1.]))\n"
+      "tensor([1.+0.j, 2.-1.j])");
   out.function("", "concat", as_function<py_concat>,
       "concat(Tensor[] tensors, int dim=0, *, Tensor out=None) -> Tensor\n"
       "\n"
@@ -734,6 +773,11 @@ void add_TensorShape(Generated& out) {
       "\n"
       ">>> oploom.zeros(2, 3, 5).permute(2, 0, 1).shape\n"
       "oploom.Size([5, 2, 3])");
+  out.function("", "polar", as_function<py_polar>,
+      "polar(Tensor abs, Tensor angle, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Returns the complex tensor whose elements have the magnitude ``abs`` and the angle "
+      "``angle``.");
   out.both("ravel", as_function<py_ravel>, as_method<py_ravel>,
       "ravel(Tensor self) -> Tensor\n"
       "\n"
@@ -790,15 +834,15 @@ void add_TensorShape(Generated& out) {
       "\n"
       "The gradient of ``slice``: ``grad_output`` in the places that were taken, zeros elsewhere.");
   out.both("split", as_function<py_split>, as_method<py_split>,
-      "split(Tensor self, int split_size, int dim=0) -> Tuple[Tensor,\n"
-      "split(Tensor self, int[] split_size, int dim=0) -> Tuple[Tensor,\n"
+      "split(Tensor self, int split_size, int dim=0) -> Tuple[Tensor, ...]\n"
+      "split(Tensor self, int[] split_size, int dim=0) -> Tuple[Tensor, ...]\n"
       "\n"
       "Returns views of ``split_size`` positions of dimension ``dim`` each; the last may be "
       "shorter.\n"
       "\n"
       "Returns views of the listed numbers of positions of dimension ``dim``.");
   out.both("split_with_sizes", as_function<py_split_with_sizes>, as_method<py_split_with_sizes>,
-      "split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tuple[Tensor,\n"
+      "split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tuple[Tensor, ...]\n"
       "\n"
       "Returns views of the listed numbers of positions of dimension ``dim``, which together "
       "make up the\n"
@@ -856,7 +900,7 @@ void add_TensorShape(Generated& out) {
       "\n"
       "Exchanges two dimensions of ``self`` itself; the memory stays as it is.");
   out.both("unbind", as_function<py_unbind>, as_method<py_unbind>,
-      "unbind(Tensor self, int dim=0) -> Tuple[Tensor,\n"
+      "unbind(Tensor self, int dim=0) -> Tuple[Tensor, ...]\n"
       "\n"
       "Returns the views of ``self`` at each position of dimension ``dim``.");
   out.both("unflatten", as_function<py_unflatten>, as_method<py_unflatten>,

@@ -291,6 +291,31 @@ class TestNonzero(OperatorTests):
     test_shape = None
     test_errors = None
 
+# nonzero_numpy(Tensor self) -> Tensor[]
+class TestNonzeroNumpy(OperatorTests):
+    op = Operator(
+        name='nonzero_numpy',
+        base='nonzero_numpy',
+        parameters=(
+            Parameter('self', 'Tensor'),
+        ),
+        record={'grad': False,
+         'skip': {'meta': 'the shape of the result depends on the data'},
+         'numpy': 'np.nonzero(np.atleast_1d(self))',
+         'dtypes': 'all',
+         'samples': [{'self': [3, 4]}, {'self': [0, 4]}, {'self': []}]},
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_out = None
+    test_inplace = None
+    test_shape = None
+    test_errors = None
+
 # scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 class TestScatterSrc(OperatorTests):
     op = Operator(

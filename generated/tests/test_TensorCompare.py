@@ -38,6 +38,31 @@ class TestAllclose(OperatorTests):
     test_shape = None
     test_errors = None
 
+# can_cast(ScalarType from, ScalarType to) -> bool
+class TestCanCast(OperatorTests):
+    op = Operator(
+        name='can_cast',
+        base='can_cast',
+        parameters=(
+            Parameter('from', 'ScalarType'),
+            Parameter('to', 'ScalarType'),
+        ),
+        record={'none': 'the rules are tested in tests/c10/core'},
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_layouts = None
+    test_out = None
+    test_inplace = None
+    test_meta = None
+    test_shape = None
+    test_capability = None
+    test_errors = None
+
 # clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
 class TestClamp(OperatorTests):
     op = Operator(
@@ -271,6 +296,159 @@ class TestMaskedFillTensor(OperatorTests):
     )
     defaults = {}
     test_out = None
+    test_shape = None
+    test_errors = None
+
+# promote_types(ScalarType type1, ScalarType type2) -> ScalarType
+class TestPromoteTypes(OperatorTests):
+    op = Operator(
+        name='promote_types',
+        base='promote_types',
+        parameters=(
+            Parameter('type1', 'ScalarType'),
+            Parameter('type2', 'ScalarType'),
+        ),
+        record={'none': 'the rules are tested in tests/c10/core'},
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_layouts = None
+    test_out = None
+    test_inplace = None
+    test_meta = None
+    test_shape = None
+    test_capability = None
+    test_errors = None
+
+# result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType
+class TestResultTypeScalar(OperatorTests):
+    op = Operator(
+        name='result_type.Scalar',
+        base='result_type',
+        parameters=(
+            Parameter('tensor', 'Tensor'),
+            Parameter('other', 'Scalar'),
+        ),
+        record={'none': 'the rules are tested in tests/aten/iterator'},
+        differentiable=('tensor',),
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_layouts = None
+    test_out = None
+    test_inplace = None
+    test_meta = None
+    test_shape = None
+    test_capability = None
+    test_errors = None
+
+# result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType
+class TestResultTypeScalarScalar(OperatorTests):
+    op = Operator(
+        name='result_type.Scalar_Scalar',
+        base='result_type',
+        parameters=(
+            Parameter('scalar1', 'Scalar'),
+            Parameter('scalar2', 'Scalar'),
+        ),
+        record={'none': 'the rules are tested in tests/aten/iterator'},
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_layouts = None
+    test_out = None
+    test_inplace = None
+    test_meta = None
+    test_shape = None
+    test_capability = None
+    test_errors = None
+
+# result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType
+class TestResultTypeScalarTensor(OperatorTests):
+    op = Operator(
+        name='result_type.Scalar_Tensor',
+        base='result_type',
+        parameters=(
+            Parameter('scalar', 'Scalar'),
+            Parameter('tensor', 'Tensor'),
+        ),
+        record={'none': 'the rules are tested in tests/aten/iterator'},
+        differentiable=('tensor',),
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_layouts = None
+    test_out = None
+    test_inplace = None
+    test_meta = None
+    test_shape = None
+    test_capability = None
+    test_errors = None
+
+# result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType
+class TestResultTypeTensor(OperatorTests):
+    op = Operator(
+        name='result_type.Tensor',
+        base='result_type',
+        parameters=(
+            Parameter('tensor', 'Tensor'),
+            Parameter('other', 'Tensor'),
+        ),
+        record={'none': 'the rules are tested in tests/aten/iterator'},
+        differentiable=('tensor', 'other'),
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_layouts = None
+    test_out = None
+    test_inplace = None
+    test_meta = None
+    test_shape = None
+    test_capability = None
+    test_errors = None
+
+# where(Tensor condition) -> Tensor[]
+class TestWhere(OperatorTests):
+    op = Operator(
+        name='where',
+        base='where',
+        parameters=(
+            Parameter('condition', 'Tensor'),
+        ),
+        record={'grad': False,
+         'skip': {'meta': 'the shape of the result depends on the data'},
+         'numpy': 'np.where(np.atleast_1d(condition))',
+         'dtypes': 'all',
+         'samples': [{'condition': [3, 4]}, {'condition': [0, 4]}]},
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_out = None
+    test_inplace = None
     test_shape = None
     test_errors = None
 

@@ -137,6 +137,36 @@ class TestChunk(OperatorTests):
     test_inplace = None
     test_shape = None
 
+# complex(Tensor real, Tensor imag) -> Tensor
+class TestComplex(OperatorTests):
+    op = Operator(
+        name='complex',
+        base='complex',
+        parameters=(
+            Parameter('real', 'Tensor'),
+            Parameter('imag', 'Tensor'),
+        ),
+        record={'numpy': 'real + 1j * imag',
+         'dtypes': ['float32', 'float64'],
+         'samples': [{'real': [3, 4], 'imag': [3, 4]},
+                     {'real': [3, 1], 'imag': [4]},
+                     {'real': [], 'imag': []},
+                     {'real': [0, 4], 'imag': [4]}],
+         'errors': [{'args': {'real': [3], 'imag': [4]}, 'message': 'broadcast'},
+                    {'args': {'real': {'shape': [3], 'dtype': 'float32'},
+                              'imag': {'shape': [3], 'dtype': 'float64'}},
+                     'message': 'one dtype'},
+                    {'args': {'real': {'shape': [3], 'dtype': 'int64'},
+                              'imag': {'shape': [3], 'dtype': 'int64'}},
+                     'message': 'float32 or float64'}]},
+        pointwise=True,
+        differentiable=('real', 'imag'),
+    )
+    defaults = {}
+    test_forward_inplace = None
+    test_inplace = None
+    test_shape = None
+
 # concat(Tensor[] tensors, int dim=0) -> Tensor
 class TestConcat(OperatorTests):
     op = Operator(
@@ -450,6 +480,29 @@ class TestPermute(OperatorTests):
     defaults = {}
     test_forward_inplace = None
     test_out = None
+    test_inplace = None
+    test_shape = None
+
+# polar(Tensor abs, Tensor angle) -> Tensor
+class TestPolar(OperatorTests):
+    op = Operator(
+        name='polar',
+        base='polar',
+        parameters=(
+            Parameter('abs', 'Tensor'),
+            Parameter('angle', 'Tensor'),
+        ),
+        record={'numpy': 'abs * np.exp(1j * angle)',
+         'dtypes': ['float32', 'float64'],
+         'samples': [{'abs': [3, 4], 'angle': [3, 4]}, {'abs': [3, 1], 'angle': [4]}],
+         'errors': [{'args': {'abs': {'shape': [3], 'dtype': 'float32'},
+                              'angle': {'shape': [3], 'dtype': 'float64'}},
+                     'message': 'one dtype'}]},
+        pointwise=True,
+        differentiable=('abs', 'angle'),
+    )
+    defaults = {}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 

@@ -37,6 +37,10 @@ EXAMPLES = {
         '>>> oploom.clamp(oploom.tensor([-2, 0, 3]), -1, 1)',
         'tensor([-1,  0,  1])',
     ],
+    "complex": [
+        '>>> oploom.complex(oploom.tensor([1., 2.]), oploom.tensor([0., -1.]))',
+        'tensor([1.+0.j, 2.-1.j])',
+    ],
     "cumsum": [
         '>>> oploom.cumsum(oploom.tensor([1, 2, 3, 4]), 0)',
         'tensor([ 1,  3,  6, 10])',
@@ -134,6 +138,10 @@ EXAMPLES = {
         'tensor([[0, 1, 2],',
         '        [3, 4, 5]])',
     ],
+    "result_type.Tensor": [
+        '>>> oploom.result_type(oploom.ones(2, dtype=oploom.int32), 1.5)',
+        'oploom.float32',
+    ],
     "round": [
         '>>> oploom.round(oploom.tensor([0.5, 1.5, -0.6]))',
         'tensor([ 0.,  2., -1.])',
@@ -200,6 +208,10 @@ EXAMPLES = {
         'tensor([[1., 0., 0.],',
         '        [1., 1., 0.],',
         '        [1., 1., 1.]])',
+    ],
+    "where": [
+        '>>> oploom.where(oploom.tensor([[0, 3], [5, 0]]))',
+        '(tensor([0, 1]), tensor([1, 0]))',
     ],
     "where.self": [
         '>>> x = oploom.tensor([-1., 2.])',

@@ -7,7 +7,13 @@ from oploom._C import *  # noqa: F403  (shadows builtins: oploom.float is a dtyp
 from oploom._C import Tensor, __version__
 from oploom._printing import set_printoptions
 from oploom.autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
-from oploom.functional import einsum, norm  # type: ignore[no-redef, assignment]
+from oploom.functional import (  # type: ignore[no-redef, assignment]
+    einsum,
+    is_complex,
+    is_floating_point,
+    nonzero,
+    norm,
+)
 
 from oploom import autograd, cuda, func, nn, ops, optim, special  # isort: skip
 

@@ -36,6 +36,19 @@ def test_grad_and_second_order():
     assert h.tolist() == [6, 12]
 
 
+@pytest.mark.parametrize("function", [
+    oploom.relu, oploom.nn.functional.leaky_relu, oploom.nn.functional.hardtanh,
+    lambda x: oploom.fmax(x, oploom.zeros_like(x)),
+    lambda x: oploom.nn.functional.l1_loss(x, oploom.zeros_like(x)),
+])  # fmt: skip
+def test_a_straight_line_has_a_second_derivative(function):
+    # The gradient is a function of x, if a constant one on either side of the corner.
+    x = leaf(1.5, -2.25, 0.25)
+    (g,) = grad(function(x).sum(), x, create_graph=True)
+    (h,) = grad(g.sum(), x)
+    assert h.tolist() == [0, 0, 0]
+
+
 def test_unused_inputs():
     x, y = leaf(1), leaf(2)
     with pytest.raises(RuntimeError):

@@ -202,6 +202,26 @@ def test_losses():
         F.mse_loss(x, y, "average")
 
 
+@pytest.mark.parametrize("other", ["float16", "float64", "int64", "bool"])
+@pytest.mark.parametrize("loss", [F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss])
+def test_losses_of_two_dtypes(loss, other):
+    x = oploom.tensor([0.25, 2.0], requires_grad=True)
+    y = oploom.tensor([1, 0]).to(getattr(oploom, other))
+    common = oploom.promote_types(oploom.float32, y.dtype)
+    expected = loss(x.detach().to(common), y.to(common))
+    value = loss(x, y)
+    assert value.dtype is common and value.item() == expected.item()
+    (gradient,) = oploom.autograd.grad(value, x, create_graph=True)
+    assert gradient.dtype is oploom.float32
+    # The second derivative goes through the gradient's own formula.
+    if y.dtype is oploom.bool and loss is not F.mse_loss:
+        return  # their programs subtract tensors as they are
+    (second,) = oploom.autograd.grad(gradient.sum(), x)
+    assert second.dtype is oploom.float32
+    if loss is F.mse_loss:
+        assert gradient.tolist() == [-0.75, 2.0] and second.tolist() == [1.0, 1.0]
+
+
 def test_init():
     oploom.manual_seed(1)
     w = oploom.empty(50, 40)

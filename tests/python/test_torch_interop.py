@@ -3,15 +3,9 @@
 Runs where PyTorch is installed, for this Python or for another one named by OPLOOM_TORCH_PYTHON.
 """
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-# Not resolved: in the build tree the sources are links beside the extension.
-PACKAGE = Path(__import__("oploom").__file__).absolute().parent.parent
+from tests.python.with_torch import run_with_torch
 
 EXCHANGE = """
 a = oploom.arange(6, dtype=oploom.float32).view(2, 3)
@@ -38,23 +32,7 @@ print("exchanged")
 """
 
 
-def interpreters():
-    yield os.environ.get("OPLOOM_TORCH_PYTHON", sys.executable)
-    yield "/usr/bin/python3"
-
-
-def python_with_torch():
-    for python in interpreters():
-        probe = subprocess.run([python, "-c", "import torch"], capture_output=True)
-        if probe.returncode == 0:
-            return python
-    pytest.skip("PyTorch is not installed")
-
-
 @pytest.mark.parametrize("imports", ["import oploom, torch", "import torch, oploom"])
 def test_one_process(imports):
-    python = python_with_torch()
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
-    done = subprocess.run([python, "-c", f"{imports}\n{EXCHANGE}"], capture_output=True, text=True,
-                          env=environment)
+    done = run_with_torch(f"{imports}\n{EXCHANGE}")
     assert done.returncode == 0 and "exchanged" in done.stdout, done.stderr

@@ -476,15 +476,13 @@ class Expander {
   }
 
   // A gradient or a term of a tangent as a program; `term` is over the names of the operator.
+  // A gradient of 0 is one of zeros with the shape of `incoming`, and not none at all: what relu
+  // hands on is computed from its input, so it can be differentiated again, if only to zeros.
   GradientFormula gradient_program(Graph& graph, const FunctionSchema& schema,
-                                   const std::string& name, const Node* value,
+                                   const std::string& name, const Node* value, const Node* incoming,
                                    const YamlNode& node) {
-    if (value->is_constant(0)) {
-      GradientFormula none = formula({name}, "non_differentiable", node);
-      none.non_differentiable = true;
-      return none;
-    }
-    const Node* on_tensors = graph.with_operator_names(value);
+    const Node* on_tensors = value->is_constant(0) ? graph.call("zeros_like", {incoming})
+                                                   : graph.with_operator_names(value);
     GradientFormula made = formula({name}, to_text(on_tensors), node);
     made.program = linearize({on_tensors}, argument_names(schema));
     return made;
@@ -517,8 +515,9 @@ class Expander {
         entry.gradients.clear();
         return;
       }
+      const Node* gradient = graph.mul(incoming, conj(partial));
       entry.gradients.push_back(
-          gradient_program(graph, entry.schema, name, graph.mul(incoming, conj(partial)), node));
+          gradient_program(graph, entry.schema, name, gradient, incoming, node));
       add_program(graph, entry.schema, forward, name, graph.mul(graph.input(name + "_t"), partial));
     }
     entry.forward.push_back(std::move(forward));
@@ -552,7 +551,8 @@ class Expander {
         }
         sum = graph.add(sum, term);
       }
-      entry.gradients.push_back(gradient_program(graph, entry.schema, name, sum, node));
+      entry.gradients.push_back(
+          gradient_program(graph, entry.schema, name, sum, incoming[0], node));
     }
     for (std::size_t i = 0; i < count; ++i) {
       ForwardFormula forward;

@@ -64,6 +64,13 @@ static_assert(Alone<Tensor&(const Tensor&, Tensor&)>::check(&nonzero_out, 0),
     "may have its name");
 #endif
 
+#ifdef OPLOOM_NATIVE_nonzero_numpy
+static_assert(Alone<std::vector<Tensor>(const Tensor&)>::check(&nonzero_numpy, 0),
+    "nonzero_numpy(Tensor self) -> Tensor[]: at::native::nonzero_numpy must be "
+    "'std::vector<Tensor> nonzero_numpy(const Tensor& self)', and no other function there may "
+    "have its name");
+#endif
+
 #ifdef OPLOOM_NATIVE_take_along_dim
 static_assert(Alone<Tensor(const Tensor&, const Tensor&,
                     std::optional<int64_t>)>::check(&take_along_dim, 0),

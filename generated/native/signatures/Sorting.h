@@ -16,6 +16,11 @@ static_assert(Alone<Tensor(const Tensor&, bool, int64_t, bool), const Tensor&,
     "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> "
     "Tensor: at::native::argsort must be 'Tensor argsort(const Tensor& self, bool stable, "
     "int64_t dim, bool descending)', and no other function there may have its name");
+static_assert(Alone<Tensor&(const Tensor&, bool, int64_t, bool, Tensor&)>::check(&argsort_out, 0),
+    "argsort.stable_out(Tensor self, *, bool stable, int dim=-1, bool descending=False, "
+    "Tensor(a!) out) -> Tensor(a!): at::native::argsort_out must be 'Tensor& "
+    "argsort_out(const Tensor& self, bool stable, int64_t dim, bool descending, Tensor& "
+    "out)', and no other function there may have its name");
 #endif
 
 #ifdef OPLOOM_NATIVE_sort

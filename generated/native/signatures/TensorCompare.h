@@ -13,6 +13,12 @@ static_assert(Alone<bool(const Tensor&, const Tensor&, double, double, bool)>::c
     "function there may have its name");
 #endif
 
+#ifdef OPLOOM_NATIVE_can_cast
+static_assert(Alone<bool(ScalarType, ScalarType)>::check(&can_cast, 0),
+    "can_cast(ScalarType from, ScalarType to) -> bool: at::native::can_cast must be 'bool "
+    "can_cast(ScalarType from, ScalarType to)', and no other function there may have its name");
+#endif
+
 #ifdef OPLOOM_NATIVE_equal
 static_assert(Alone<bool(const Tensor&, const Tensor&)>::check(&equal, 0),
     "equal(Tensor self, Tensor other) -> bool: at::native::equal must be 'bool equal(const "
@@ -48,6 +54,36 @@ static_assert(Alone<Tensor&(Tensor&, const Tensor&, const Tensor&), Tensor&, con
     "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!): "
     "at::native::masked_fill_ must be 'Tensor& masked_fill_(Tensor& self, const Tensor& mask, "
     "const Tensor& value)', and no other function there may have its name");
+#endif
+
+#ifdef OPLOOM_NATIVE_promote_types
+static_assert(Alone<ScalarType(ScalarType, ScalarType)>::check(&promote_types, 0),
+    "promote_types(ScalarType type1, ScalarType type2) -> ScalarType: "
+    "at::native::promote_types must be 'ScalarType promote_types(ScalarType type1, ScalarType "
+    "type2)', and no other function there may have its name");
+#endif
+
+#ifdef OPLOOM_NATIVE_result_type
+static_assert(Alone<ScalarType(const Tensor&, const Scalar&), const Tensor&,
+                    const Scalar&>::check(&result_type_of, 0),
+    "result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType: "
+    "at::native::result_type_of must be 'ScalarType result_type_of(const Tensor& tensor, "
+    "const Scalar& other)', and no other function there may have its name");
+static_assert(Alone<ScalarType(const Scalar&, const Scalar&), const Scalar&,
+                    const Scalar&>::check(&result_type_of, 0),
+    "result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType: "
+    "at::native::result_type_of must be 'ScalarType result_type_of(const Scalar& scalar1, "
+    "const Scalar& scalar2)', and no other function there may have its name");
+static_assert(Alone<ScalarType(const Scalar&, const Tensor&), const Scalar&,
+                    const Tensor&>::check(&result_type_of, 0),
+    "result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType: "
+    "at::native::result_type_of must be 'ScalarType result_type_of(const Scalar& scalar, "
+    "const Tensor& tensor)', and no other function there may have its name");
+static_assert(Alone<ScalarType(const Tensor&, const Tensor&), const Tensor&,
+                    const Tensor&>::check(&result_type_of, 0),
+    "result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType: "
+    "at::native::result_type_of must be 'ScalarType result_type_of(const Tensor& tensor, "
+    "const Tensor& other)', and no other function there may have its name");
 #endif
 
 #ifdef OPLOOM_NATIVE_where

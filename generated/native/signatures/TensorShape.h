@@ -41,6 +41,13 @@ static_assert(Alone<std::vector<Tensor>(const Tensor&, int64_t, int64_t)>::check
     "other function there may have its name");
 #endif
 
+#ifdef OPLOOM_NATIVE_complex
+static_assert(Alone<Tensor(const Tensor&, const Tensor&)>::check(&complex, 0),
+    "complex(Tensor real, Tensor imag) -> Tensor: at::native::complex must be 'Tensor "
+    "complex(const Tensor& real, const Tensor& imag)', and no other function there may have "
+    "its name");
+#endif
+
 #ifdef OPLOOM_NATIVE_concat
 static_assert(Alone<Tensor(TensorList, int64_t)>::check(&concat, 0),
     "concat(Tensor[] tensors, int dim=0) -> Tensor: at::native::concat must be 'Tensor "
@@ -127,6 +134,12 @@ static_assert(Alone<Tensor(const Tensor&, IntArrayRef)>::check(&permute, 0),
     "permute(Tensor(a) self, int[] dims) -> Tensor(a): at::native::permute must be 'Tensor "
     "permute(const Tensor& self, IntArrayRef dims)', and no other function there may have its "
     "name");
+#endif
+
+#ifdef OPLOOM_NATIVE_polar
+static_assert(Alone<Tensor(const Tensor&, const Tensor&)>::check(&polar, 0),
+    "polar(Tensor abs, Tensor angle) -> Tensor: at::native::polar must be 'Tensor polar(const "
+    "Tensor& abs, const Tensor& angle)', and no other function there may have its name");
 #endif
 
 #ifdef OPLOOM_NATIVE_ravel

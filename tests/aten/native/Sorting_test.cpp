@@ -127,6 +127,33 @@ TEST(Sort, WrongArguments) {
   EXPECT_THROW(at::ones({3}).topk(-1), c10::Error);
 }
 
+// Indices of another dtype, or values of one, are refused before anything is written.
+TEST(Sort, OutputsHaveTheDtypesOfTheResults) {
+  const Tensor x = f64({3, 1, 2});
+  Tensor values = f64({7}), wide = at::tensor({7}), floats = f64({7}), narrow = wide.to(at::kInt);
+  const auto refused = [&](const auto& call, const char* message) {
+    EXPECT_THAT(message_of<c10::Error>(call), HasSubstr(message));
+    EXPECT_EQ(doubles(values), Doubles{7});
+    EXPECT_EQ(doubles(floats), Doubles{7});
+    EXPECT_EQ(ints(narrow), Ints{7});
+  };
+  const char* const kIndices = "expected an output of dtype int64, got ";
+  refused([&] { at::sort_out(values, floats, x); }, kIndices);
+  refused([&] { at::sort_out(values, narrow, x); }, kIndices);
+  refused([&] { at::sort_out(values, floats, x, std::optional<bool>(true)); }, kIndices);
+  refused([&] { at::topk_out(values, narrow, x, 2); }, kIndices);
+  refused([&] { at::argsort_out(floats, x, /*stable=*/true); }, kIndices);
+  Tensor reduced = values.to(at::kFloat);
+  refused([&] { at::sort_out(reduced, wide, x); },
+          "expected an output of dtype float64, got float32");
+  at::sort_out(values, wide, x);
+  EXPECT_EQ(doubles(values), (Doubles{1, 2, 3}));
+  EXPECT_EQ(ints(wide), (Ints{1, 2, 0}));
+  // The order has no gradient, so an input that has one is no obstacle.
+  at::argsort_out(wide, x.requires_grad_(), /*stable=*/true, 0, /*descending=*/true);
+  EXPECT_EQ(ints(wide), (Ints{0, 2, 1}));
+}
+
 TEST(Sort, Gradients) {
   at::manual_seed(4);
   const Tensor x = at::randn({3, 5}, at::kDouble).requires_grad_();

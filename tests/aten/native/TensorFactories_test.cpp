@@ -1,13 +1,16 @@
 // Creation: values, dtypes, layouts, random numbers, errors.
 #include "Testing.h"
 
+#include <generated/ops/add.h>
 #include <generated/ops/bernoulli.h>
 #include <generated/ops/clone.h>
+#include <generated/ops/div.h>
 #include <generated/ops/empty.h>
 #include <generated/ops/empty_like.h>
 #include <generated/ops/empty_strided.h>
 #include <generated/ops/expand.h>
 #include <generated/ops/eye.h>
+#include <generated/ops/flatten.h>
 #include <generated/ops/full.h>
 #include <generated/ops/linspace.h>
 #include <generated/ops/new_empty_strided.h>
@@ -28,6 +31,7 @@
 #include <generated/ops/tril.h>
 #include <generated/ops/triu.h>
 #include <generated/ops/uniform.h>
+#include <generated/ops/view_as_real.h>
 #include <generated/ops/zeros.h>
 #include <generated/ops/zeros_like.h>
 
@@ -186,58 +190,6 @@ TEST(Factories, Meta) {
   EXPECT_TRUE(at::randperm(4, meta).is_meta());
 }
 
-// ---- tensor, from_blob ----
-
-TEST(FromNumbers, DtypesAndShapes) {
-  EXPECT_EQ(at::tensor({1, 2, 3}).scalar_type(), at::kLong);
-  EXPECT_EQ(at::tensor({1.0, 2.0}).scalar_type(), at::kFloat);
-  EXPECT_EQ(at::tensor({1, 2.5}).scalar_type(), at::kFloat);
-  EXPECT_EQ(at::tensor({true, false}).scalar_type(), at::kBool);
-  EXPECT_EQ(at::tensor({1, 2}, at::kDouble).scalar_type(), at::kDouble);
-  const Tensor nested = at::tensor({{1, 2, 3}, {4, 5, 6}});
-  EXPECT_EQ(sizes(nested), (Ints{2, 3}));
-  EXPECT_EQ(ints(nested), (Ints{1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(at::tensor(3.5).dim(), 0);
-  EXPECT_EQ(at::tensor(std::vector<float>{1, 2}).scalar_type(), at::kFloat);
-  EXPECT_EQ(at::tensor(std::vector<double>{1, 2}).scalar_type(), at::kDouble);
-  EXPECT_EQ(ints(at::tensor(std::vector<bool>{true, false})), (Ints{1, 0}));
-  EXPECT_EQ(at::tensor(std::vector<int64_t>{}).numel(), 0);
-  EXPECT_TRUE(at::tensor({1.0}, at::requires_grad()).requires_grad());
-  EXPECT_THAT(message_of<c10::Error>([] { at::tensor({{1, 2}, {3}}); }), HasSubstr("same length"));
-}
-
-TEST(FromBlob, SharesTheMemory) {
-  std::vector<float> memory = {0, 1, 2, 3, 4, 5};
-  const Tensor t = at::from_blob(memory.data(), {2, 3});
-  EXPECT_EQ(t.data_ptr(), memory.data());
-  t.fill_(7);
-  EXPECT_EQ(memory[5], 7);
-  memory[0] = 1;
-  EXPECT_EQ(t.select(0, 0).select(0, 0).item().to<double>(), 1);
-  const Tensor columns = at::from_blob(memory.data(), {3, 2}, {1, 3});
-  EXPECT_EQ(doubles(columns), (Doubles{1, 7, 7, 7, 7, 7}));
-  EXPECT_ANY_THROW(Tensor(t).resize_({100}));
-  EXPECT_ANY_THROW(at::from_blob(nullptr, {2}));
-  EXPECT_ANY_THROW(at::from_blob(memory.data(), {2, 2}, {1}));
-}
-
-TEST(FromBlob, CallsTheDeleterOnce) {
-  int calls = 0;
-  float memory[4] = {};
-  {
-    Tensor view;
-    {
-      const Tensor t = at::from_blob(memory, {4}, [&](void* data) {
-        EXPECT_EQ(data, memory);
-        ++calls;
-      });
-      view = t.slice(0, 1, 3);
-    }
-    EXPECT_EQ(calls, 0);
-  }
-  EXPECT_EQ(calls, 1);
-}
-
 // ---- Random numbers ----
 
 TEST(Random, TheSameSeedGivesTheSameNumbers) {
@@ -290,6 +242,21 @@ TEST(Random, Distributions) {
   EXPECT_EQ(seen, (std::set<int64_t>{-3, -2, -1, 0, 1, 2}));
   for (int64_t x : ints(at::empty({1000}, at::kChar).random_())) ASSERT_TRUE(x >= 0 && x <= 127);
   for (double x : doubles(at::rand({100000}, at::kHalf))) ASSERT_TRUE(x >= 0 && x < 1);
+}
+
+// The parts of complex numbers are the numbers of the sequence, in turn.
+TEST(Random, ComplexNumbers) {
+  for (const auto& [complex, real] :
+       {std::pair(at::kComplexFloat, at::kFloat), std::pair(at::kComplexDouble, at::kDouble)}) {
+    c10::manual_seed(3);
+    const Tensor z = at::empty({3, 700}, complex).uniform_(-1, 3);
+    c10::manual_seed(3);
+    const Tensor x = at::empty({3, 1400}, real).uniform_(-1, 3);
+    EXPECT_EQ(doubles(at::view_as_real(z)), doubles(x));
+    c10::manual_seed(3);
+    EXPECT_EQ(doubles(at::view_as_real(at::rand({50}, complex))),
+              doubles(at::view_as_real(z.flatten().slice(0, 0, 50)).add(1).div(4)));
+  }
 }
 
 TEST(Random, RandpermIsAPermutation) {

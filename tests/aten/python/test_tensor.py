@@ -31,6 +31,51 @@ def test_attributes():
         x.size(2)
 
 
+def test_real_and_imaginary_parts():
+    z = oploom.tensor([1 + 2j, 3 - 4j])
+    assert z.real.tolist() == [1, 3] and z.imag.tolist() == [2, -4]
+    assert z.real.dtype is oploom.float32 and z.real._base is not None
+    z.real = oploom.tensor([5, 6])
+    z.imag[0] = 7
+    z.imag += 1
+    assert z.tolist() == [5 + 8j, 6 - 3j]
+    z.imag = 0.5
+    assert z.tolist() == [5 + 0.5j, 6 + 0.5j]
+    x = oploom.ones(2)
+    assert x.real is x
+    x.real = 3
+    assert x.tolist() == [3, 3]
+    with pytest.raises(RuntimeError, match="expected a complex input, got float32"):
+        x.imag
+    with pytest.raises(RuntimeError, match="expected a complex input, got float32"):
+        x.imag = 1
+    with pytest.raises(AttributeError, match="'real' cannot be deleted"):
+        del z.real
+    # The parts are views, so what is done to them has a gradient.
+    w = z.clone().requires_grad_()
+    y = w * 1
+    y.real = y.imag * 3
+    (y.real + y.imag).sum().backward()
+    assert w.grad.tolist() == [4j, 4j]
+
+
+def test_methods_take_what_their_functions_take():
+    x = oploom.tensor([[3.0, -4.0], [0.0, 0.0]])
+    assert x.norm().item() == x.norm("fro").item() == oploom.norm(x).item() == 5
+    assert x.norm(dim=1).tolist() == [5, 0] and x.norm(1, 1, True).tolist() == [[7], [0]]
+    assert x.norm(1, 1, False, oploom.float64).dtype is oploom.float64
+    with pytest.raises(NotImplementedError, match="'nuc' needs singular values"):
+        x.norm("nuc")
+    with pytest.raises(ValueError, match="expected p to be a number or 'fro', got 'max'"):
+        x.norm("max")
+    rows, columns = x.nonzero(as_tuple=True)
+    assert x.nonzero().tolist() == [[0, 0], [0, 1]]
+    assert rows.tolist() == [0, 0] and columns.tolist() == [0, 1]
+    assert x[oploom.where(x)].tolist() == [3, -4]
+    with pytest.raises(TypeError, match="out goes with as_tuple=False"):
+        oploom.nonzero(x, out=rows, as_tuple=True)
+
+
 def test_identity_while_alive():
     x = oploom.ones(3)
     y = x
