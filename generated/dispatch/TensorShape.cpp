@@ -248,10 +248,10 @@ constinit OperatorTable<_ops::complex::schema> _ops::complex::table(
     kernels_of<_ops::complex>,
     every_backend(&complex_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::complex},
+        {DispatchKey::Autograd, &autograd::kernels::complex, Sees::CallsWithHistory},
     });
 Tensor _ops::complex::call(const Tensor& real, const Tensor& imag) {
-  return table(dispatch_keys(real, imag), real, imag);
+  return table(dispatch_keys_with_history(table, real, imag), real, imag);
 }
 
 // complex.out(Tensor real, Tensor imag, *, Tensor(a!) out) -> Tensor(a!)
