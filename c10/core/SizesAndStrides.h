@@ -56,7 +56,8 @@ class SizesAndStrides final {
   int64_t& stride_at_unchecked(std::size_t dim) noexcept { return strides_data()[dim]; }
 
   // For sizes and strides that are all to be written: the first size, with the first stride
-  // kSizesAndStridesMaxInline behind it; or null, and nothing changed, where they do not lie inline.
+  // kSizesAndStridesMaxInline behind it; or null, and nothing changed, where they do not lie
+  // inline.
   int64_t* start_inline(std::size_t new_size) noexcept {
     if (OPLOOM_UNLIKELY(new_size > kMaxInline || !is_inline())) return nullptr;
     size_ = new_size;

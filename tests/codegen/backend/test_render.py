@@ -75,9 +75,20 @@ def test_structured_operator_has_cpu_meta_and_autograd_kernels(outputs):
     for entry in (
         "{DispatchKey::CPU, &add_Tensor_CPU}",
         "{DispatchKey::Meta, &add_Tensor_Meta}",
-        "{DispatchKey::Autograd, &autograd::kernels::add_Tensor}",
+        "{DispatchKey::Autograd, &autograd::kernels::add_Tensor, Sees::CallsWithHistory}",
     ):
         assert entry in table
+
+
+def test_a_kernel_that_counts_changes_or_makes_views_sees_every_call(outputs):
+    arithmetic = outputs["generated/dispatch/BinaryOps.cpp"]
+    in_place = block(arithmetic, "_ops::add__Tensor::table(", "\n}")
+    assert "{DispatchKey::Autograd, &autograd::kernels::add__Tensor}," in in_place
+    assert "dispatch_keys(self, other)" in in_place
+    views = block(outputs["generated/dispatch/TensorShape.cpp"], "_ops::view::table(", "\n}")
+    assert "{DispatchKey::Autograd, &autograd::kernels::view}," in views
+    functional = block(arithmetic, "_ops::add_Tensor::table(", "\n}")
+    assert "dispatch_keys_with_history(table, self, other)" in functional
 
 
 def test_scalar_overload_calls_the_tensor_overload_of_its_kind(outputs):
