@@ -85,8 +85,8 @@ def test_a_kernel_that_counts_changes_or_makes_views_sees_every_call(outputs):
     in_place = block(arithmetic, "_ops::add__Tensor::table(", "\n}")
     assert "{DispatchKey::Autograd, &autograd::kernels::add__Tensor}," in in_place
     assert "dispatch_keys(self, other)" in in_place
-    views = block(outputs["generated/dispatch/TensorShape.cpp"], "_ops::view::table(", "\n}")
-    assert "{DispatchKey::Autograd, &autograd::kernels::view}," in views
+    views = block(outputs["generated/dispatch/TensorShape.cpp"], "_ops::select_int::table(", "\n}")
+    assert "{DispatchKey::Autograd, &autograd::kernels::select_int}," in views
     functional = block(arithmetic, "_ops::add_Tensor::table(", "\n}")
     assert "dispatch_keys_with_history(table, self, other)" in functional
 
