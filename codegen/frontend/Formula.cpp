@@ -499,4 +499,64 @@ std::string rewrite(std::string_view text, const Expr& expr,
   return out;
 }
 
+namespace {
+
+class Pieces {
+ public:
+  explicit Pieces(std::string_view text) : text_(text) {}
+
+  std::vector<FormulaPiece> of(const Expr& expr) {
+    visit(expr, false);
+    keep_until(text_.size());
+    return std::move(pieces_);
+  }
+
+ private:
+  void visit(const Expr& expr, bool called) {
+    if (expr.kind == Expr::Kind::name) {
+      if (called) {
+        add(FormulaPiece::Kind::call, expr.offset, expr.text);
+      } else if (expr.text.find("::") == std::string::npos && expr.template_arguments.empty() &&
+                 std::find(parameters_.begin(), parameters_.end(), expr.text) ==
+                     parameters_.end()) {
+        add(FormulaPiece::Kind::name, expr.offset, expr.text);
+      }
+      return;
+    }
+    // A lambda's parameters hide what has their names outside.
+    const std::size_t hidden = parameters_.size();
+    parameters_.insert(parameters_.end(), expr.parameters.begin(), expr.parameters.end());
+    for (std::size_t i = 0; i < expr.children.size(); ++i) {
+      visit(expr.children[i], expr.kind == Expr::Kind::call && i == 0);
+    }
+    parameters_.resize(hidden);
+    if (expr.kind == Expr::Kind::member && called) {
+      const std::size_t tail = expr.text.size() + expr.template_arguments.size();
+      add(FormulaPiece::Kind::call, expr.offset + expr.length - tail, expr.text);
+    }
+  }
+
+  void add(FormulaPiece::Kind kind, std::size_t offset, const std::string& name) {
+    keep_until(offset);
+    pieces_.push_back({kind, name});
+    done_ = offset + name.size();
+  }
+  void keep_until(std::size_t offset) {
+    if (offset == done_) return;
+    pieces_.push_back({FormulaPiece::Kind::text, std::string(text_.substr(done_, offset - done_))});
+    done_ = offset;
+  }
+
+  std::string_view text_;
+  std::size_t done_ = 0;
+  std::vector<std::string> parameters_;  // of the lambdas around
+  std::vector<FormulaPiece> pieces_;
+};
+
+}  // namespace
+
+std::vector<FormulaPiece> take_apart(std::string_view text, const Expr& expr) {
+  return Pieces(text).of(expr);
+}
+
 }  // namespace oploom::frontend

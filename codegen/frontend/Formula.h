@@ -57,4 +57,19 @@ void walk(const Expr& expr, const std::function<bool(const Expr&)>& visit);
 std::string rewrite(std::string_view text, const Expr& expr,
                     const std::function<std::optional<std::string>(const Expr&)>& replace);
 
+// The formula in order, taken apart so that its names can be spelled in another way: all pieces
+// together are its text.
+struct FormulaPiece {
+  enum class Kind {
+    text,
+    name,  // of a value: an argument, a result, a gradient, a word of C++ like `true`
+    call,  // of what is called: `at::pow`, or the `pow` of `self.pow(2)`
+  };
+  Kind kind = Kind::text;
+  std::string text;
+
+  bool operator==(const FormulaPiece&) const = default;
+};
+std::vector<FormulaPiece> take_apart(std::string_view text, const Expr& expr);
+
 }  // namespace oploom::frontend
