@@ -90,6 +90,8 @@ def _headers(model: Model, operators: Sequence[Operator]) -> list[str]:
             for formula in [*op.derivative.inputs, *terms]:
                 if formula.program is not None:
                     called |= _operators_of(formula.program)
+                    if expression.calls_number_functions(formula.program):
+                        headers.add("c10/util/number_functions.h")
         # A name that ends in `_` may be a root of its own or an in-place form.
         called |= {name.removesuffix("_") for name in called}
         headers |= {f"{folder}/{model.bases[name][-1].root}.h" for name in called & model.bases.keys()}
@@ -99,7 +101,7 @@ def _headers(model: Model, operators: Sequence[Operator]) -> list[str]:
 
 def _operators_of(program: Program) -> set[str]:
     """The operators that a program of tensors calls, by their base names."""
-    called = {i.operation for i in program.instructions}
+    called = {i.operation for i in program.instructions if not i.uniform}
     return called | {"where", "zeros_like"} | {f"logical_{name}" for name in called}
 
 

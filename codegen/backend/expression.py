@@ -381,15 +381,23 @@ def _takes_number(model: Model, base: str, place: int) -> bool:
     )
 
 
+def calls_number_functions(program: Program) -> bool:
+    """Whether C++ for the program computes functions of numbers that are no tensors."""
+    own = {*_OPERATORS, "conj", "neg", "not", "select"}
+    return any(i.uniform and i.operation not in own for i in program.instructions)
+
+
 def _number_operation(operation: str, arguments: list[str]) -> str:
     if operation in _OPERATORS:
         symbol = {"and": "&&", "or": "||"}.get(operation, _OPERATORS[operation])
         return f"{_bracketed(arguments[0])} {symbol} {_bracketed(arguments[1])}"
+    if operation == "conj":  # numbers are real
+        return arguments[0]
     if operation == "not":
         return f"!{_bracketed(arguments[0])}"
     if operation == "select":
         return f"({' ? '.join(_bracketed(a) for a in arguments[:2])} : {_bracketed(arguments[2])})"
-    return f"std::{operation}({', '.join(arguments)})"
+    return f"c10::numbers::{operation}({', '.join(arguments)})"
 
 
 # ---- Files ----

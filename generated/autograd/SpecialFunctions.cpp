@@ -21,7 +21,6 @@
 #include <generated/ops/erfinv.h>
 #include <generated/ops/erfinv_backward.h>
 #include <generated/ops/exp.h>
-#include <generated/ops/ge.h>
 #include <generated/ops/gt.h>
 #include <generated/ops/i0.h>
 #include <generated/ops/i0_backward.h>

@@ -262,7 +262,7 @@ const Node* Graph::with_operator_names(const Node* root) {
     std::vector<const Node*> arguments;
     for (const Node* argument : node->arguments) arguments.push_back(done.at(argument));
     const Function* function = find_function(node->name);
-    const bool renamed = function && !function->operator_name.empty();
+    const bool renamed = function && !node->uniform && !function->operator_name.empty();
     done[node] =
         call(renamed ? std::string(function->operator_name) : node->name, std::move(arguments));
   }

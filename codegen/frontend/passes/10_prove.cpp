@@ -81,6 +81,7 @@ std::optional<Change> change_of(const Instruction& instruction) {
 }
 
 std::string text_of(double value) {
+  if (std::isnan(value)) return "nan";  // whose sign says nothing
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%.6g", value);
   return buffer;
