@@ -317,13 +317,7 @@ def _gradient(model: Model, plan: Plan, gradient: Gradient) -> list[str]:
 def _program(model: Model, plan: Plan, gradient: Gradient, indent: int) -> list[str]:
     """The lines that compute a gradient by operators on tensors."""
     pad = " " * indent
-    scalars = {}
-    for a in plan.op.inputs:
-        name = types.cpp_name(a.name)
-        if a.type.base == "Scalar":
-            scalars[a.name] = f"{name}.toDouble()"
-        elif not a.type.holds_tensors:
-            scalars[a.name] = name
+    scalars = expression.number_values(plan.op)
     lines = []
     for i in range(len(plan.op.returns)):
         if f"grads[{i}]" in gradient.program.names:
@@ -594,7 +588,7 @@ def _out(op: Operator) -> list[str]:
     skipped = op.derivative.non_differentiable if op.derivative else ()
     names = [types.cpp_name(a.name) for a in arguments if a.name not in skipped]
     return [
-        wrapped(f'check_out_requires_grad("{op.base}", ', names, ");", 2),
+        wrapped(f'check_out_requires_grad("{op.called}", ', names, ");", 2),
         *_below(op, ""),
         *(f"  increment_version({name});" for name in outs),
         *_return_written(op, outs),

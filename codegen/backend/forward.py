@@ -46,7 +46,7 @@ def entry(op: Operator) -> list[str]:
     given = ", ".join(types.cpp_name(a.name) for a in arguments(op))
     condition = f"forward_ad::is_on() && forward_ad::any_tangent({given})"
     if not has_dual(op):
-        call = f'forward_ad::throw_no_formula("{op.base}");'
+        call = f'forward_ad::throw_no_formula("{op.called}");'
     else:
         passed = ["ks", *(p.name for p in types.parameters(op))]
         call = wrapped(f"return {dual_name(op)}(", passed, ");", 4).lstrip()
@@ -123,13 +123,7 @@ def _value(model: Model, op: Operator, term: Term, indent: int) -> tuple[list[st
     """The statements before a term, and the term."""
     if term.program is None:
         return [], types.formula(op, term.cpp)
-    scalars = {}
-    for a in op.inputs:
-        name = types.cpp_name(a.name)
-        if a.type.base == "Scalar":
-            scalars[a.name] = f"{name}.toDouble()"
-        elif not a.type.holds_tensors:
-            scalars[a.name] = name
+    scalars = expression.number_values(op)
     return expression.tensor_statements(model, term.program, scalars, indent)
 
 

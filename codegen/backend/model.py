@@ -299,6 +299,19 @@ class Program:
 
 
 @dataclass(frozen=True)
+class Requirement:
+    """A condition that the numbers of an expression operator have to meet."""
+
+    text: str
+    scalars: tuple[str, ...]  # the numbers in it
+    program: Program
+
+    @staticmethod
+    def read(json: dict[str, Any]) -> "Requirement":
+        return Requirement(json["text"], tuple(json["scalars"]), Program.read(json["program"]))
+
+
+@dataclass(frozen=True)
 class Expression:
     """The kernel of an expression operator, or of the gradient of one."""
 
@@ -309,6 +322,7 @@ class Expression:
     inputs: tuple[str, ...]  # tensor arguments
     scalars: tuple[str, ...]  # numbers
     program: Program
+    requirements: tuple[Requirement, ...]
 
     @staticmethod
     def read(json: Optional[dict[str, Any]]) -> Optional["Expression"]:
@@ -323,6 +337,7 @@ class Expression:
             tuple(json["inputs"]),
             tuple(json["scalars"]),
             program,
+            tuple(Requirement.read(r) for r in json["requires"]),
         )
 
 
@@ -449,6 +464,7 @@ class Operator:
     structured: Optional[Structured]
     expression: Optional[Expression]
     internal: bool  # for generated code only
+    called: str  # in messages: the base, or that of the operator which this one serves
     scalar_overload_of: Optional[str]
     alias_of: Optional[str]
     is_view: bool
@@ -486,6 +502,7 @@ class Operator:
             structured=Structured.read(json.get("structured")),
             expression=Expression.read(json.get("expression")),
             internal=bool(json.get("internal")),
+            called=json.get("serves") or json["base"],
             scalar_overload_of=json.get("scalar_overload_of"),
             alias_of=json.get("alias_of"),
             is_view=bool(json["is_view"]),

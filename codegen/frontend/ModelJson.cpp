@@ -271,6 +271,17 @@ class Writer {
     strings(expression.scalars);
     json_.key("program");
     write(expression.program);
+    json_.key("requires").begin_array();
+    for (const auto& requirement : expression.requirements) {
+      json_.begin_compact().begin_object();
+      json_.key("text").value(requirement.text);
+      json_.key("scalars");
+      strings(requirement.scalars);
+      json_.key("program");
+      write(requirement.program);
+      json_.end_object().end_compact();
+    }
+    json_.end_array();
     json_.end_object();
   }
 
@@ -374,6 +385,8 @@ class Writer {
       json_.null();
     }
     json_.key("internal").value(op.internal);
+    json_.key("serves");
+    text_or_null((op.functional ? *op.functional : op).serves.text);
     json_.key("scalar_overload_of");
     text_or_null(op.scalar_overload_of);
     json_.key("alias_of");

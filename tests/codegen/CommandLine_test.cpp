@@ -344,6 +344,16 @@ TEST_F(CommandLine, ExplainTellsAllOfOneOperator) {
   EXPECT_EQ(run({"explain"}), 2);
 }
 
+TEST_F(CommandLine, ExplainShowsConditionsOnNumbers) {
+  write("native_functions.yaml",
+        "- func: tamed(Tensor self, float low, float high) -> Tensor\n"
+        "  family: BinaryOps\n"
+        "  expr: \"self > low && self < high ? self : 0\"\n"
+        "  requires: [low < high, low != 0]\n");
+  EXPECT_EQ(run({"explain", "tamed", operators_}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("\nRequires\n  low < high\n  low != 0\n"));
+}
+
 TEST_F(CommandLine, ExplainKnowsThePublicNamesOfPython) {
   write("native_functions.yaml", R"(
 - func: soft(Tensor self) -> Tensor

@@ -1,4 +1,4 @@
-"""Functions of numbers alone, in expressions of tensors: the code of their derivatives compiles."""
+"""Functions of numbers alone, in expressions of tensors and in conditions: the code compiles."""
 
 import json
 
@@ -14,6 +14,7 @@ ENTRY = """
   expr: "self * self * {value}"
 - func: in_{name}(Tensor self, {declared}) -> Tensor
   expr: "sin(self / {value})"
+  requires: "{value} < 10"
 """
 
 
@@ -42,7 +43,7 @@ def generated(folder, oploom):
     return folder
 
 
-@pytest.mark.parametrize("kind", ["autograd", "cpu"])
+@pytest.mark.parametrize("kind", ["autograd", "cpu", "dispatch"])
 def test_generated_code_compiles(generated, compiler, kind):
     check = compiler(like=LIKE[kind], include=[generated])
     code, message = check(generated / "mathx" / kind / "mathx.cpp")
