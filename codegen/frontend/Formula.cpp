@@ -12,10 +12,6 @@ namespace {
 
 struct Failure {};
 
-// Deep enough for any formula a person writes, and far from the end of the stack.
-constexpr int kMaxDepth = 200;
-constexpr std::size_t kMaxLength = 5'000;  // a chain of operators is as deep as it is long
-
 struct BinaryOperator {
   std::string_view text;
   int precedence;
@@ -46,10 +42,11 @@ bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
 class Parser {
  public:
-  Parser(std::string_view text, FormulaError& error) : text_(text), error_(error) {}
+  Parser(std::string_view text, FormulaError& error, FormulaLimits limits)
+      : text_(text), error_(error), limits_(limits) {}
 
   Expr formula() {
-    if (text_.size() > kMaxLength) fail("the formula is too long");
+    if (text_.size() > limits_.length) fail("the formula is too long");
     skip_space();
     if (at_ >= text_.size()) fail("the formula is empty");
     Expr expr = expression();
@@ -126,7 +123,7 @@ class Parser {
 
   struct Depth {
     explicit Depth(Parser& parser) : parser(parser) {
-      if (++parser.depth_ > kMaxDepth) parser.fail("the formula is nested too deeply");
+      if (++parser.depth_ > parser.limits_.depth) parser.fail("the formula is nested too deeply");
     }
     ~Depth() { --parser.depth_; }
     Parser& parser;
@@ -430,15 +427,17 @@ class Parser {
 
   std::string_view text_;
   FormulaError& error_;
+  const FormulaLimits limits_;
   std::size_t at_ = 0;
   int depth_ = 0;
 };
 
 }  // namespace
 
-std::optional<Expr> parse_formula(std::string_view text, FormulaError& error) {
+std::optional<Expr> parse_formula(std::string_view text, FormulaError& error,
+                                  FormulaLimits limits) {
   try {
-    return Parser(text, error).formula();
+    return Parser(text, error, limits).formula();
   } catch (const Failure&) {
     return std::nullopt;
   }

@@ -43,8 +43,18 @@ struct FormulaError {
   std::size_t length = 1;
 };
 
+// Enough for any formula a person writes, and far from the end of the stack: a chain of operators
+// is as deep as it is long.
+struct FormulaLimits {
+  int depth = 200;
+  std::size_t length = 5'000;
+};
+// What derivation makes of one is longer, as it writes out what the graph shares.
+inline constexpr FormulaLimits kFoundFormula = {1'000, 200'000};
+
 // Parses the whole text; null after a mistake, which is put into `error`.
-std::optional<Expr> parse_formula(std::string_view text, FormulaError& error);
+std::optional<Expr> parse_formula(std::string_view text, FormulaError& error,
+                                  FormulaLimits limits = {});
 
 // The tree in full brackets, for tests: `(+ grad (call (. self sizes)))`.
 std::string to_s_expression(const Expr& expr);

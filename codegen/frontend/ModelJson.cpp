@@ -155,7 +155,7 @@ class Writer {
   // C++ as an array of texts, and of objects for the names in it.
   void write_code(const std::string& code) {
     FormulaError error;
-    const auto tree = parse_formula(code, error);
+    const auto tree = parse_formula(code, error, kFoundFormula);
     if (!tree) {
       json_.null();
       return;

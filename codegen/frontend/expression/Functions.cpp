@@ -89,9 +89,13 @@ const std::vector<Function>& table() {
         {"log1p", kOne, {"1 / (x + 1)"}, OPLOOM_UNARY(log1p), 18, complex},
         {"log2", kOne, {"1.4426950408889634 / x"}, OPLOOM_UNARY(log2), 14, complex},
         {"logaddexp", kTwo, {"sigmoid(x - y)", "sigmoid(y - x)"}, OPLOOM_BINARY(logaddexp), 30},
+        // Far apart, exp2 would overflow, and its derivatives be inf times 0.
         {"logaddexp2",
          kTwo,
-         {"1 / (1 + exp2(y - x))", "1 / (1 + exp2(x - y))"},
+         {"y - x > 100 ? exp2(y - x > 100 ? x - y : 0)"
+          " : 1 / (1 + exp2(y - x > 100 ? 100 : y - x))",
+          "x - y > 100 ? exp2(x - y > 100 ? y - x : 0)"
+          " : 1 / (1 + exp2(x - y > 100 ? 100 : x - y))"},
          OPLOOM_BINARY(logaddexp2),
          30},
         {"maximum",

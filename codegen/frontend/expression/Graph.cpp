@@ -183,6 +183,11 @@ const Node* Graph::div(const Node* a, const Node* b) {
 }
 
 const Node* Graph::select(const Node* condition, const Node* then, const Node* otherwise) {
+  // A choice within a branch is made already where it is the same.
+  if (then->is_call("select") && then->arguments[0] == condition) then = then->arguments[1];
+  if (otherwise->is_call("select") && otherwise->arguments[0] == condition) {
+    otherwise = otherwise->arguments[2];
+  }
   if (then == otherwise) return then;
   return call("select", {condition, then, otherwise});
 }

@@ -277,14 +277,18 @@ class Expander {
     return *model_.derivatives.back();
   }
 
-  static GradientFormula formula(std::vector<std::string> names, std::string text,
-                                 const YamlNode& node) {
+  GradientFormula formula(std::vector<std::string> names, std::string text, const YamlNode& node) {
     GradientFormula result;
     for (auto& name : names) result.names.push_back({std::move(name), node.where});
     result.text = std::move(text);
     result.node = &node;
     FormulaError error;
-    result.tree = parse_formula(result.text, error);
+    result.tree = parse_formula(result.text, error, kFoundFormula);
+    if (!result.tree && too_long_.insert(&node).second) {
+      diagnostics_.error(node.where,
+                         "the derivatives of this expression are too long: write the first one in "
+                         "the file of derivatives");
+    }
     return result;
   }
 
@@ -614,6 +618,7 @@ class Expander {
 
   Model& model_;
   Diagnostics& diagnostics_;
+  std::set<const YamlNode*> too_long_;
 };
 
 }  // namespace
