@@ -6,9 +6,8 @@ digits and rounded.
 
 import math
 
-import pytest
-
 import oploom
+import pytest
 
 # sinc: near 0 the quotient cancels, at 0 there is none. The others: what is not taken is infinite.
 SINC = [
