@@ -38,13 +38,11 @@ Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
 
 Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
   check_reduction("smooth_l1_loss", reduction);
-  OPLOOM_CHECK_VALUE(beta >= 0, "smooth_l1_loss(): expected beta to be at least 0, got ", beta);
   return apply_reduction(at::_smooth_l1_loss(self, target, beta), reduction);
 }
 
 Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
   check_reduction("huber_loss", reduction);
-  OPLOOM_CHECK_VALUE(delta > 0, "huber_loss(): expected delta to be greater than 0, got ", delta);
   return apply_reduction(at::_huber_loss(self, target, delta), reduction);
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Optional, Sequence
@@ -85,12 +84,14 @@ def _headers(model: Model, operators: Sequence[Operator]) -> list[str]:
         called = {"clone"} if any(a.is_write for a in op.inputs) else set()
         if op.derivative is not None:
             terms = [t for f in op.derivative.forward for t in f.terms]
-            code = [t.cpp for t in terms] + [f.together or "" for f in op.derivative.forward]
+            code = [t.cpp for t in terms] + [f.together for f in op.derivative.forward]
             code += [g.cpp for g in op.derivative.inputs]
-            called |= set(re.findall(r"\b(\w+)\s*\(", " ".join(code)))
+            called = called.union(*(c.calls for c in code if c is not None))
             for formula in [*op.derivative.inputs, *terms]:
                 if formula.program is not None:
                     called |= _operators_of(formula.program)
+                    if expression.calls_number_functions(formula.program):
+                        headers.add("c10/util/number_functions.h")
         # A name that ends in `_` may be a root of its own or an in-place form.
         called |= {name.removesuffix("_") for name in called}
         headers |= {f"{folder}/{model.bases[name][-1].root}.h" for name in called & model.bases.keys()}
@@ -100,7 +101,7 @@ def _headers(model: Model, operators: Sequence[Operator]) -> list[str]:
 
 def _operators_of(program: Program) -> set[str]:
     """The operators that a program of tensors calls, by their base names."""
-    called = {i.operation for i in program.instructions}
+    called = {i.operation for i in program.instructions if not i.uniform}
     return called | {"where", "zeros_like"} | {f"logical_{name}" for name in called}
 
 
@@ -108,10 +109,6 @@ def _comments(op: Operator, gradients: Sequence[Gradient] = ()) -> list[str]:
     lines = [text.comment(op.schema)]
     lines += [text.comment(f"{', '.join(g.names)}: {g.formula}", 0, "//   ") for g in gradients]
     return lines
-
-
-def _mentions(code: str, name: str) -> bool:
-    return re.search(rf"(?<![\w.]){re.escape(name)}\b(?!\s*\()", code) is not None
 
 
 # ---- Plans ----
@@ -140,28 +137,22 @@ class Plan:
     @cached_property
     def single_gradient(self) -> bool:
         """Whether the formulas know one gradient only, `grad`: that of the first output."""
-        code = " ".join(g.cpp for g in self.derivative.inputs)
-        return not _mentions(code, "grads")
+        return not self.mentions("grads")
+
+    def mentions(self, name: str) -> bool:
+        """Whether a formula uses a value of this name."""
+        return any(name in g.cpp.names for g in self.derivative.inputs)
 
     @cached_property
     def differentiable_outputs(self) -> list[int]:
         return _differentiable_outputs(self.op, self.derivative)[: 1 if self.single_gradient else None]
 
-    def users(self, saved: Saved) -> list[str]:
-        """The arguments whose gradients need a saved value."""
-        return [
-            name
-            for gradient in self.derivative.inputs
-            if _mentions(gradient.cpp, saved.name)
-            for name in gradient.names
-        ]
-
     def condition(self, saved: Saved) -> Optional[str]:
         """When a tensor has to be saved, or None for always."""
-        users = self.users(saved)
-        if self.has_lists or len(users) == len(self.arguments):
+        if self.has_lists or len(saved.used_by) == len(self.arguments):
             return None
-        return " || ".join(f"grad_fn->should_compute_output({self.place(u)})" for u in users)
+        places = [self.place(user) for user in saved.used_by]
+        return " || ".join(f"grad_fn->should_compute_output({place})" for place in places)
 
 
 def _differentiable_outputs(op: Operator, derivative: Optional[Derivative]) -> list[int]:
@@ -245,7 +236,6 @@ def _node_text(model: Model, plan: Plan) -> NodeText:
 def _apply(model: Model, plan: Plan) -> str:
     derivative = plan.derivative
     node = derivative.node
-    code = " ".join(g.cpp for g in derivative.inputs)
     lines = []
     if plan.has_lists:
         lines.append("  IndexRangeGenerator places;")
@@ -256,13 +246,13 @@ def _apply(model: Model, plan: Plan) -> str:
     else:
         lines.append(f"  variable_list grad_inputs({len(plan.arguments)});")
     if plan.single_gradient:
-        if _mentions(code, "grad"):
+        if plan.mentions("grad"):
             lines.append("  const Tensor& grad = grads[0];")
             lines.append("  if (!grad.defined()) return grad_inputs;")
         else:
             lines.append("  if (!grads[0].defined()) return grad_inputs;")
     else:
-        if _mentions(code, "grad"):
+        if plan.mentions("grad"):
             lines.append("  const Tensor& grad = grads[0];")
         lines.append("  if (!any_grad_defined(grads)) return grad_inputs;")
     for saved in derivative.saved:
@@ -306,7 +296,7 @@ def _gradient(model: Model, plan: Plan, gradient: Gradient) -> list[str]:
             lines.append("  }")
         return lines
     code = types.formula(plan.op, gradient.cpp)
-    if _mentions(code, "grad_input_mask"):
+    if "grad_input_mask" in gradient.cpp.names:
         head = f"{pad}const std::array<bool, {len(wanted)}> grad_input_mask = {{"
         lines.append(text.wrapped(head, wanted, "};"))
     if len(gradient.names) > 1:
@@ -327,16 +317,10 @@ def _gradient(model: Model, plan: Plan, gradient: Gradient) -> list[str]:
 def _program(model: Model, plan: Plan, gradient: Gradient, indent: int) -> list[str]:
     """The lines that compute a gradient by operators on tensors."""
     pad = " " * indent
-    scalars = {}
-    for a in plan.op.inputs:
-        name = types.cpp_name(a.name)
-        if a.type.base == "Scalar":
-            scalars[a.name] = f"{name}.toDouble()"
-        elif not a.type.holds_tensors:
-            scalars[a.name] = name
+    scalars = expression.number_values(plan.op)
     lines = []
     for i in range(len(plan.op.returns)):
-        if f"grads[{i}]" in gradient.cpp:
+        if f"grads[{i}]" in gradient.program.names:
             lines.append(f"{pad}const Tensor grad_{i} = defined_grad(grads, {i});")
     computed, value = expression.tensor_statements(model, gradient.program, scalars, indent)
     place = plan.place(gradient.names[0])
@@ -477,7 +461,7 @@ def _plain_value(op: Operator, saved: Saved) -> str:
         if saved.type.base == "str" and saved.type.optional:
             return f"{name}.has_value() ? std::optional<std::string>(*{name}) : std::nullopt"
         return name
-    code = types.formula(op, saved.expr or "")
+    code = types.formula(op, saved.expr)
     if _stored_type(saved) == "DimVector":
         code = code.removesuffix(".vec()")
     return code
@@ -604,7 +588,7 @@ def _out(op: Operator) -> list[str]:
     skipped = op.derivative.non_differentiable if op.derivative else ()
     names = [types.cpp_name(a.name) for a in arguments if a.name not in skipped]
     return [
-        wrapped(f'check_out_requires_grad("{op.base}", ', names, ");", 2),
+        wrapped(f'check_out_requires_grad("{op.called}", ', names, ");", 2),
         *_below(op, ""),
         *(f"  increment_version({name});" for name in outs),
         *_return_written(op, outs),

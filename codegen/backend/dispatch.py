@@ -70,6 +70,8 @@ def _headers(model: Model, operators: tuple[Operator, ...]) -> list[str]:
         if op.expression:
             headers |= {"aten/native/Expression.h", "aten/iterator/TensorIterator.h"}
             headers.add(f"{folder}/stubs/{op.family}.h")
+            if any(expression.calls_number_functions(r.program) for r in op.expression.requirements):
+                headers.add("c10/util/number_functions.h")
         if op.has_autograd_kernel:
             headers.add(f"{folder}/autograd/{op.family}Kernels.h")
     return sorted(headers)
@@ -137,7 +139,7 @@ def _table(model: Model, op: Operator) -> Table:
     rows = [(key, kernel, False) for key, kernel in entries]
     if op.has_autograd_kernel and not op.is_composite_implicit:
         rows.append(("Autograd", f"autograd::kernels::{op.identifier}", _only_records(op)))
-    return Table(op, expression.bodies(op), _head(op), kernels, backends, rows, _call(op))
+    return Table(op, expression.bodies(model, op), _head(op), kernels, backends, rows, _call(op))
 
 
 def _only_records(op: Operator) -> bool:
@@ -242,7 +244,7 @@ def _from_functional_body(op: Operator, functional: Operator) -> list[str]:
     call = f"_ops::{functional.identifier}::call("
     if op.kind == "inplace":
         lines = [wrapped(f"const Tensor result = {call}", inputs, ");", 2)]
-        return [*lines, f'  return native::assign_inplace(self, result, "{op.base}");']
+        return [*lines, f'  return native::assign_inplace(self, result, "{op.called}");']
     return _assign_outs(op, call, inputs)
 
 
@@ -250,11 +252,11 @@ def _assign_outs(op: Operator, call: str, inputs: list[str]) -> list[str]:
     outs = [types.cpp_name(a.name) for a in op.outs]
     if len(outs) == 1:
         lines = [wrapped(f"const Tensor result = {call}", inputs, ");", 2)]
-        return [*lines, f'  return native::assign_out({outs[0]}, result, "{op.base}");']
+        return [*lines, f'  return native::assign_out({outs[0]}, result, "{op.called}");']
     lines = [wrapped(f"const auto results = {call}", inputs, ");", 2)]
     given = "{" + ", ".join(f"&{out}" for out in outs) + "}"
     found = "{" + ", ".join(f"&std::get<{i}>(results)" for i in range(len(outs))) + "}"
-    lines.append(wrapped("native::assign_outs(", [f'"{op.base}"', given, found], ");", 2))
+    lines.append(wrapped("native::assign_outs(", [f'"{op.called}"', given, found], ");", 2))
     return [*lines, f"  return {{{', '.join(outs)}}};"]
 
 
@@ -279,7 +281,7 @@ def _from_writing_body(model: Model, op: Operator, source: Operator) -> list[str
     if not fresh:
         lines.append(wrapped(call, arguments, ");", 2))
         if op.kind == "out":
-            assign = f'native::assign_out({types.cpp_name(op.outs[0].name)}, {copies[0]}, "{op.base}");'
+            assign = f'native::assign_out({types.cpp_name(op.outs[0].name)}, {copies[0]}, "{op.called}");'
             return [*lines, f"  return {assign}" if op.returns else f"  {assign}"]
         results = copies
     else:
@@ -296,7 +298,7 @@ def _structured(model: Model, op: Operator, name: str, struct: str, has_impl: bo
     """The kernel of a structured operator: meta() declares the outputs, impl() fills them."""
     inputs = [types.cpp_name(a.name) for a in op.inputs]
     role = op.structured.role
-    name_and_kernel = [f'"{op.base}"', "kernel"]
+    name_and_kernel = [f'"{op.called}"', "kernel"]
     lines = [f"  {struct} kernel;"]
     if role == "functional":
         count = len(op.returns)
@@ -320,7 +322,7 @@ def _structured(model: Model, op: Operator, name: str, struct: str, has_impl: bo
     several = len(holders) > 1 or any(a.type.list for a in holders)
     if not has_impl and several and op.structured.inherits is None:
         # This kernel serves calls where any of the tensors is on meta. Iterators look themselves.
-        names = [f'"{op.base}"', *(types.cpp_name(a.name) for a in holders)]
+        names = [f'"{op.called}"', *(types.cpp_name(a.name) for a in holders)]
         lines.append(wrapped("native::check_one_device(", names, ");", 2))
     declares = "const auto precomputed = " if has_impl and op.structured.precomputed else ""
     lines.append(wrapped(f"{declares}kernel.meta(", inputs, ");", 2))

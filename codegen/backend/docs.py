@@ -70,6 +70,7 @@ class Section:
     saved: list[str]
     dtypes: list[str]
     dtype_note: str
+    requires: list[str]  # conditions on numbers
     devices: list[str]
     device_note: str
     tags: list[tuple[str, str]]
@@ -435,6 +436,7 @@ class Site:
             saved=saved(op.derivative),
             dtypes=dtypes(op),
             dtype_note=dtype_note(op),
+            requires=[r.text for r in op.expression.requirements] if op.expression else [],
             devices=where,
             device_note=where_note,
             tags=[(t, self.model.tags.get(t, "")) for t in op.tags],

@@ -234,7 +234,7 @@ def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> 
 # ---- What calls the kernels ----
 
 
-def bodies(op: Operator) -> list[tuple[str, str]]:
+def bodies(model: Model, op: Operator) -> list[tuple[str, str]]:
     """Definitions for the operator, each with the namespace that it belongs to."""
     if op.expression is None:
         return []
@@ -251,7 +251,8 @@ def bodies(op: Operator) -> list[tuple[str, str]]:
             2,
         )
     ]
-    made = [("meta", text.function(wrapped(f"void {meta}::meta(", inputs, ") {"), shape))]
+    body = [*_requirements(model, op), *shape]
+    made = [("meta", text.function(wrapped(f"void {meta}::meta(", inputs, ") {"), body))]
     for implementation in sorted(set(op.structured.impl.values())):
         run = [
             *_numbers(op),
@@ -263,6 +264,21 @@ def bodies(op: Operator) -> list[tuple[str, str]]:
         )
         made.append(("native", text.function(head, run)))
     return made
+
+
+def _requirements(model: Model, op: Operator) -> list[str]:
+    """The checks of an operator's numbers."""
+    lines = []
+    for requirement in op.expression.requirements:
+        condition = number_text(model, requirement.program, number_values(op))
+        message = ["this->op_name()"]
+        before = f"(): expected {' '.join(requirement.text.split())}, got "
+        for name in requirement.scalars:
+            label = f"{name} = " if len(requirement.scalars) > 1 else ""
+            message += [f'"{before}{label}"', types.cpp_name(name)]
+            before = ", "
+        lines.append(wrapped("OPLOOM_CHECK_VALUE(", [condition, *message], ");", 2))
+    return lines
 
 
 def _traits(op: Operator, scope: str = "") -> str:
@@ -297,7 +313,7 @@ def _gradient(op: Operator) -> str:
 
     def compute(stub: str, outputs: str, indent: int) -> str:
         kernel = f"{first}.is_meta() ? nullptr : {stub}.get({first}.device().type())"
-        values = [f'"{op.base}"', kernel, outputs, tensors, numbers, f"{{{_traits(op)}}}"]
+        values = [f'"{op.called}"', kernel, outputs, tensors, numbers, f"{{{_traits(op)}}}"]
         return wrapped("compute_expression(", values, ");", indent)
 
     lines = _numbers(op)
@@ -325,6 +341,30 @@ def _gradient(op: Operator) -> str:
 # ---- Programs of operators on tensors ----
 
 
+def number_values(op: Operator) -> dict[str, str]:
+    """The C++ of the value of each argument that is a number."""
+    return {
+        a.name: types.cpp_name(a.name) + (".toDouble()" if a.type.base == "Scalar" else "")
+        for a in op.inputs
+        if not a.type.holds_tensors
+    }
+
+
+def number_text(model: Model, program: Program, scalars: dict[str, str]) -> str:
+    """A program of numbers alone as one expression."""
+    values: dict[str, str] = {}
+    for instruction in program.instructions:
+        arguments = [values.get(a) or _number_leaf(a, scalars) for a in instruction.arguments]
+        values[instruction.name] = _number_operation(instruction.operation, arguments)
+    return values[program.outputs[0]]
+
+
+def _number_leaf(argument: str, scalars: dict[str, str]) -> str:
+    if is_number(argument):
+        return number(argument, "double") if argument[-1] in "fn" else argument
+    return scalars.get(argument, types.cpp_name(argument))
+
+
 def tensor_statements(
     model: Model, program: Program, scalars: dict[str, str], indent: int
 ) -> tuple[list[str], str]:
@@ -334,23 +374,17 @@ def tensor_statements(
     at = model.package.at  # a package may have an operator of the same name
 
     def leaf(argument: str) -> str:
-        if is_number(argument):
-            return number(argument, "double") if argument[-1] in "fn" else argument
         match = re.fullmatch(r"grads\[(\d+)\]", argument)
-        return f"grad_{match.group(1)}" if match else scalars.get(argument, types.cpp_name(argument))
+        return f"grad_{match.group(1)}" if match else _number_leaf(argument, scalars)
 
     def spell(instruction: Instruction, arguments: list[str]) -> str:
         operation = instruction.operation
-        if operation == "div" and instruction.uniform:
-            # Of whole numbers C++ would drop the remainder.
-            top = arguments[0]
-            arguments = [f"{top}." if top.lstrip("-").isdigit() else f"double({top})", arguments[1]]
+        if instruction.uniform:
+            return _number_operation(operation, arguments)
         if operation in ("add", "sub", "mul", "div"):
             return f"{_bracketed(arguments[0])} {_OPERATORS[operation]} {_bracketed(arguments[1])}"
         if operation == "neg":
             return f"-{_bracketed(arguments[0])}"
-        if instruction.uniform:
-            return _number_operation(operation, arguments)
         if operation == "conj":
             return f"{_bracketed(arguments[0])}.conj()"
         as_tensor = [
@@ -381,15 +415,29 @@ def _takes_number(model: Model, base: str, place: int) -> bool:
     )
 
 
+def calls_number_functions(program: Program) -> bool:
+    """Whether C++ for the program computes functions of numbers that are no tensors."""
+    own = {*_OPERATORS, "conj", "neg", "not", "select"}
+    return any(i.uniform and i.operation not in own for i in program.instructions)
+
+
 def _number_operation(operation: str, arguments: list[str]) -> str:
+    if operation == "div":
+        # Of whole numbers C++ would drop the remainder.
+        top = arguments[0]
+        arguments = [f"{top}." if top.lstrip("-").isdigit() else f"double({top})", arguments[1]]
+    if operation == "neg":
+        return f"-{_bracketed(arguments[0])}"
     if operation in _OPERATORS:
         symbol = {"and": "&&", "or": "||"}.get(operation, _OPERATORS[operation])
         return f"{_bracketed(arguments[0])} {symbol} {_bracketed(arguments[1])}"
+    if operation == "conj":  # numbers are real
+        return arguments[0]
     if operation == "not":
         return f"!{_bracketed(arguments[0])}"
     if operation == "select":
         return f"({' ? '.join(_bracketed(a) for a in arguments[:2])} : {_bracketed(arguments[2])})"
-    return f"std::{operation}({', '.join(arguments)})"
+    return f"c10::numbers::{operation}({', '.join(arguments)})"
 
 
 # ---- Files ----

@@ -3,7 +3,6 @@ tangent of its result."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Optional
 
@@ -47,7 +46,7 @@ def entry(op: Operator) -> list[str]:
     given = ", ".join(types.cpp_name(a.name) for a in arguments(op))
     condition = f"forward_ad::is_on() && forward_ad::any_tangent({given})"
     if not has_dual(op):
-        call = f'forward_ad::throw_no_formula("{op.base}");'
+        call = f'forward_ad::throw_no_formula("{op.called}");'
     else:
         passed = ["ks", *(p.name for p in types.parameters(op))]
         call = wrapped(f"return {dual_name(op)}(", passed, ");", 4).lstrip()
@@ -83,17 +82,6 @@ def dual(model: Model, op: Operator, result_names: list[str]) -> Optional[DualTe
     return DualText(comments, text.function(opening, ["  const forward_ad::Pause pause;", *lines]))
 
 
-def _mentions(code: str, name: str) -> bool:
-    return re.search(rf"(?<![\w.]){re.escape(name)}\b(?!\s*\()", code) is not None
-
-
-def _code(term: Term) -> str:
-    if term.program is None:
-        return term.cpp
-    used = [a for i in term.program.instructions for a in i.arguments]
-    return " ".join([*used, *term.program.outputs])
-
-
 class _Tangents:
     """The tangents that the formulas of an operator use, and which of them may be missing."""
 
@@ -101,10 +89,12 @@ class _Tangents:
         by_name = {a.name: a for a in op.inputs}
         forward = op.derivative.forward
         terms = [t for f in forward for t in f.terms]
-        code = " ".join([*(_code(t) for t in terms), *(f.together or "" for f in forward)])
+        used = frozenset().union(
+            *(t.names for t in terms), *(f.together.names for f in forward if f.together)
+        )
         wanted = {n for t in terms for n in t.tangents}
         self.used = [a for a in op.inputs if a.name in wanted]
-        self.mentioned = {a.name for a in self.used if _mentions(code, f"{a.name}_t")}
+        self.mentioned = {a.name for a in self.used if f"{a.name}_t" in used}
         # Where a term needs several, missing ones are zeros.
         together = {n for t in terms if len(t.tangents) > 1 for n in t.tangents}
         self.zeros = {n for n in together if n in self.mentioned}
@@ -133,13 +123,7 @@ def _value(model: Model, op: Operator, term: Term, indent: int) -> tuple[list[st
     """The statements before a term, and the term."""
     if term.program is None:
         return [], types.formula(op, term.cpp)
-    scalars = {}
-    for a in op.inputs:
-        name = types.cpp_name(a.name)
-        if a.type.base == "Scalar":
-            scalars[a.name] = f"{name}.toDouble()"
-        elif not a.type.holds_tensors:
-            scalars[a.name] = name
+    scalars = expression.number_values(op)
     return expression.tensor_statements(model, term.program, scalars, indent)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Optional
 
-VERSION = 2
+VERSION = 3
 
 
 class ModelError(Exception):
@@ -192,18 +192,47 @@ class Structured:
 
 
 @dataclass(frozen=True)
+class Code:
+    """C++ in the order of its text: pairs of "text", "name" or "call", and what stands there."""
+
+    pieces: tuple[tuple[str, str], ...]
+
+    @staticmethod
+    def read(json: Optional[list[Any]]) -> Optional["Code"]:
+        if json is None:
+            return None
+        return Code(
+            tuple(
+                ("text", piece) if isinstance(piece, str) else next(iter(piece.items()))
+                for piece in json
+            )
+        )
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Of values."""
+        return frozenset(text for kind, text in self.pieces if kind == "name")
+
+    @cached_property
+    def calls(self) -> frozenset[str]:
+        """The functions and methods called, without namespaces."""
+        return frozenset(text.rpartition("::")[2] for kind, text in self.pieces if kind == "call")
+
+
+@dataclass(frozen=True)
 class Saved:
     """Something that a node keeps for its backward pass."""
 
     name: str
     source: str  # input, output or expr
     of: str  # the argument or output that it is, or comes from
-    expr: Optional[str]  # "self.sizes()"
+    expr: Optional[Code]  # self.sizes()
     type: Optional[Type]
     cpp: Optional[str]  # the C++ type, where it is no schema type
     output_index: Optional[int] = None  # of an output, or of an expression of one
     after: bool = False  # is known only when the operator has run
     clone: bool = False  # must be copied before the operator writes over it
+    used_by: tuple[str, ...] = ()  # the arguments whose gradients need it
 
     @staticmethod
     def read(json: dict[str, Any]) -> "Saved":
@@ -212,12 +241,13 @@ class Saved:
             name=json["name"],
             source=json["source"],
             of=json["of"],
-            expr=json.get("expr"),
+            expr=Code.read(json["expr"]),
             type=Type.read(kind) if isinstance(kind, dict) else None,
             cpp=json.get("cpp"),
             output_index=json.get("output_index"),
             after=bool(json.get("after")),
             clone=bool(json.get("clone")),
+            used_by=tuple(json["used_by"]),
         )
 
 
@@ -251,6 +281,12 @@ class Program:
         )
         return Program(instructions, tuple(json["outputs"]))
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Of all that is computed or used."""
+        used = {argument for i in self.instructions for argument in i.arguments}
+        return frozenset(used | set(self.outputs))
+
     def part(self, output: str) -> "Program":
         """What is needed for one output alone."""
         wanted = {output}
@@ -260,6 +296,19 @@ class Program:
                 kept.append(instruction)
                 wanted.update(instruction.arguments)
         return Program(tuple(reversed(kept)), (output,))
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A condition that the numbers of an expression operator have to meet."""
+
+    text: str
+    scalars: tuple[str, ...]  # the numbers in it
+    program: Program
+
+    @staticmethod
+    def read(json: dict[str, Any]) -> "Requirement":
+        return Requirement(json["text"], tuple(json["scalars"]), Program.read(json["program"]))
 
 
 @dataclass(frozen=True)
@@ -273,6 +322,7 @@ class Expression:
     inputs: tuple[str, ...]  # tensor arguments
     scalars: tuple[str, ...]  # numbers
     program: Program
+    requirements: tuple[Requirement, ...]
 
     @staticmethod
     def read(json: Optional[dict[str, Any]]) -> Optional["Expression"]:
@@ -287,6 +337,7 @@ class Expression:
             tuple(json["inputs"]),
             tuple(json["scalars"]),
             program,
+            tuple(Requirement.read(r) for r in json["requires"]),
         )
 
 
@@ -296,7 +347,7 @@ class Gradient:
 
     names: tuple[str, ...]
     formula: str
-    cpp: str
+    cpp: Code
     program: Optional[Program]  # what computes it, where that is not `cpp`
 
     @staticmethod
@@ -304,8 +355,8 @@ class Gradient:
         return Gradient(
             tuple(json["names"]),
             json["formula"],
-            json.get("cpp", json["formula"]),
-            Program.read(json.get("program")),
+            Code.read(json["cpp"]),
+            Program.read(json["program"]),
         )
 
 
@@ -314,12 +365,17 @@ class Term:
     """A term of a forward formula, which is there if the inputs `tangents` have one."""
 
     tangents: tuple[str, ...]
-    cpp: str
-    program: Optional[Program]  # what computes it, where that is not `cpp`
+    cpp: Optional[Code]
+    program: Optional[Program]  # what computes it, where there is no `cpp`
 
     @staticmethod
     def read(json: dict[str, Any]) -> "Term":
-        return Term(tuple(json["tangents"]), json["cpp"], Program.read(json["program"]))
+        return Term(tuple(json["tangents"]), Code.read(json["cpp"]), Program.read(json["program"]))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Of the values that it uses."""
+        return self.program.names if self.cpp is None else self.cpp.names
 
 
 @dataclass(frozen=True)
@@ -329,7 +385,7 @@ class Forward:
     names: tuple[str, ...]
     formula: str
     terms: tuple[Term, ...]
-    together: Optional[str]  # C++ of the sum, for when every input has a tangent
+    together: Optional[Code]  # of the sum, for when every input has a tangent
     uses_output: bool
     uses_self: bool  # the value that an in-place form has overwritten
 
@@ -339,7 +395,7 @@ class Forward:
             tuple(json["names"]),
             json["formula"],
             tuple(Term.read(t) for t in json["terms"]),
-            json["together"],
+            Code.read(json["together"]),
             json["uses_output"],
             json["uses_self"],
         )
@@ -408,6 +464,7 @@ class Operator:
     structured: Optional[Structured]
     expression: Optional[Expression]
     internal: bool  # for generated code only
+    called: str  # in messages: the base, or that of the operator which this one serves
     scalar_overload_of: Optional[str]
     alias_of: Optional[str]
     is_view: bool
@@ -445,6 +502,7 @@ class Operator:
             structured=Structured.read(json.get("structured")),
             expression=Expression.read(json.get("expression")),
             internal=bool(json.get("internal")),
+            called=json.get("serves") or json["base"],
             scalar_overload_of=json.get("scalar_overload_of"),
             alias_of=json.get("alias_of"),
             is_view=bool(json["is_view"]),

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Optional, Sequence
 
-from codegen.backend.model import Argument, Operator, Return, Type
+from codegen.backend.model import Argument, Code, Operator, Return, Type
 
 # Values are passed by value, these by reference to const.
 _BY_REFERENCE = {"Tensor": "Tensor", "Scalar": "Scalar"}
@@ -50,8 +50,9 @@ _OWN_NAMES = frozenset(
     "results save_beside save_copy save_list set_history size_t table task_should_compute_output "
     "unpack_list unpack_optional_list variable_list".split()
 )
-# Types and template parameters, constants, and the gradients of several results; `T_t` is a tangent.
-_OWN_KINDS = re.compile(r"k?[A-Z]\w*(?<!_t)$|grad_\d+$")
+# Types and template parameters, constants, the gradients of several results, and what is made of an
+# argument; `T_t` is a tangent.
+_OWN_KINDS = re.compile(r"k?[A-Z]\w*(?<!_t)$|grad_\d+$|\w+_(copy|count|range)$")
 _NAMED_DEFAULTS = {
     "True": "true",
     "False": "false",
@@ -95,13 +96,13 @@ def cpp_name(name: str) -> str:
     return name + "_" if name in _OWN_NAMES or _OWN_KINDS.match(name) else name
 
 
-def formula(op: Operator, code: str) -> str:
-    """A formula in C++, with the arguments as `cpp_name` calls them."""
-    for argument in op.arguments:
-        name = cpp_name(argument.name)
-        if name != argument.name:
-            code = re.sub(rf"(?<![\w.:])(?<!->){argument.name}\b(?!\s*\(|::)", name, code)
-    return code
+def formula(op: Operator, code: Code) -> str:
+    """A formula in C++, with arguments, results and saved values as `cpp_name` calls them."""
+    known = {value.name for value in (*op.arguments, *op.returns, *op.derivative.saved)}
+    return "".join(
+        cpp_name(piece) if kind == "name" and piece in known else piece
+        for kind, piece in code.pieces
+    )
 
 
 def value_type(type: Type) -> str:

@@ -12,10 +12,6 @@ namespace {
 
 struct Failure {};
 
-// Deep enough for any formula a person writes, and far from the end of the stack.
-constexpr int kMaxDepth = 200;
-constexpr std::size_t kMaxLength = 5'000;  // a chain of operators is as deep as it is long
-
 struct BinaryOperator {
   std::string_view text;
   int precedence;
@@ -46,10 +42,11 @@ bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
 class Parser {
  public:
-  Parser(std::string_view text, FormulaError& error) : text_(text), error_(error) {}
+  Parser(std::string_view text, FormulaError& error, FormulaLimits limits)
+      : text_(text), error_(error), limits_(limits) {}
 
   Expr formula() {
-    if (text_.size() > kMaxLength) fail("the formula is too long");
+    if (text_.size() > limits_.length) fail("the formula is too long");
     skip_space();
     if (at_ >= text_.size()) fail("the formula is empty");
     Expr expr = expression();
@@ -126,7 +123,7 @@ class Parser {
 
   struct Depth {
     explicit Depth(Parser& parser) : parser(parser) {
-      if (++parser.depth_ > kMaxDepth) parser.fail("the formula is nested too deeply");
+      if (++parser.depth_ > parser.limits_.depth) parser.fail("the formula is nested too deeply");
     }
     ~Depth() { --parser.depth_; }
     Parser& parser;
@@ -430,15 +427,17 @@ class Parser {
 
   std::string_view text_;
   FormulaError& error_;
+  const FormulaLimits limits_;
   std::size_t at_ = 0;
   int depth_ = 0;
 };
 
 }  // namespace
 
-std::optional<Expr> parse_formula(std::string_view text, FormulaError& error) {
+std::optional<Expr> parse_formula(std::string_view text, FormulaError& error,
+                                  FormulaLimits limits) {
   try {
-    return Parser(text, error).formula();
+    return Parser(text, error, limits).formula();
   } catch (const Failure&) {
     return std::nullopt;
   }
@@ -497,6 +496,66 @@ std::string rewrite(std::string_view text, const Expr& expr,
   });
   out += text.substr(done);
   return out;
+}
+
+namespace {
+
+class Pieces {
+ public:
+  explicit Pieces(std::string_view text) : text_(text) {}
+
+  std::vector<FormulaPiece> of(const Expr& expr) {
+    visit(expr, false);
+    keep_until(text_.size());
+    return std::move(pieces_);
+  }
+
+ private:
+  void visit(const Expr& expr, bool called) {
+    if (expr.kind == Expr::Kind::name) {
+      if (called) {
+        add(FormulaPiece::Kind::call, expr.offset, expr.text);
+      } else if (expr.text.find("::") == std::string::npos && expr.template_arguments.empty() &&
+                 std::find(parameters_.begin(), parameters_.end(), expr.text) ==
+                     parameters_.end()) {
+        add(FormulaPiece::Kind::name, expr.offset, expr.text);
+      }
+      return;
+    }
+    // A lambda's parameters hide what has their names outside.
+    const std::size_t hidden = parameters_.size();
+    parameters_.insert(parameters_.end(), expr.parameters.begin(), expr.parameters.end());
+    for (std::size_t i = 0; i < expr.children.size(); ++i) {
+      visit(expr.children[i], expr.kind == Expr::Kind::call && i == 0);
+    }
+    parameters_.resize(hidden);
+    if (expr.kind == Expr::Kind::member && called) {
+      const std::size_t tail = expr.text.size() + expr.template_arguments.size();
+      add(FormulaPiece::Kind::call, expr.offset + expr.length - tail, expr.text);
+    }
+  }
+
+  void add(FormulaPiece::Kind kind, std::size_t offset, const std::string& name) {
+    keep_until(offset);
+    pieces_.push_back({kind, name});
+    done_ = offset + name.size();
+  }
+  void keep_until(std::size_t offset) {
+    if (offset == done_) return;
+    pieces_.push_back({FormulaPiece::Kind::text, std::string(text_.substr(done_, offset - done_))});
+    done_ = offset;
+  }
+
+  std::string_view text_;
+  std::size_t done_ = 0;
+  std::vector<std::string> parameters_;  // of the lambdas around
+  std::vector<FormulaPiece> pieces_;
+};
+
+}  // namespace
+
+std::vector<FormulaPiece> take_apart(std::string_view text, const Expr& expr) {
+  return Pieces(text).of(expr);
 }
 
 }  // namespace oploom::frontend

@@ -43,8 +43,18 @@ struct FormulaError {
   std::size_t length = 1;
 };
 
+// Enough for any formula a person writes, and far from the end of the stack: a chain of operators
+// is as deep as it is long.
+struct FormulaLimits {
+  int depth = 200;
+  std::size_t length = 5'000;
+};
+// What derivation makes of one is longer, as it writes out what the graph shares.
+inline constexpr FormulaLimits kFoundFormula = {1'000, 200'000};
+
 // Parses the whole text; null after a mistake, which is put into `error`.
-std::optional<Expr> parse_formula(std::string_view text, FormulaError& error);
+std::optional<Expr> parse_formula(std::string_view text, FormulaError& error,
+                                  FormulaLimits limits = {});
 
 // The tree in full brackets, for tests: `(+ grad (call (. self sizes)))`.
 std::string to_s_expression(const Expr& expr);
@@ -56,5 +66,20 @@ void walk(const Expr& expr, const std::function<bool(const Expr&)>& visit);
 // nothing to look further inside. All else keeps the spelling of the source.
 std::string rewrite(std::string_view text, const Expr& expr,
                     const std::function<std::optional<std::string>(const Expr&)>& replace);
+
+// The formula in order, taken apart so that its names can be spelled in another way: all pieces
+// together are its text.
+struct FormulaPiece {
+  enum class Kind {
+    text,
+    name,  // of a value: an argument, a result, a gradient, a word of C++ like `true`
+    call,  // of what is called: `at::pow`, or the `pow` of `self.pow(2)`
+  };
+  Kind kind = Kind::text;
+  std::string text;
+
+  bool operator==(const FormulaPiece&) const = default;
+};
+std::vector<FormulaPiece> take_apart(std::string_view text, const Expr& expr);
 
 }  // namespace oploom::frontend

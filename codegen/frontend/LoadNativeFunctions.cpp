@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 
 namespace oploom::frontend {
 
@@ -35,6 +36,8 @@ constexpr auto kKeys = std::to_array<std::string_view>({
     "doc",
     "example",
     "expr",
+    "requires",
+    "serves",
     "shape",
     "test",
 });
@@ -117,6 +120,16 @@ class Loader {
       op.example = word(value, "lines of a Python session, '>>> oploom.ones(2)'").text;
     } else if (name == "expr") {
       if (!word(value, "an expression").empty()) op.expr = &value;
+    } else if (name == "requires") {
+      const auto conditions = value.is_sequence() ? std::span(value.items) : std::span(&value, 1);
+      op.requirements_where = key.where;
+      for (const auto& condition : conditions) {
+        if (!word(condition, "a condition on numbers").empty()) {
+          op.requirements.push_back(&condition);
+        }
+      }
+    } else if (name == "serves") {
+      op.serves = word(value, "the name of an operator");
     } else if (name == "shape") {
       op.shape = parse_shape(value, op.schema, diagnostics_);
     } else if (name == "test") {

@@ -128,6 +128,13 @@ struct Derivative {
 
 enum class StructuredRole { none, functional, inplace, out };
 
+// A condition on the numbers of an operator, under `requires`.
+struct Requirement {
+  std::string text;
+  std::vector<std::string> scalars;  // those in it
+  Program program;
+};
+
 // The kernel of an operator that `expr:` describes, or of the gradient of one.
 struct Expression {
   enum class Promotion {
@@ -142,6 +149,7 @@ struct Expression {
   std::vector<std::string> inputs;   // the tensor arguments, as the kernel takes them
   std::vector<std::string> scalars;  // and the numbers
   Program program;
+  std::vector<Requirement> requirements;
 };
 
 struct Operator {
@@ -171,6 +179,9 @@ struct Operator {
   std::string example;
   const YamlNode* test = nullptr;
   const YamlNode* expr = nullptr;
+  std::vector<const YamlNode*> requirements;
+  Location requirements_where;
+  Spelled serves;  // the operator whose name messages give
   std::optional<ShapeRule> shape;
   // Keys of the language that only say how some back end treats the operator; passed on as written.
   std::vector<Option> options;

@@ -1,4 +1,4 @@
-// The model as JSON, version 2; MODEL.md explains every field.
+// The model as JSON, version 3; MODEL.md explains every field.
 #include <codegen/frontend/Json.h>
 #include <codegen/frontend/ModelJson.h>
 #include <codegen/frontend/expression/Functions.h>
@@ -9,7 +9,7 @@ namespace oploom::frontend {
 
 namespace {
 
-constexpr int kModelVersion = 2;
+constexpr int kModelVersion = 3;
 
 class Writer {
  public:
@@ -136,7 +136,7 @@ class Writer {
     json_.key("output_index");
     value.after ? json_.value(value.output_index) : json_.null();
     json_.key("expr");
-    text_or_null(value.expr);
+    write_code(value.expr);
     json_.key("type");
     if (value.type) {
       write(*value.type);
@@ -152,6 +152,27 @@ class Writer {
     json_.end_object().end_compact();
   }
 
+  // C++ as an array of texts, and of objects for the names in it.
+  void write_code(const std::string& code) {
+    FormulaError error;
+    const auto tree = parse_formula(code, error, kFoundFormula);
+    if (!tree) {
+      json_.null();
+      return;
+    }
+    json_.begin_compact().begin_array();
+    for (const auto& piece : take_apart(code, *tree)) {
+      if (piece.kind == FormulaPiece::Kind::text) {
+        json_.value(piece.text);
+        continue;
+      }
+      json_.begin_object();
+      json_.key(piece.kind == FormulaPiece::Kind::name ? "name" : "call").value(piece.text);
+      json_.end_object();
+    }
+    json_.end_array().end_compact();
+  }
+
   void write(const Derivative& derivative) {
     json_.begin_object();
     json_.key("node");
@@ -162,7 +183,8 @@ class Writer {
       json_.key("names");
       words(formula.names);
       json_.key("formula").value(formula.text);
-      json_.key("cpp").value(formula.cpp);
+      json_.key("cpp");
+      write_code(formula.cpp);
       json_.key("program");
       if (formula.program) {
         write(*formula.program);
@@ -197,7 +219,8 @@ class Writer {
       json_.begin_compact().begin_object();
       json_.key("tangents");
       strings(term.tangents);
-      json_.key("cpp").value(term.cpp);
+      json_.key("cpp");
+      write_code(term.cpp);
       json_.key("program");
       if (term.program) {
         write(*term.program);
@@ -208,7 +231,7 @@ class Writer {
     }
     json_.end_array();
     json_.key("together");
-    text_or_null(formula.together_cpp);
+    write_code(formula.together_cpp);
     json_.key("uses_output").value(formula.uses_output);
     json_.key("uses_self").value(formula.uses_self);
     json_.end_object();
@@ -248,6 +271,17 @@ class Writer {
     strings(expression.scalars);
     json_.key("program");
     write(expression.program);
+    json_.key("requires").begin_array();
+    for (const auto& requirement : expression.requirements) {
+      json_.begin_compact().begin_object();
+      json_.key("text").value(requirement.text);
+      json_.key("scalars");
+      strings(requirement.scalars);
+      json_.key("program");
+      write(requirement.program);
+      json_.end_object().end_compact();
+    }
+    json_.end_array();
     json_.end_object();
   }
 
@@ -351,6 +385,8 @@ class Writer {
       json_.null();
     }
     json_.key("internal").value(op.internal);
+    json_.key("serves");
+    text_or_null((op.functional ? *op.functional : op).serves.text);
     json_.key("scalar_overload_of");
     text_or_null(op.scalar_overload_of);
     json_.key("alias_of");

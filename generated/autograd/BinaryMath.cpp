@@ -27,6 +27,7 @@
 #include <generated/ops/fmin_jvp.h>
 #include <generated/ops/gcd.h>
 #include <generated/ops/ge.h>
+#include <generated/ops/gt.h>
 #include <generated/ops/heaviside.h>
 #include <generated/ops/heaviside_backward.h>
 #include <generated/ops/heaviside_jvp.h>
@@ -540,13 +541,26 @@ variable_list Logaddexp2Backward0::apply(variable_list&& grads) {
 
 // logaddexp2_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
-//   grad_output: grads[0] / (1 + exp2(other - self)) + grads[1] / (1 + exp2(self - other))
-//   self: grads[0] * grad_output * (0.6931471805599453 * exp2(other - self) / (1 + exp2(other -
-//       self)) / (1 + exp2(other - self))) - grads[1] * grad_output * (0.6931471805599453 *
-//       exp2(self - other) / (1 + exp2(self - other)) / (1 + exp2(self - other)))
-//   other: grads[1] * grad_output * (0.6931471805599453 * exp2(self - other) / (1 + exp2(self -
-//       other)) / (1 + exp2(self - other))) - grads[0] * grad_output * (0.6931471805599453 *
-//       exp2(other - self) / (1 + exp2(other - self)) / (1 + exp2(other - self)))
+//   grad_output: grads[0] * (other - self > 100 ? exp2(other - self > 100 ? self - other : 0) : 1 /
+//       (1 + exp2(other - self > 100 ? 100 : other - self))) + grads[1] * (self - other > 100 ?
+//       exp2(self - other > 100 ? other - self : 0) : 1 / (1 + exp2(self - other > 100 ? 100 : self
+//       - other)))
+//   self: grads[0] * grad_output * (other - self > 100 ? 0.6931471805599453 * exp2(other - self >
+//       100 ? self - other : 0) : -((other - self > 100 ? 0 : -(0.6931471805599453 * exp2(other -
+//       self > 100 ? 100 : other - self) / (1 + exp2(other - self > 100 ? 100 : other - self)))) /
+//       (1 + exp2(other - self > 100 ? 100 : other - self)))) + grads[1] * grad_output * (self -
+//       other > 100 ? -(0.6931471805599453 * exp2(self - other > 100 ? other - self : 0)) : -((self
+//       - other > 100 ? 0 : 0.6931471805599453 * exp2(self - other > 100 ? 100 : self - other) / (1
+//       + exp2(self - other > 100 ? 100 : self - other))) / (1 + exp2(self - other > 100 ? 100 :
+//       self - other))))
+//   other: grads[0] * grad_output * (other - self > 100 ? -(0.6931471805599453 * exp2(other - self
+//       > 100 ? self - other : 0)) : -((other - self > 100 ? 0 : 0.6931471805599453 * exp2(other -
+//       self > 100 ? 100 : other - self) / (1 + exp2(other - self > 100 ? 100 : other - self))) /
+//       (1 + exp2(other - self > 100 ? 100 : other - self)))) + grads[1] * grad_output * (self -
+//       other > 100 ? 0.6931471805599453 * exp2(self - other > 100 ? other - self : 0) : -((self -
+//       other > 100 ? 0 : -(0.6931471805599453 * exp2(self - other > 100 ? 100 : self - other) / (1
+//       + exp2(self - other > 100 ? 100 : self - other)))) / (1 + exp2(self - other > 100 ? 100 :
+//       self - other))))
 variable_list Logaddexp2BackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   if (!any_grad_defined(grads)) return grad_inputs;
@@ -556,42 +570,72 @@ variable_list Logaddexp2BackwardBackward0::apply(variable_list&& grads) {
   if (task_should_compute_output(0)) {
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
-    grad_inputs[0] = (grad_0 / (1 + exp2(other - self))) + (grad_1 / (1 + exp2(self - other)));
+    const auto t0 = other - self;
+    const auto t1 = gt(t0, 100);
+    const auto t2 = self - other;
+    const auto t9 = where(t1, exp2(where(t1, t2, 0)), 1 / (1 + exp2(where(t1, 100, t0))));
+    const auto t11 = gt(t2, 100);
+    const auto t18 = where(t11, exp2(where(t11, t0, 0)), 1 / (1 + exp2(where(t11, 100, t2))));
+    grad_inputs[0] = (grad_0 * t9) + (grad_1 * t18);
   }
   if (task_should_compute_output(1)) {
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
-    const auto t2 = exp2(other - self);
-    const auto t4 = 1 + t2;
-    const auto t7 = (grad_0 * grad_output) * (((0.6931471805599453 * t2) / t4) / t4);
-    const auto t10 = exp2(self - other);
-    const auto t12 = 1 + t10;
-    const auto t15 = (grad_1 * grad_output) * (((0.6931471805599453 * t10) / t12) / t12);
-    grad_inputs[1] = t7 - t15;
+    const auto t1 = other - self;
+    const auto t2 = gt(t1, 100);
+    const auto t3 = self - other;
+    const auto t8 = exp2(where(t2, 100, t1));
+    const auto t10 = 1 + t8;
+    const auto t16 = where(t2, 0.6931471805599453 * exp2(where(t2, t3, 0)),
+                           -(where(t2, 0, -((0.6931471805599453 * t8) / t10)) / t10));
+    const auto t19 = gt(t3, 100);
+    const auto t25 = exp2(where(t19, 100, t3));
+    const auto t27 = 1 + t25;
+    const auto t32 = where(t19, -(0.6931471805599453 * exp2(where(t19, t1, 0))),
+                           -(where(t19, 0, (0.6931471805599453 * t25) / t27) / t27));
+    grad_inputs[1] = ((grad_0 * grad_output) * t16) + ((grad_1 * grad_output) * t32);
   }
   if (task_should_compute_output(2)) {
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
-    const auto t2 = exp2(self - other);
-    const auto t4 = 1 + t2;
-    const auto t7 = (grad_1 * grad_output) * (((0.6931471805599453 * t2) / t4) / t4);
-    const auto t10 = exp2(other - self);
-    const auto t12 = 1 + t10;
-    const auto t15 = (grad_0 * grad_output) * (((0.6931471805599453 * t10) / t12) / t12);
-    grad_inputs[2] = t7 - t15;
+    const auto t1 = other - self;
+    const auto t2 = gt(t1, 100);
+    const auto t3 = self - other;
+    const auto t9 = exp2(where(t2, 100, t1));
+    const auto t11 = 1 + t9;
+    const auto t16 = where(t2, -(0.6931471805599453 * exp2(where(t2, t3, 0))),
+                           -(where(t2, 0, (0.6931471805599453 * t9) / t11) / t11));
+    const auto t19 = gt(t3, 100);
+    const auto t24 = exp2(where(t19, 100, t3));
+    const auto t26 = 1 + t24;
+    const auto t32 = where(t19, 0.6931471805599453 * exp2(where(t19, t1, 0)),
+                           -(where(t19, 0, -((0.6931471805599453 * t24) / t26)) / t26));
+    grad_inputs[2] = ((grad_0 * grad_output) * t16) + ((grad_1 * grad_output) * t32);
   }
   return grad_inputs;
 }
 
 // logaddexp2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
-//   self_tangent: grad / (1 + exp2(other - self))
-//   other_tangent: grad / (1 + exp2(self - other))
-//   self: grad * (self_tangent / (1 + exp2(other - self)) * (0.6931471805599453 * exp2(other -
-//       self)) / (1 + exp2(other - self)) - other_tangent / (1 + exp2(self - other)) *
-//       (0.6931471805599453 * exp2(self - other)) / (1 + exp2(self - other)))
-//   other: grad * (other_tangent / (1 + exp2(self - other)) * (0.6931471805599453 * exp2(self -
-//       other)) / (1 + exp2(self - other)) - self_tangent / (1 + exp2(other - self)) *
-//       (0.6931471805599453 * exp2(other - self)) / (1 + exp2(other - self)))
+//   self_tangent: grad * (other - self > 100 ? exp2(other - self > 100 ? self - other : 0) : 1 / (1
+//       + exp2(other - self > 100 ? 100 : other - self)))
+//   other_tangent: grad * (self - other > 100 ? exp2(self - other > 100 ? other - self : 0) : 1 /
+//       (1 + exp2(self - other > 100 ? 100 : self - other)))
+//   self: grad * (self_tangent * (other - self > 100 ? 0.6931471805599453 * exp2(other - self > 100
+//       ? self - other : 0) : -((other - self > 100 ? 0 : -(0.6931471805599453 * exp2(other - self
+//       > 100 ? 100 : other - self) / (1 + exp2(other - self > 100 ? 100 : other - self)))) / (1 +
+//       exp2(other - self > 100 ? 100 : other - self)))) + other_tangent * (self - other > 100 ?
+//       -(0.6931471805599453 * exp2(self - other > 100 ? other - self : 0)) : -((self - other > 100
+//       ? 0 : 0.6931471805599453 * exp2(self - other > 100 ? 100 : self - other) / (1 + exp2(self -
+//       other > 100 ? 100 : self - other))) / (1 + exp2(self - other > 100 ? 100 : self -
+//       other)))))
+//   other: grad * (self_tangent * (other - self > 100 ? -(0.6931471805599453 * exp2(other - self >
+//       100 ? self - other : 0)) : -((other - self > 100 ? 0 : 0.6931471805599453 * exp2(other -
+//       self > 100 ? 100 : other - self) / (1 + exp2(other - self > 100 ? 100 : other - self))) /
+//       (1 + exp2(other - self > 100 ? 100 : other - self)))) + other_tangent * (self - other > 100
+//       ? 0.6931471805599453 * exp2(self - other > 100 ? other - self : 0) : -((self - other > 100
+//       ? 0 : -(0.6931471805599453 * exp2(self - other > 100 ? 100 : self - other) / (1 + exp2(self
+//       - other > 100 ? 100 : self - other)))) / (1 + exp2(self - other > 100 ? 100 : self -
+//       other)))))
 variable_list Logaddexp2JvpBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(4);
   const Tensor& grad = grads[0];
@@ -601,28 +645,46 @@ variable_list Logaddexp2JvpBackward0::apply(variable_list&& grads) {
   const Tensor self_tangent = self_tangent_.unpack(this);
   const Tensor other_tangent = other_tangent_.unpack(this);
   if (task_should_compute_output(0)) {
-    grad_inputs[0] = grad / (1 + exp2(other - self));
+    const auto t0 = other - self;
+    const auto t1 = gt(t0, 100);
+    const auto t9 = where(t1, exp2(where(t1, self - other, 0)), 1 / (1 + exp2(where(t1, 100, t0))));
+    grad_inputs[0] = grad * t9;
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = grad / (1 + exp2(self - other));
+    const auto t0 = self - other;
+    const auto t1 = gt(t0, 100);
+    const auto t9 = where(t1, exp2(where(t1, other - self, 0)), 1 / (1 + exp2(where(t1, 100, t0))));
+    grad_inputs[1] = grad * t9;
   }
   if (task_should_compute_output(2)) {
-    const auto t1 = exp2(other - self);
-    const auto t2 = 1 + t1;
-    const auto t8 = exp2(self - other);
-    const auto t9 = 1 + t8;
-    const auto t14 =
-        (((self_tangent / t2) * (0.6931471805599453 * t1)) / t2) - (((other_tangent / t9) * (0.6931471805599453 * t8)) / t9);
-    grad_inputs[2] = grad * t14;
+    const auto t0 = other - self;
+    const auto t1 = gt(t0, 100);
+    const auto t2 = self - other;
+    const auto t7 = exp2(where(t1, 100, t0));
+    const auto t9 = 1 + t7;
+    const auto t15 = where(t1, 0.6931471805599453 * exp2(where(t1, t2, 0)),
+                           -(where(t1, 0, -((0.6931471805599453 * t7) / t9)) / t9));
+    const auto t17 = gt(t2, 100);
+    const auto t23 = exp2(where(t17, 100, t2));
+    const auto t25 = 1 + t23;
+    const auto t30 = where(t17, -(0.6931471805599453 * exp2(where(t17, t0, 0))),
+                           -(where(t17, 0, (0.6931471805599453 * t23) / t25) / t25));
+    grad_inputs[2] = grad * ((self_tangent * t15) + (other_tangent * t30));
   }
   if (task_should_compute_output(3)) {
-    const auto t1 = exp2(self - other);
-    const auto t2 = 1 + t1;
-    const auto t8 = exp2(other - self);
-    const auto t9 = 1 + t8;
-    const auto t14 =
-        (((other_tangent / t2) * (0.6931471805599453 * t1)) / t2) - (((self_tangent / t9) * (0.6931471805599453 * t8)) / t9);
-    grad_inputs[3] = grad * t14;
+    const auto t0 = other - self;
+    const auto t1 = gt(t0, 100);
+    const auto t2 = self - other;
+    const auto t8 = exp2(where(t1, 100, t0));
+    const auto t10 = 1 + t8;
+    const auto t15 = where(t1, -(0.6931471805599453 * exp2(where(t1, t2, 0))),
+                           -(where(t1, 0, (0.6931471805599453 * t8) / t10) / t10));
+    const auto t17 = gt(t2, 100);
+    const auto t22 = exp2(where(t17, 100, t2));
+    const auto t24 = 1 + t22;
+    const auto t30 = where(t17, 0.6931471805599453 * exp2(where(t17, t0, 0)),
+                           -(where(t17, 0, -((0.6931471805599453 * t22) / t24)) / t24));
+    grad_inputs[3] = grad * ((self_tangent * t15) + (other_tangent * t30));
   }
   return grad_inputs;
 }
@@ -1687,14 +1749,25 @@ OPLOOM_COLD Tensor& logaddexp2__dual(DispatchKeySet ks, Tensor& self, const Tens
 
 // logaddexp2_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
-//   result0: grad_output_t / (1 + exp2(other - self)) + grad_output * (0.6931471805599453 *
-//       exp2(other - self) / (1 + exp2(other - self)) / (1 + exp2(other - self)) * self_t) +
-//       -(grad_output * (0.6931471805599453 * exp2(other - self) / (1 + exp2(other - self)) / (1 +
-//       exp2(other - self)) * other_t))
-//   result1: grad_output_t / (1 + exp2(self - other)) + -(grad_output * (0.6931471805599453 *
-//       exp2(self - other) / (1 + exp2(self - other)) / (1 + exp2(self - other)) * self_t)) +
-//       grad_output * (0.6931471805599453 * exp2(self - other) / (1 + exp2(self - other)) / (1 +
-//       exp2(self - other)) * other_t)
+//   result0: grad_output_t * (other - self > 100 ? exp2(other - self > 100 ? self - other : 0) : 1
+//       / (1 + exp2(other - self > 100 ? 100 : other - self))) + grad_output * ((other - self > 100
+//       ? 0.6931471805599453 * exp2(other - self > 100 ? self - other : 0) : -((other - self > 100
+//       ? 0 : -(0.6931471805599453 * exp2(other - self > 100 ? 100 : other - self) / (1 +
+//       exp2(other - self > 100 ? 100 : other - self)))) / (1 + exp2(other - self > 100 ? 100 :
+//       other - self)))) * self_t) + grad_output * ((other - self > 100 ? -(0.6931471805599453 *
+//       exp2(other - self > 100 ? self - other : 0)) : -((other - self > 100 ? 0 :
+//       0.6931471805599453 * exp2(other - self > 100 ? 100 : other - self) / (1 + exp2(other - self
+//       > 100 ? 100 : other - self))) / (1 + exp2(other - self > 100 ? 100 : other - self)))) *
+//       other_t)
+//   result1: grad_output_t * (self - other > 100 ? exp2(self - other > 100 ? other - self : 0) : 1
+//       / (1 + exp2(self - other > 100 ? 100 : self - other))) + grad_output * ((self - other > 100
+//       ? -(0.6931471805599453 * exp2(self - other > 100 ? other - self : 0)) : -((self - other >
+//       100 ? 0 : 0.6931471805599453 * exp2(self - other > 100 ? 100 : self - other) / (1 +
+//       exp2(self - other > 100 ? 100 : self - other))) / (1 + exp2(self - other > 100 ? 100 : self
+//       - other)))) * self_t) + grad_output * ((self - other > 100 ? 0.6931471805599453 * exp2(self
+//       - other > 100 ? other - self : 0) : -((self - other > 100 ? 0 : -(0.6931471805599453 *
+//       exp2(self - other > 100 ? 100 : self - other) / (1 + exp2(self - other > 100 ? 100 : self -
+//       other)))) / (1 + exp2(self - other > 100 ? 100 : self - other)))) * other_t)
 OPLOOM_COLD std::tuple<Tensor, Tensor> logaddexp2_backward_dual(DispatchKeySet ks,
                                                                 const Tensor& grad_output,
                                                                 const Tensor& self,
@@ -1708,38 +1781,58 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> logaddexp2_backward_dual(DispatchKeySet k
   if (result0.defined()) {
     Tensor result0_t;
     if (grad_output_t.defined()) {
-      forward_ad::add_term(result0_t, grad_output_t / (1 + exp2(other - self)));
+      const auto t0 = other - self;
+      const auto t1 = gt(t0, 100);
+      const auto t9 = where(t1, exp2(where(t1, self - other, 0)),
+                            1 / (1 + exp2(where(t1, 100, t0))));
+      forward_ad::add_term(result0_t, grad_output_t * t9);
     }
     if (self_t.defined()) {
-      const auto t1 = exp2(other - self);
-      const auto t3 = 1 + t1;
-      forward_ad::add_term(result0_t,
-          grad_output * ((((0.6931471805599453 * t1) / t3) / t3) * self_t));
+      const auto t0 = other - self;
+      const auto t1 = gt(t0, 100);
+      const auto t7 = exp2(where(t1, 100, t0));
+      const auto t9 = 1 + t7;
+      const auto t15 = where(t1, 0.6931471805599453 * exp2(where(t1, self - other, 0)),
+                             -(where(t1, 0, -((0.6931471805599453 * t7) / t9)) / t9));
+      forward_ad::add_term(result0_t, grad_output * (t15 * self_t));
     }
     if (other_t.defined()) {
-      const auto t1 = exp2(other - self);
-      const auto t3 = 1 + t1;
-      const auto t7 = grad_output * ((((0.6931471805599453 * t1) / t3) / t3) * other_t);
-      forward_ad::add_term(result0_t, -t7);
+      const auto t0 = other - self;
+      const auto t1 = gt(t0, 100);
+      const auto t8 = exp2(where(t1, 100, t0));
+      const auto t10 = 1 + t8;
+      const auto t15 = where(t1, -(0.6931471805599453 * exp2(where(t1, self - other, 0))),
+                             -(where(t1, 0, (0.6931471805599453 * t8) / t10) / t10));
+      forward_ad::add_term(result0_t, grad_output * (t15 * other_t));
     }
     forward_ad::set_tangent(result0, std::move(result0_t));
   }
   if (result1.defined()) {
     Tensor result1_t;
     if (grad_output_t.defined()) {
-      forward_ad::add_term(result1_t, grad_output_t / (1 + exp2(self - other)));
+      const auto t0 = self - other;
+      const auto t1 = gt(t0, 100);
+      const auto t9 = where(t1, exp2(where(t1, other - self, 0)),
+                            1 / (1 + exp2(where(t1, 100, t0))));
+      forward_ad::add_term(result1_t, grad_output_t * t9);
     }
     if (self_t.defined()) {
-      const auto t1 = exp2(self - other);
-      const auto t3 = 1 + t1;
-      const auto t7 = grad_output * ((((0.6931471805599453 * t1) / t3) / t3) * self_t);
-      forward_ad::add_term(result1_t, -t7);
+      const auto t0 = self - other;
+      const auto t1 = gt(t0, 100);
+      const auto t8 = exp2(where(t1, 100, t0));
+      const auto t10 = 1 + t8;
+      const auto t15 = where(t1, -(0.6931471805599453 * exp2(where(t1, other - self, 0))),
+                             -(where(t1, 0, (0.6931471805599453 * t8) / t10) / t10));
+      forward_ad::add_term(result1_t, grad_output * (t15 * self_t));
     }
     if (other_t.defined()) {
-      const auto t1 = exp2(self - other);
-      const auto t3 = 1 + t1;
-      forward_ad::add_term(result1_t,
-          grad_output * ((((0.6931471805599453 * t1) / t3) / t3) * other_t));
+      const auto t0 = self - other;
+      const auto t1 = gt(t0, 100);
+      const auto t7 = exp2(where(t1, 100, t0));
+      const auto t9 = 1 + t7;
+      const auto t15 = where(t1, 0.6931471805599453 * exp2(where(t1, other - self, 0)),
+                             -(where(t1, 0, -((0.6931471805599453 * t7) / t9)) / t9));
+      forward_ad::add_term(result1_t, grad_output * (t15 * other_t));
     }
     forward_ad::set_tangent(result1, std::move(result1_t));
   }
@@ -1747,13 +1840,24 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> logaddexp2_backward_dual(DispatchKeySet k
 }
 
 // logaddexp2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
-//   result: self_tangent_t / (1 + exp2(other - self)) + other_tangent_t / (1 + exp2(self - other))
-//       + self_t * (self_tangent / (1 + exp2(other - self)) * (0.6931471805599453 * exp2(other -
-//       self)) / (1 + exp2(other - self)) - other_tangent / (1 + exp2(self - other)) *
-//       (0.6931471805599453 * exp2(self - other)) / (1 + exp2(self - other))) + other_t *
-//       (other_tangent / (1 + exp2(self - other)) * (0.6931471805599453 * exp2(self - other)) / (1
-//       + exp2(self - other)) - self_tangent / (1 + exp2(other - self)) * (0.6931471805599453 *
-//       exp2(other - self)) / (1 + exp2(other - self)))
+//   result: self_tangent_t * (other - self > 100 ? exp2(other - self > 100 ? self - other : 0) : 1
+//       / (1 + exp2(other - self > 100 ? 100 : other - self))) + other_tangent_t * (self - other >
+//       100 ? exp2(self - other > 100 ? other - self : 0) : 1 / (1 + exp2(self - other > 100 ? 100
+//       : self - other))) + self_t * (self_tangent * (other - self > 100 ? 0.6931471805599453 *
+//       exp2(other - self > 100 ? self - other : 0) : -((other - self > 100 ? 0 :
+//       -(0.6931471805599453 * exp2(other - self > 100 ? 100 : other - self) / (1 + exp2(other -
+//       self > 100 ? 100 : other - self)))) / (1 + exp2(other - self > 100 ? 100 : other - self))))
+//       + other_tangent * (self - other > 100 ? -(0.6931471805599453 * exp2(self - other > 100 ?
+//       other - self : 0)) : -((self - other > 100 ? 0 : 0.6931471805599453 * exp2(self - other >
+//       100 ? 100 : self - other) / (1 + exp2(self - other > 100 ? 100 : self - other))) / (1 +
+//       exp2(self - other > 100 ? 100 : self - other))))) + other_t * (self_tangent * (other - self
+//       > 100 ? -(0.6931471805599453 * exp2(other - self > 100 ? self - other : 0)) : -((other -
+//       self > 100 ? 0 : 0.6931471805599453 * exp2(other - self > 100 ? 100 : other - self) / (1 +
+//       exp2(other - self > 100 ? 100 : other - self))) / (1 + exp2(other - self > 100 ? 100 :
+//       other - self)))) + other_tangent * (self - other > 100 ? 0.6931471805599453 * exp2(self -
+//       other > 100 ? other - self : 0) : -((self - other > 100 ? 0 : -(0.6931471805599453 *
+//       exp2(self - other > 100 ? 100 : self - other) / (1 + exp2(self - other > 100 ? 100 : self -
+//       other)))) / (1 + exp2(self - other > 100 ? 100 : self - other)))))
 OPLOOM_COLD Tensor logaddexp2_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
                                        const Tensor& other_tangent, const Tensor& self,
                                        const Tensor& other) {
@@ -1765,28 +1869,46 @@ OPLOOM_COLD Tensor logaddexp2_jvp_dual(DispatchKeySet ks, const Tensor& self_tan
   const Tensor other_t = forward_ad::tangent_of(other);
   Tensor result_t;
   if (self_tangent_t.defined()) {
-    forward_ad::add_term(result_t, self_tangent_t / (1 + exp2(other - self)));
+    const auto t0 = other - self;
+    const auto t1 = gt(t0, 100);
+    const auto t9 = where(t1, exp2(where(t1, self - other, 0)), 1 / (1 + exp2(where(t1, 100, t0))));
+    forward_ad::add_term(result_t, self_tangent_t * t9);
   }
   if (other_tangent_t.defined()) {
-    forward_ad::add_term(result_t, other_tangent_t / (1 + exp2(self - other)));
+    const auto t0 = self - other;
+    const auto t1 = gt(t0, 100);
+    const auto t9 = where(t1, exp2(where(t1, other - self, 0)), 1 / (1 + exp2(where(t1, 100, t0))));
+    forward_ad::add_term(result_t, other_tangent_t * t9);
   }
   if (self_t.defined()) {
-    const auto t1 = exp2(other - self);
-    const auto t2 = 1 + t1;
-    const auto t8 = exp2(self - other);
-    const auto t9 = 1 + t8;
-    const auto t14 =
-        (((self_tangent / t2) * (0.6931471805599453 * t1)) / t2) - (((other_tangent / t9) * (0.6931471805599453 * t8)) / t9);
-    forward_ad::add_term(result_t, self_t * t14);
+    const auto t0 = other - self;
+    const auto t1 = gt(t0, 100);
+    const auto t2 = self - other;
+    const auto t7 = exp2(where(t1, 100, t0));
+    const auto t9 = 1 + t7;
+    const auto t15 = where(t1, 0.6931471805599453 * exp2(where(t1, t2, 0)),
+                           -(where(t1, 0, -((0.6931471805599453 * t7) / t9)) / t9));
+    const auto t17 = gt(t2, 100);
+    const auto t23 = exp2(where(t17, 100, t2));
+    const auto t25 = 1 + t23;
+    const auto t30 = where(t17, -(0.6931471805599453 * exp2(where(t17, t0, 0))),
+                           -(where(t17, 0, (0.6931471805599453 * t23) / t25) / t25));
+    forward_ad::add_term(result_t, self_t * ((self_tangent * t15) + (other_tangent * t30)));
   }
   if (other_t.defined()) {
-    const auto t1 = exp2(self - other);
-    const auto t2 = 1 + t1;
-    const auto t8 = exp2(other - self);
-    const auto t9 = 1 + t8;
-    const auto t14 =
-        (((other_tangent / t2) * (0.6931471805599453 * t1)) / t2) - (((self_tangent / t9) * (0.6931471805599453 * t8)) / t9);
-    forward_ad::add_term(result_t, other_t * t14);
+    const auto t0 = other - self;
+    const auto t1 = gt(t0, 100);
+    const auto t2 = self - other;
+    const auto t8 = exp2(where(t1, 100, t0));
+    const auto t10 = 1 + t8;
+    const auto t15 = where(t1, -(0.6931471805599453 * exp2(where(t1, t2, 0))),
+                           -(where(t1, 0, (0.6931471805599453 * t8) / t10) / t10));
+    const auto t17 = gt(t2, 100);
+    const auto t22 = exp2(where(t17, 100, t2));
+    const auto t24 = 1 + t22;
+    const auto t30 = where(t17, 0.6931471805599453 * exp2(where(t17, t0, 0)),
+                           -(where(t17, 0, -((0.6931471805599453 * t22) / t24)) / t24));
+    forward_ad::add_term(result_t, other_t * ((self_tangent * t15) + (other_tangent * t30)));
   }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;

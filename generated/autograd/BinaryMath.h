@@ -330,13 +330,26 @@ struct Logaddexp2Backward0 final : BuiltinNode {
 
 // logaddexp2_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
-//   grad_output: grads[0] / (1 + exp2(other - self)) + grads[1] / (1 + exp2(self - other))
-//   self: grads[0] * grad_output * (0.6931471805599453 * exp2(other - self) / (1 + exp2(other -
-//       self)) / (1 + exp2(other - self))) - grads[1] * grad_output * (0.6931471805599453 *
-//       exp2(self - other) / (1 + exp2(self - other)) / (1 + exp2(self - other)))
-//   other: grads[1] * grad_output * (0.6931471805599453 * exp2(self - other) / (1 + exp2(self -
-//       other)) / (1 + exp2(self - other))) - grads[0] * grad_output * (0.6931471805599453 *
-//       exp2(other - self) / (1 + exp2(other - self)) / (1 + exp2(other - self)))
+//   grad_output: grads[0] * (other - self > 100 ? exp2(other - self > 100 ? self - other : 0) : 1 /
+//       (1 + exp2(other - self > 100 ? 100 : other - self))) + grads[1] * (self - other > 100 ?
+//       exp2(self - other > 100 ? other - self : 0) : 1 / (1 + exp2(self - other > 100 ? 100 : self
+//       - other)))
+//   self: grads[0] * grad_output * (other - self > 100 ? 0.6931471805599453 * exp2(other - self >
+//       100 ? self - other : 0) : -((other - self > 100 ? 0 : -(0.6931471805599453 * exp2(other -
+//       self > 100 ? 100 : other - self) / (1 + exp2(other - self > 100 ? 100 : other - self)))) /
+//       (1 + exp2(other - self > 100 ? 100 : other - self)))) + grads[1] * grad_output * (self -
+//       other > 100 ? -(0.6931471805599453 * exp2(self - other > 100 ? other - self : 0)) : -((self
+//       - other > 100 ? 0 : 0.6931471805599453 * exp2(self - other > 100 ? 100 : self - other) / (1
+//       + exp2(self - other > 100 ? 100 : self - other))) / (1 + exp2(self - other > 100 ? 100 :
+//       self - other))))
+//   other: grads[0] * grad_output * (other - self > 100 ? -(0.6931471805599453 * exp2(other - self
+//       > 100 ? self - other : 0)) : -((other - self > 100 ? 0 : 0.6931471805599453 * exp2(other -
+//       self > 100 ? 100 : other - self) / (1 + exp2(other - self > 100 ? 100 : other - self))) /
+//       (1 + exp2(other - self > 100 ? 100 : other - self)))) + grads[1] * grad_output * (self -
+//       other > 100 ? 0.6931471805599453 * exp2(self - other > 100 ? other - self : 0) : -((self -
+//       other > 100 ? 0 : -(0.6931471805599453 * exp2(self - other > 100 ? 100 : self - other) / (1
+//       + exp2(self - other > 100 ? 100 : self - other)))) / (1 + exp2(self - other > 100 ? 100 :
+//       self - other))))
 struct Logaddexp2BackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "Logaddexp2BackwardBackward0"; }
@@ -352,14 +365,26 @@ struct Logaddexp2BackwardBackward0 final : BuiltinNode {
 };
 
 // logaddexp2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
-//   self_tangent: grad / (1 + exp2(other - self))
-//   other_tangent: grad / (1 + exp2(self - other))
-//   self: grad * (self_tangent / (1 + exp2(other - self)) * (0.6931471805599453 * exp2(other -
-//       self)) / (1 + exp2(other - self)) - other_tangent / (1 + exp2(self - other)) *
-//       (0.6931471805599453 * exp2(self - other)) / (1 + exp2(self - other)))
-//   other: grad * (other_tangent / (1 + exp2(self - other)) * (0.6931471805599453 * exp2(self -
-//       other)) / (1 + exp2(self - other)) - self_tangent / (1 + exp2(other - self)) *
-//       (0.6931471805599453 * exp2(other - self)) / (1 + exp2(other - self)))
+//   self_tangent: grad * (other - self > 100 ? exp2(other - self > 100 ? self - other : 0) : 1 / (1
+//       + exp2(other - self > 100 ? 100 : other - self)))
+//   other_tangent: grad * (self - other > 100 ? exp2(self - other > 100 ? other - self : 0) : 1 /
+//       (1 + exp2(self - other > 100 ? 100 : self - other)))
+//   self: grad * (self_tangent * (other - self > 100 ? 0.6931471805599453 * exp2(other - self > 100
+//       ? self - other : 0) : -((other - self > 100 ? 0 : -(0.6931471805599453 * exp2(other - self
+//       > 100 ? 100 : other - self) / (1 + exp2(other - self > 100 ? 100 : other - self)))) / (1 +
+//       exp2(other - self > 100 ? 100 : other - self)))) + other_tangent * (self - other > 100 ?
+//       -(0.6931471805599453 * exp2(self - other > 100 ? other - self : 0)) : -((self - other > 100
+//       ? 0 : 0.6931471805599453 * exp2(self - other > 100 ? 100 : self - other) / (1 + exp2(self -
+//       other > 100 ? 100 : self - other))) / (1 + exp2(self - other > 100 ? 100 : self -
+//       other)))))
+//   other: grad * (self_tangent * (other - self > 100 ? -(0.6931471805599453 * exp2(other - self >
+//       100 ? self - other : 0)) : -((other - self > 100 ? 0 : 0.6931471805599453 * exp2(other -
+//       self > 100 ? 100 : other - self) / (1 + exp2(other - self > 100 ? 100 : other - self))) /
+//       (1 + exp2(other - self > 100 ? 100 : other - self)))) + other_tangent * (self - other > 100
+//       ? 0.6931471805599453 * exp2(self - other > 100 ? other - self : 0) : -((self - other > 100
+//       ? 0 : -(0.6931471805599453 * exp2(self - other > 100 ? 100 : self - other) / (1 + exp2(self
+//       - other > 100 ? 100 : self - other)))) / (1 + exp2(self - other > 100 ? 100 : self -
+//       other)))))
 struct Logaddexp2JvpBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "Logaddexp2JvpBackward0"; }

@@ -238,10 +238,10 @@ std::tuple<Tensor, Tensor, Tensor> native_layer_norm_backward(DispatchKeySet ks,
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(4)) {
     grad_fn->grad_out_ = SavedTensor(grad_out, false);
   }
-  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(4) || grad_fn->should_compute_output(2)) {
+  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(4)) {
     grad_fn->mean_ = SavedTensor(mean, false);
   }
-  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(4) || grad_fn->should_compute_output(3)) {
+  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(4)) {
     grad_fn->rstd_ = SavedTensor(rstd, false);
   }
   grad_fn->normalized_shape = normalized_shape;

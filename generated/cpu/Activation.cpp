@@ -8,7 +8,8 @@ namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
 namespace {
 
-// celu(Tensor self, Scalar alpha=1.0) -> Tensor: self > 0 ? self : alpha * expm1(self / alpha)
+// celu(Tensor self, Scalar alpha=1.0) -> Tensor: self > 0 ? self : alpha * expm1((self > 0 ? 0 :
+//     self) / alpha)
 template <typename T>
 struct celu_op {
   static constexpr int kOutputs = 1;
@@ -16,13 +17,15 @@ struct celu_op {
   using V = Vec<T>;
   explicit celu_op(const Scalar* numbers) : alpha(numbers[0].to<T>()) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
-    return select(self > V(T(0)), self, alpha * expm1(self / alpha));
+    const auto t0 = self > V(T(0));
+    return select(t0, self, alpha * expm1(select(t0, V(T(0)), self) / alpha));
   }
   V alpha;
 };
 
 // celu_backward(Tensor grad_output, Tensor self, Scalar alpha) -> Tensor: self > 0 ? grad_output :
-//     alpha * ((expm1(self / alpha) + 1) / alpha) * grad_output
+//     alpha * ((expm1((self > 0 ? 0 : self) / alpha) + 1) * ((self > 0 ? 0 : 1) / alpha)) *
+//     grad_output
 template <typename T>
 struct celu_backward_op {
   static constexpr int kOutputs = 1;
@@ -30,14 +33,16 @@ struct celu_backward_op {
   using V = Vec<T>;
   explicit celu_backward_op(const Scalar* numbers) : alpha(numbers[0].to<T>()) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    const auto t6 = (alpha * ((expm1(self / alpha) + V(T(1))) / alpha)) * grad_output;
-    return select(self > V(T(0)), grad_output, t6);
+    const auto t0 = self > V(T(0));
+    const auto t7 =
+        (expm1(select(t0, V(T(0)), self) / alpha) + V(T(1))) * (select(t0, V(T(0)), V(T(1))) / alpha);
+    return select(t0, grad_output, (alpha * t7) * grad_output);
   }
   V alpha;
 };
 
 // elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor: self > 0 ? self
-//     * scale : expm1(self * input_scale) * (alpha * scale)
+//     * scale : expm1((self > 0 ? 0 : self) * input_scale) * (alpha * scale)
 template <typename T>
 struct elu_op {
   static constexpr int kOutputs = 1;
@@ -45,20 +50,21 @@ struct elu_op {
   using V = Vec<T>;
   explicit elu_op(const Scalar* numbers) : alpha(numbers[0].to<T>()), scale(numbers[1].to<T>()),
                                            input_scale(numbers[2].to<T>()) {
-    t4 = alpha * scale;
+    t5 = alpha * scale;
   }
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
-    return select(self > V(T(0)), self * scale, expm1(self * input_scale) * t4);
+    const auto t0 = self > V(T(0));
+    return select(t0, self * scale, expm1(select(t0, V(T(0)), self) * input_scale) * t5);
   }
   V alpha;
   V scale;
   V input_scale;
-  V t4;
+  V t5;
 };
 
 // elu_backward(Tensor grad_output, Tensor self, Scalar alpha, Scalar scale, Scalar input_scale) ->
-//     Tensor: grad_output * (self > 0 ? scale : (expm1(self * input_scale) + 1) * input_scale *
-//     (alpha * scale))
+//     Tensor: grad_output * (self > 0 ? scale : input_scale * (expm1((self > 0 ? 0 : self) *
+//     input_scale) + 1) * (alpha * scale))
 template <typename T>
 struct elu_backward_op {
   static constexpr int kOutputs = 1;
@@ -67,17 +73,17 @@ struct elu_backward_op {
   explicit elu_backward_op(const Scalar* numbers) : alpha(numbers[0].to<T>()),
                                                     scale(numbers[1].to<T>()),
                                                     input_scale(numbers[2].to<T>()) {
-    t5 = alpha * scale;
+    t6 = alpha * scale;
   }
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    const auto t7 = select(self > V(T(0)), scale,
-                           ((expm1(self * input_scale) + V(T(1))) * input_scale) * t5);
-    return grad_output * t7;
+    const auto t0 = self > V(T(0));
+    const auto t5 = input_scale * (expm1(select(t0, V(T(0)), self) * input_scale) + V(T(1)));
+    return grad_output * select(t0, scale, t5 * t6);
   }
   V alpha;
   V scale;
   V input_scale;
-  V t5;
+  V t6;
 };
 
 // hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor: self >= -lambd && self <= lambd ? 0 : self
@@ -305,7 +311,7 @@ struct relu6_backward_op {
 };
 
 // selu(Tensor self) -> Tensor: self > 0 ? 1.0507009873554805 * self : 1.7580993408473766 *
-//     expm1(self)
+//     expm1(self > 0 ? 0 : self)
 template <typename T>
 struct selu_op {
   static constexpr int kOutputs = 1;
@@ -313,13 +319,14 @@ struct selu_op {
   using V = Vec<T>;
   explicit selu_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
-    return select(self > V(T(0)), V(T(1.0507009873554805)) * self,
-                  V(T(1.7580993408473766)) * expm1(self));
+    const auto t0 = self > V(T(0));
+    return select(t0, V(T(1.0507009873554805)) * self,
+                  V(T(1.7580993408473766)) * expm1(select(t0, V(T(0)), self)));
   }
 };
 
 // selu_backward(Tensor grad_output, Tensor self) -> Tensor: self > 0 ? 1.0507009873554805 *
-//     grad_output : 1.7580993408473766 * (expm1(self) + 1) * grad_output
+//     grad_output : 1.7580993408473766 * (expm1(self > 0 ? 0 : self) + 1) * grad_output
 template <typename T>
 struct selu_backward_op {
   static constexpr int kOutputs = 1;
@@ -327,8 +334,9 @@ struct selu_backward_op {
   using V = Vec<T>;
   explicit selu_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    const auto t5 = (V(T(1.7580993408473766)) * (expm1(self) + V(T(1)))) * grad_output;
-    return select(self > V(T(0)), V(T(1.0507009873554805)) * grad_output, t5);
+    const auto t0 = self > V(T(0));
+    const auto t5 = V(T(1.7580993408473766)) * (expm1(select(t0, V(T(0)), self)) + V(T(1)));
+    return select(t0, V(T(1.0507009873554805)) * grad_output, t5 * grad_output);
   }
 };
 

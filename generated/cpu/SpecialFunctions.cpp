@@ -196,7 +196,10 @@ struct polygamma_backward_op {
   V t0;
 };
 
-// sinc(Tensor self) -> Tensor: self == 0 ? 1 : sin(pi * self) / (pi * self)
+// sinc(Tensor self) -> Tensor: abs(self) < 0.05 ? 1 - pow(pi * self, 2) * (1 / 6 - pow(pi * self,
+//     2) * (1 / 120 - pow(pi * self, 2) * (1 / 5040 - pow(pi * self, 2) * (1 / 362880 - pow(pi *
+//     self, 2) / 39916800)))) : sin(pi * (abs(self) < 0.05 ? 1 : self)) / (pi * (abs(self) < 0.05 ?
+//     1 : self))
 template <typename T>
 struct sinc_op {
   static constexpr int kOutputs = 1;
@@ -204,14 +207,34 @@ struct sinc_op {
   using V = Vec<T>;
   explicit sinc_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
-    const auto t1 = V(T(3.141592653589793)) * self;
-    return select(self == V(T(0)), V(T(1)), sin(t1) / t1);
+    const auto t1 = abs(self) < V(T(0.05));
+    const auto t2 = V(T(3.141592653589793)) * self;
+    const auto t3 = t2 * t2;
+    const auto t6 = t3 * (V(T(2.7557319223985893e-06)) - (t3 / V(T(3.99168e+07))));
+    const auto t9 = V(T(0.008333333333333333)) - (t3 * (V(T(0.0001984126984126984)) - t6));
+    const auto t15 = V(T(3.141592653589793)) * select(t1, V(T(1)), self);
+    return select(t1, V(T(1)) - (t3 * (V(T(0.16666666666666666)) - (t3 * t9))), sin(t15) / t15);
   }
 };
 
-// sinc_backward(Tensor grad_output, Tensor self) -> Tensor: self == 0 ? 0 : (3.141592653589793 *
-//     cos(3.141592653589793 * self) - 3.141592653589793 * (sin(3.141592653589793 * self) /
-//     (3.141592653589793 * self))) / (3.141592653589793 * self) * grad_output
+// sinc_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * (abs(self) < 0.05 ?
+//     -(3.141592653589793 * (2 * (3.141592653589793 * self)) * (0.16666666666666666 -
+//     pow(3.141592653589793 * self, 2) * (0.008333333333333333 - pow(3.141592653589793 * self, 2) *
+//     (0.0001984126984126984 - pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 -
+//     pow(3.141592653589793 * self, 2) / 3.99168e+07)))) + pow(3.141592653589793 * self, 2) *
+//     (pow(3.141592653589793 * self, 2) * (3.141592653589793 * (2 * (3.141592653589793 * self)) *
+//     (0.0001984126984126984 - pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 -
+//     pow(3.141592653589793 * self, 2) / 3.99168e+07)) + pow(3.141592653589793 * self, 2) *
+//     (pow(3.141592653589793 * self, 2) * (3.141592653589793 * (2 * (3.141592653589793 * self)) /
+//     3.99168e+07) - 3.141592653589793 * (2 * (3.141592653589793 * self)) * (2.7557319223985893e-06
+//     - pow(3.141592653589793 * self, 2) / 3.99168e+07))) - 3.141592653589793 * (2 *
+//     (3.141592653589793 * self)) * (0.008333333333333333 - pow(3.141592653589793 * self, 2) *
+//     (0.0001984126984126984 - pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 -
+//     pow(3.141592653589793 * self, 2) / 3.99168e+07))))) : ((abs(self) < 0.05 ? 0 :
+//     3.141592653589793 * cos(3.141592653589793 * (abs(self) < 0.05 ? 1 : self))) - (abs(self) <
+//     0.05 ? 0 : 3.141592653589793 * (sin(3.141592653589793 * (abs(self) < 0.05 ? 1 : self)) /
+//     (3.141592653589793 * (abs(self) < 0.05 ? 1 : self))))) / (3.141592653589793 * (abs(self) <
+//     0.05 ? 1 : self)))
 template <typename T>
 struct sinc_backward_op {
   static constexpr int kOutputs = 1;
@@ -219,10 +242,20 @@ struct sinc_backward_op {
   using V = Vec<T>;
   explicit sinc_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    const auto t1 = V(T(3.141592653589793)) * self;
-    const auto t7 =
-        (V(T(3.141592653589793)) * cos(t1)) - (V(T(3.141592653589793)) * (sin(t1) / t1));
-    return select(self == V(T(0)), V(T(0)), (t7 / t1) * grad_output);
+    const auto t1 = abs(self) < V(T(0.05));
+    const auto t2 = V(T(3.141592653589793)) * self;
+    const auto t4 = V(T(3.141592653589793)) * (V(T(2)) * t2);
+    const auto t5 = t2 * t2;
+    const auto t7 = V(T(2.7557319223985893e-06)) - (t5 / V(T(3.99168e+07)));
+    const auto t9 = V(T(0.0001984126984126984)) - (t5 * t7);
+    const auto t11 = V(T(0.008333333333333333)) - (t5 * t9);
+    const auto t21 = (t4 * t9) + (t5 * ((t5 * (t4 / V(T(3.99168e+07)))) - (t4 * t7)));
+    const auto t26 =
+        (t4 * (V(T(0.16666666666666666)) - (t5 * t11))) + (t5 * ((t5 * t21) - (t4 * t11)));
+    const auto t29 = V(T(3.141592653589793)) * select(t1, V(T(1)), self);
+    const auto t36 = select(t1, V(T(0)), V(T(3.141592653589793)) * (sin(t29) / t29));
+    const auto t37 = select(t1, V(T(0)), V(T(3.141592653589793)) * cos(t29)) - t36;
+    return grad_output * select(t1, neg(t26), t37 / t29);
   }
 };
 
@@ -347,8 +380,9 @@ struct special_i1e_backward_op {
   }
 };
 
-// special_log_ndtr(Tensor self) -> Tensor: self < -1 ? log(0.5 * erfcx(self * -0.7071067811865476))
-//     - 0.5 * self * self : log1p(-0.5 * erfc(self * 0.7071067811865476))
+// special_log_ndtr(Tensor self) -> Tensor: self < -1 ? log(0.5 * erfcx((self < -1 ? self : -1) *
+//     -0.7071067811865476)) - 0.5 * self * self : log1p(-0.5 * erfc((self < -1 ? -1 : self) *
+//     0.7071067811865476))
 template <typename T>
 struct special_log_ndtr_op {
   static constexpr int kOutputs = 1;
@@ -356,18 +390,20 @@ struct special_log_ndtr_op {
   using V = Vec<T>;
   explicit special_log_ndtr_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
-    const auto t7 =
-        log(V(T(0.5)) * erfcx(self * V(T(-0.7071067811865476)))) - ((V(T(0.5)) * self) * self);
-    return select(self < V(T(-1)), t7, log1p(V(T(-0.5)) * erfc(self * V(T(0.7071067811865476)))));
+    const auto t0 = self < V(T(-1));
+    const auto t3 = erfcx(select(t0, self, V(T(-1))) * V(T(-0.7071067811865476)));
+    const auto t12 = V(T(-0.5)) * erfc(select(t0, V(T(-1)), self) * V(T(0.7071067811865476)));
+    return select(t0, log(V(T(0.5)) * t3) - ((V(T(0.5)) * self) * self), log1p(t12));
   }
 };
 
 // special_log_ndtr_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * (self < -1 ?
-//     0.5 * (-0.7071067811865476 * (2 * (self * -0.7071067811865476) * erfcx(self *
-//     -0.7071067811865476) - 1.1283791670955126)) / (0.5 * erfcx(self * -0.7071067811865476)) -
-//     (0.5 * self + 0.5 * self) : -0.5 * (0.7071067811865476 * (-1.1283791670955126 * exp(-(self *
-//     0.7071067811865476 * (self * 0.7071067811865476))))) / (-0.5 * erfc(self *
-//     0.7071067811865476) + 1))
+//     (self < -1 ? 0.5 * (-0.7071067811865476 * (2 * ((self < -1 ? self : -1) *
+//     -0.7071067811865476) * erfcx((self < -1 ? self : -1) * -0.7071067811865476) -
+//     1.1283791670955126)) / (0.5 * erfcx((self < -1 ? self : -1) * -0.7071067811865476)) : 0) -
+//     (0.5 * self + 0.5 * self) : -0.5 * (0.7071067811865476 * (-1.1283791670955126 * exp(-((self <
+//     -1 ? -1 : self) * 0.7071067811865476 * ((self < -1 ? -1 : self) * 0.7071067811865476))))) /
+//     (-0.5 * erfc((self < -1 ? -1 : self) * 0.7071067811865476) + 1))
 template <typename T>
 struct special_log_ndtr_backward_op {
   static constexpr int kOutputs = 1;
@@ -375,15 +411,16 @@ struct special_log_ndtr_backward_op {
   using V = Vec<T>;
   explicit special_log_ndtr_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    const auto t1 = self * V(T(-0.7071067811865476));
-    const auto t3 = erfcx(t1);
-    const auto t6 = V(T(-0.7071067811865476)) * (((V(T(2)) * t1) * t3) - V(T(1.1283791670955126)));
-    const auto t10 = V(T(0.5)) * self;
-    const auto t13 = self * V(T(0.7071067811865476));
-    const auto t18 = V(T(0.7071067811865476)) * (V(T(-1.1283791670955126)) * exp(neg(t13 * t13)));
-    const auto t24 = select(self < V(T(-1)), ((V(T(0.5)) * t6) / (V(T(0.5)) * t3)) - (t10 + t10),
-                            (V(T(-0.5)) * t18) / ((V(T(-0.5)) * erfc(t13)) + V(T(1))));
-    return grad_output * t24;
+    const auto t0 = self < V(T(-1));
+    const auto t2 = select(t0, self, V(T(-1))) * V(T(-0.7071067811865476));
+    const auto t4 = erfcx(t2);
+    const auto t7 = V(T(-0.7071067811865476)) * (((V(T(2)) * t2) * t4) - V(T(1.1283791670955126)));
+    const auto t12 = V(T(0.5)) * self;
+    const auto t14 = select(t0, (V(T(0.5)) * t7) / (V(T(0.5)) * t4), V(T(0))) - (t12 + t12);
+    const auto t16 = select(t0, V(T(-1)), self) * V(T(0.7071067811865476));
+    const auto t21 = V(T(0.7071067811865476)) * (V(T(-1.1283791670955126)) * exp(neg(t16 * t16)));
+    const auto t27 = select(t0, t14, (V(T(-0.5)) * t21) / ((V(T(-0.5)) * erfc(t16)) + V(T(1))));
+    return grad_output * t27;
   }
 };
 

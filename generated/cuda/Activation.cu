@@ -9,7 +9,8 @@ namespace {
 
 using namespace at::cuda;
 
-// celu(Tensor self, Scalar alpha=1.0) -> Tensor: self > 0 ? self : alpha * expm1(self / alpha)
+// celu(Tensor self, Scalar alpha=1.0) -> Tensor: self > 0 ? self : alpha * expm1((self > 0 ? 0 :
+//     self) / alpha)
 template <typename T>
 struct celu_op {
   static constexpr int kOutputs = 1;
@@ -17,14 +18,16 @@ struct celu_op {
   using V = Number<T>;
   explicit celu_op(const Scalar* numbers) : alpha(numbers[0].to<T>()) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& self) const {
-    return select(self > V(T(0)), self, alpha * expm1(self / alpha));
+    const auto t0 = self > V(T(0));
+    return select(t0, self, alpha * expm1(select(t0, V(T(0)), self) / alpha));
   }
   V alpha;
 };
 OPLOOM_REGISTER_CUDA_KERNEL(celu_stub, floating_kernel<celu_op>);
 
 // celu_backward(Tensor grad_output, Tensor self, Scalar alpha) -> Tensor: self > 0 ? grad_output :
-//     alpha * ((expm1(self / alpha) + 1) / alpha) * grad_output
+//     alpha * ((expm1((self > 0 ? 0 : self) / alpha) + 1) * ((self > 0 ? 0 : 1) / alpha)) *
+//     grad_output
 template <typename T>
 struct celu_backward_op {
   static constexpr int kOutputs = 1;
@@ -32,15 +35,17 @@ struct celu_backward_op {
   using V = Number<T>;
   explicit celu_backward_op(const Scalar* numbers) : alpha(numbers[0].to<T>()) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self) const {
-    const auto t6 = (alpha * ((expm1(self / alpha) + V(T(1))) / alpha)) * grad_output;
-    return select(self > V(T(0)), grad_output, t6);
+    const auto t0 = self > V(T(0));
+    const auto t7 =
+        (expm1(select(t0, V(T(0)), self) / alpha) + V(T(1))) * (select(t0, V(T(0)), V(T(1))) / alpha);
+    return select(t0, grad_output, (alpha * t7) * grad_output);
   }
   V alpha;
 };
 OPLOOM_REGISTER_CUDA_KERNEL(celu_backward_stub, floating_kernel<celu_backward_op>);
 
 // elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor: self > 0 ? self
-//     * scale : expm1(self * input_scale) * (alpha * scale)
+//     * scale : expm1((self > 0 ? 0 : self) * input_scale) * (alpha * scale)
 template <typename T>
 struct elu_op {
   static constexpr int kOutputs = 1;
@@ -48,21 +53,22 @@ struct elu_op {
   using V = Number<T>;
   explicit elu_op(const Scalar* numbers) : alpha(numbers[0].to<T>()), scale(numbers[1].to<T>()),
                                            input_scale(numbers[2].to<T>()) {
-    t4 = alpha * scale;
+    t5 = alpha * scale;
   }
   OPLOOM_HOST_DEVICE auto operator()(const V& self) const {
-    return select(self > V(T(0)), self * scale, expm1(self * input_scale) * t4);
+    const auto t0 = self > V(T(0));
+    return select(t0, self * scale, expm1(select(t0, V(T(0)), self) * input_scale) * t5);
   }
   V alpha;
   V scale;
   V input_scale;
-  V t4;
+  V t5;
 };
 OPLOOM_REGISTER_CUDA_KERNEL(elu_stub, floating_kernel<elu_op>);
 
 // elu_backward(Tensor grad_output, Tensor self, Scalar alpha, Scalar scale, Scalar input_scale) ->
-//     Tensor: grad_output * (self > 0 ? scale : (expm1(self * input_scale) + 1) * input_scale *
-//     (alpha * scale))
+//     Tensor: grad_output * (self > 0 ? scale : input_scale * (expm1((self > 0 ? 0 : self) *
+//     input_scale) + 1) * (alpha * scale))
 template <typename T>
 struct elu_backward_op {
   static constexpr int kOutputs = 1;
@@ -71,17 +77,17 @@ struct elu_backward_op {
   explicit elu_backward_op(const Scalar* numbers) : alpha(numbers[0].to<T>()),
                                                     scale(numbers[1].to<T>()),
                                                     input_scale(numbers[2].to<T>()) {
-    t5 = alpha * scale;
+    t6 = alpha * scale;
   }
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self) const {
-    const auto t7 = select(self > V(T(0)), scale,
-                           ((expm1(self * input_scale) + V(T(1))) * input_scale) * t5);
-    return grad_output * t7;
+    const auto t0 = self > V(T(0));
+    const auto t5 = input_scale * (expm1(select(t0, V(T(0)), self) * input_scale) + V(T(1)));
+    return grad_output * select(t0, scale, t5 * t6);
   }
   V alpha;
   V scale;
   V input_scale;
-  V t5;
+  V t6;
 };
 OPLOOM_REGISTER_CUDA_KERNEL(elu_backward_stub, floating_kernel<elu_backward_op>);
 
@@ -326,7 +332,7 @@ struct relu6_backward_op {
 OPLOOM_REGISTER_CUDA_KERNEL(relu6_backward_stub, floating_kernel<relu6_backward_op>);
 
 // selu(Tensor self) -> Tensor: self > 0 ? 1.0507009873554805 * self : 1.7580993408473766 *
-//     expm1(self)
+//     expm1(self > 0 ? 0 : self)
 template <typename T>
 struct selu_op {
   static constexpr int kOutputs = 1;
@@ -334,14 +340,15 @@ struct selu_op {
   using V = Number<T>;
   explicit selu_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& self) const {
-    return select(self > V(T(0)), V(T(1.0507009873554805)) * self,
-                  V(T(1.7580993408473766)) * expm1(self));
+    const auto t0 = self > V(T(0));
+    return select(t0, V(T(1.0507009873554805)) * self,
+                  V(T(1.7580993408473766)) * expm1(select(t0, V(T(0)), self)));
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(selu_stub, floating_kernel<selu_op>);
 
 // selu_backward(Tensor grad_output, Tensor self) -> Tensor: self > 0 ? 1.0507009873554805 *
-//     grad_output : 1.7580993408473766 * (expm1(self) + 1) * grad_output
+//     grad_output : 1.7580993408473766 * (expm1(self > 0 ? 0 : self) + 1) * grad_output
 template <typename T>
 struct selu_backward_op {
   static constexpr int kOutputs = 1;
@@ -349,8 +356,9 @@ struct selu_backward_op {
   using V = Number<T>;
   explicit selu_backward_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self) const {
-    const auto t5 = (V(T(1.7580993408473766)) * (expm1(self) + V(T(1)))) * grad_output;
-    return select(self > V(T(0)), V(T(1.0507009873554805)) * grad_output, t5);
+    const auto t0 = self > V(T(0));
+    const auto t5 = V(T(1.7580993408473766)) * (expm1(select(t0, V(T(0)), self)) + V(T(1)));
+    return select(t0, V(T(1.0507009873554805)) * grad_output, t5 * grad_output);
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(selu_backward_stub, floating_kernel<selu_backward_op>);

@@ -471,8 +471,10 @@ struct logaddexp2_op {
 OPLOOM_REGISTER_CUDA_KERNEL(logaddexp2_stub, floating_kernel<logaddexp2_op>);
 
 // logaddexp2_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
-//     (Tensor, Tensor): grad_output / (1 + exp2(other - self)), grad_output / (1 + exp2(self -
-//     other))
+//     (Tensor, Tensor): grad_output * (other - self > 100 ? exp2(other - self > 100 ? self - other
+//     : 0) : 1 / (1 + exp2(other - self > 100 ? 100 : other - self))), grad_output * (self - other
+//     > 100 ? exp2(self - other > 100 ? other - self : 0) : 1 / (1 + exp2(self - other > 100 ? 100
+//     : self - other)))
 template <typename T>
 struct logaddexp2_backward_op {
   static constexpr int kOutputs = 2;
@@ -480,8 +482,15 @@ struct logaddexp2_backward_op {
   using V = Number<T>;
   explicit logaddexp2_backward_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return Outputs<V, 2>{grad_output / (V(T(1)) + exp2(other - self)),
-                         grad_output / (V(T(1)) + exp2(self - other))};
+    const auto t0 = other - self;
+    const auto t1 = t0 > V(T(100));
+    const auto t2 = self - other;
+    const auto t9 = select(t1, exp2(select(t1, t2, V(T(0)))),
+                           V(T(1)) / (V(T(1)) + exp2(select(t1, V(T(100)), t0))));
+    const auto t11 = t2 > V(T(100));
+    const auto t18 = select(t11, exp2(select(t11, t0, V(T(0)))),
+                            V(T(1)) / (V(T(1)) + exp2(select(t11, V(T(100)), t2))));
+    return Outputs<V, 2>{grad_output * t9, grad_output * t18};
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(logaddexp2_backward_stub, floating_kernel<logaddexp2_backward_op>);
@@ -495,7 +504,11 @@ struct logaddexp2_backward_0_op {
   using V = Number<T>;
   explicit logaddexp2_backward_0_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return grad_output / (V(T(1)) + exp2(other - self));
+    const auto t0 = other - self;
+    const auto t1 = t0 > V(T(100));
+    const auto t9 = select(t1, exp2(select(t1, self - other, V(T(0)))),
+                           V(T(1)) / (V(T(1)) + exp2(select(t1, V(T(100)), t0))));
+    return grad_output * t9;
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(logaddexp2_backward_0_stub, floating_kernel<logaddexp2_backward_0_op>);
@@ -509,13 +522,20 @@ struct logaddexp2_backward_1_op {
   using V = Number<T>;
   explicit logaddexp2_backward_1_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return grad_output / (V(T(1)) + exp2(self - other));
+    const auto t2 = self - other;
+    const auto t11 = t2 > V(T(100));
+    const auto t18 = select(t11, exp2(select(t11, other - self, V(T(0)))),
+                            V(T(1)) / (V(T(1)) + exp2(select(t11, V(T(100)), t2))));
+    return grad_output * t18;
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(logaddexp2_backward_1_stub, floating_kernel<logaddexp2_backward_1_op>);
 
 // logaddexp2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
-//     self_tangent / (1 + exp2(other - self)) + other_tangent / (1 + exp2(self - other))
+//     self_tangent * (other - self > 100 ? exp2(other - self > 100 ? self - other : 0) : 1 / (1 +
+//     exp2(other - self > 100 ? 100 : other - self))) + other_tangent * (self - other > 100 ?
+//     exp2(self - other > 100 ? other - self : 0) : 1 / (1 + exp2(self - other > 100 ? 100 : self -
+//     other)))
 template <typename T>
 struct logaddexp2_jvp_op {
   static constexpr int kOutputs = 1;
@@ -524,8 +544,15 @@ struct logaddexp2_jvp_op {
   explicit logaddexp2_jvp_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
                                      const V& other) const {
-    return
-        (self_tangent / (V(T(1)) + exp2(other - self))) + (other_tangent / (V(T(1)) + exp2(self - other)));
+    const auto t0 = other - self;
+    const auto t1 = t0 > V(T(100));
+    const auto t2 = self - other;
+    const auto t9 = select(t1, exp2(select(t1, t2, V(T(0)))),
+                           V(T(1)) / (V(T(1)) + exp2(select(t1, V(T(100)), t0))));
+    const auto t11 = t2 > V(T(100));
+    const auto t18 = select(t11, exp2(select(t11, t0, V(T(0)))),
+                            V(T(1)) / (V(T(1)) + exp2(select(t11, V(T(100)), t2))));
+    return (self_tangent * t9) + (other_tangent * t18);
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(logaddexp2_jvp_stub, floating_kernel<logaddexp2_jvp_op>);

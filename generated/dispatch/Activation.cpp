@@ -78,6 +78,8 @@ namespace at::inline oploom_v1 {
 // celu(Tensor self, Scalar alpha=1.0) -> Tensor
 namespace meta {
 void structured_celu::meta(const Tensor& self, const Scalar& alpha) {
+  OPLOOM_CHECK_VALUE(alpha.toDouble() != 0, this->op_name(), "(): expected alpha != 0, got ",
+                     alpha);
   native::build_expression(
       *this, maybe_get_output(), {&self},
       {native::ExpressionTraits::Promotion::ToFloat, /*integers=*/false, /*complex=*/false});
@@ -742,6 +744,9 @@ Tensor _ops::hardswish_backward::call(const Tensor& grad_output, const Tensor& s
 // hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor
 namespace meta {
 void structured_hardtanh::meta(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
+  OPLOOM_CHECK_VALUE(min_val.toDouble() <= max_val.toDouble(), this->op_name(),
+                     "(): expected min_val <= max_val, got min_val = ", min_val, ", max_val = ",
+                     max_val);
   native::build_expression(
       *this, maybe_get_output(), {&self},
       {native::ExpressionTraits::Promotion::Same, /*integers=*/true, /*complex=*/false});
@@ -1664,6 +1669,8 @@ Tensor _ops::softplus_backward::call(const Tensor& grad_output, const Tensor& se
 // softshrink(Tensor self, Scalar lambd=0.5) -> Tensor
 namespace meta {
 void structured_softshrink::meta(const Tensor& self, const Scalar& lambd) {
+  OPLOOM_CHECK_VALUE(lambd.toDouble() >= 0, this->op_name(), "(): expected lambd >= 0, got ",
+                     lambd);
   native::build_expression(
       *this, maybe_get_output(), {&self},
       {native::ExpressionTraits::Promotion::ToFloat, /*integers=*/false, /*complex=*/false});

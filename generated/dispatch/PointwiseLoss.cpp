@@ -85,14 +85,14 @@ void structured__binary_cross_entropy_out::impl(const Tensor& self, const Tensor
 namespace {
 Tensor _binary_cross_entropy_CPU(DispatchKeySet, const Tensor& self, const Tensor& target) {
   native::structured__binary_cross_entropy_out kernel;
-  native::FreshOutputs<1> outputs("_binary_cross_entropy", kernel);
+  native::FreshOutputs<1> outputs("binary_cross_entropy", kernel);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   return outputs.take(0);
 }
 Tensor _binary_cross_entropy_Meta(DispatchKeySet, const Tensor& self, const Tensor& target) {
   meta::structured__binary_cross_entropy kernel;
-  native::FreshOutputs<1> outputs("_binary_cross_entropy", kernel);
+  native::FreshOutputs<1> outputs("binary_cross_entropy", kernel);
   kernel.meta(self, target);
   return outputs.take(0);
 }
@@ -113,7 +113,7 @@ Tensor _ops::_binary_cross_entropy::call(const Tensor& self, const Tensor& targe
 namespace {
 Tensor& _binary_cross_entropy__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
   native::structured__binary_cross_entropy_out kernel;
-  native::InplaceOutput outputs("_binary_cross_entropy_", kernel, self);
+  native::InplaceOutput outputs("binary_cross_entropy", kernel, self);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -121,7 +121,7 @@ Tensor& _binary_cross_entropy__CPU(DispatchKeySet, Tensor& self, const Tensor& t
 }
 Tensor& _binary_cross_entropy__Meta(DispatchKeySet, Tensor& self, const Tensor& target) {
   meta::structured__binary_cross_entropy kernel;
-  native::InplaceOutput outputs("_binary_cross_entropy_", kernel, self);
+  native::InplaceOutput outputs("binary_cross_entropy", kernel, self);
   kernel.meta(self, target);
   outputs.finish();
   return self;
@@ -144,7 +144,7 @@ namespace {
 Tensor& _binary_cross_entropy_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target,
                                       Tensor& out) {
   native::structured__binary_cross_entropy_out kernel;
-  native::GivenOutputs<1> outputs("_binary_cross_entropy", kernel, out);
+  native::GivenOutputs<1> outputs("binary_cross_entropy", kernel, out);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -153,7 +153,7 @@ Tensor& _binary_cross_entropy_out_CPU(DispatchKeySet, const Tensor& self, const 
 Tensor& _binary_cross_entropy_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target,
                                        Tensor& out) {
   meta::structured__binary_cross_entropy kernel;
-  native::GivenOutputs<1> outputs("_binary_cross_entropy", kernel, out);
+  native::GivenOutputs<1> outputs("binary_cross_entropy", kernel, out);
   kernel.meta(self, target);
   outputs.finish();
   return out;
@@ -365,7 +365,7 @@ namespace {
 Tensor _binary_cross_entropy_with_logits_CPU(DispatchKeySet, const Tensor& self,
                                              const Tensor& target) {
   native::structured__binary_cross_entropy_with_logits_out kernel;
-  native::FreshOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel);
+  native::FreshOutputs<1> outputs("binary_cross_entropy_with_logits", kernel);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   return outputs.take(0);
@@ -373,7 +373,7 @@ Tensor _binary_cross_entropy_with_logits_CPU(DispatchKeySet, const Tensor& self,
 Tensor _binary_cross_entropy_with_logits_Meta(DispatchKeySet, const Tensor& self,
                                               const Tensor& target) {
   meta::structured__binary_cross_entropy_with_logits kernel;
-  native::FreshOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel);
+  native::FreshOutputs<1> outputs("binary_cross_entropy_with_logits", kernel);
   kernel.meta(self, target);
   return outputs.take(0);
 }
@@ -416,7 +416,7 @@ Tensor _binary_cross_entropy_with_logits_pos_weight_CPU(DispatchKeySet, const Te
                                                         const Tensor& target,
                                                         const Tensor& pos_weight) {
   native::structured__binary_cross_entropy_with_logits_pos_weight_out kernel;
-  native::FreshOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel);
+  native::FreshOutputs<1> outputs("binary_cross_entropy_with_logits", kernel);
   kernel.meta(self, target, pos_weight);
   kernel.impl(self, target, pos_weight, outputs[0]);
   return outputs.take(0);
@@ -425,7 +425,7 @@ Tensor _binary_cross_entropy_with_logits_pos_weight_Meta(DispatchKeySet, const T
                                                          const Tensor& target,
                                                          const Tensor& pos_weight) {
   meta::structured__binary_cross_entropy_with_logits_pos_weight kernel;
-  native::FreshOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel);
+  native::FreshOutputs<1> outputs("binary_cross_entropy_with_logits", kernel);
   kernel.meta(self, target, pos_weight);
   return outputs.take(0);
 }
@@ -450,7 +450,7 @@ Tensor _ops::_binary_cross_entropy_with_logits_pos_weight::call(const Tensor& se
 namespace {
 Tensor& _binary_cross_entropy_with_logits__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
   native::structured__binary_cross_entropy_with_logits_out kernel;
-  native::InplaceOutput outputs("_binary_cross_entropy_with_logits_", kernel, self);
+  native::InplaceOutput outputs("binary_cross_entropy_with_logits", kernel, self);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -459,7 +459,7 @@ Tensor& _binary_cross_entropy_with_logits__CPU(DispatchKeySet, Tensor& self, con
 Tensor& _binary_cross_entropy_with_logits__Meta(DispatchKeySet, Tensor& self,
                                                 const Tensor& target) {
   meta::structured__binary_cross_entropy_with_logits kernel;
-  native::InplaceOutput outputs("_binary_cross_entropy_with_logits_", kernel, self);
+  native::InplaceOutput outputs("binary_cross_entropy_with_logits", kernel, self);
   kernel.meta(self, target);
   outputs.finish();
   return self;
@@ -485,7 +485,7 @@ Tensor& _binary_cross_entropy_with_logits__pos_weight_CPU(DispatchKeySet, Tensor
                                                           const Tensor& target,
                                                           const Tensor& pos_weight) {
   native::structured__binary_cross_entropy_with_logits_pos_weight_out kernel;
-  native::InplaceOutput outputs("_binary_cross_entropy_with_logits_", kernel, self);
+  native::InplaceOutput outputs("binary_cross_entropy_with_logits", kernel, self);
   kernel.meta(self, target, pos_weight);
   kernel.impl(self, target, pos_weight, outputs[0]);
   outputs.finish();
@@ -495,7 +495,7 @@ Tensor& _binary_cross_entropy_with_logits__pos_weight_Meta(DispatchKeySet, Tenso
                                                            const Tensor& target,
                                                            const Tensor& pos_weight) {
   meta::structured__binary_cross_entropy_with_logits_pos_weight kernel;
-  native::InplaceOutput outputs("_binary_cross_entropy_with_logits_", kernel, self);
+  native::InplaceOutput outputs("binary_cross_entropy_with_logits", kernel, self);
   kernel.meta(self, target, pos_weight);
   outputs.finish();
   return self;
@@ -522,7 +522,7 @@ namespace {
 Tensor& _binary_cross_entropy_with_logits_out_CPU(DispatchKeySet, const Tensor& self,
                                                   const Tensor& target, Tensor& out) {
   native::structured__binary_cross_entropy_with_logits_out kernel;
-  native::GivenOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel, out);
+  native::GivenOutputs<1> outputs("binary_cross_entropy_with_logits", kernel, out);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -531,7 +531,7 @@ Tensor& _binary_cross_entropy_with_logits_out_CPU(DispatchKeySet, const Tensor& 
 Tensor& _binary_cross_entropy_with_logits_out_Meta(DispatchKeySet, const Tensor& self,
                                                    const Tensor& target, Tensor& out) {
   meta::structured__binary_cross_entropy_with_logits kernel;
-  native::GivenOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel, out);
+  native::GivenOutputs<1> outputs("binary_cross_entropy_with_logits", kernel, out);
   kernel.meta(self, target);
   outputs.finish();
   return out;
@@ -559,7 +559,7 @@ Tensor& _binary_cross_entropy_with_logits_pos_weight_out_CPU(DispatchKeySet, con
                                                              const Tensor& pos_weight,
                                                              Tensor& out) {
   native::structured__binary_cross_entropy_with_logits_pos_weight_out kernel;
-  native::GivenOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel, out);
+  native::GivenOutputs<1> outputs("binary_cross_entropy_with_logits", kernel, out);
   kernel.meta(self, target, pos_weight);
   kernel.impl(self, target, pos_weight, outputs[0]);
   outputs.finish();
@@ -570,7 +570,7 @@ Tensor& _binary_cross_entropy_with_logits_pos_weight_out_Meta(DispatchKeySet, co
                                                               const Tensor& pos_weight,
                                                               Tensor& out) {
   meta::structured__binary_cross_entropy_with_logits_pos_weight kernel;
-  native::GivenOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel, out);
+  native::GivenOutputs<1> outputs("binary_cross_entropy_with_logits", kernel, out);
   kernel.meta(self, target, pos_weight);
   outputs.finish();
   return out;
@@ -601,13 +601,13 @@ std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward(
   Tensor result0, result1;
   if (output_mask[0] && !output_mask[1]) {
     compute_expression(
-        "_binary_cross_entropy_with_logits_backward", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else if (output_mask[1] && !output_mask[0]) {
     compute_expression(
-        "_binary_cross_entropy_with_logits_backward", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else {
     compute_expression(
-        "_binary_cross_entropy_with_logits_backward", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   }
   return {result0, result1};
 }
@@ -642,16 +642,16 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_backward_po
   Tensor result0, result1, result2;
   if (output_mask[0] && !output_mask[1] && !output_mask[2]) {
     compute_expression(
-        "_binary_cross_entropy_with_logits_backward", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_pos_weight_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_pos_weight_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else if (output_mask[1] && !output_mask[0] && !output_mask[2]) {
     compute_expression(
-        "_binary_cross_entropy_with_logits_backward", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_pos_weight_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_pos_weight_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else if (output_mask[2] && !output_mask[0] && !output_mask[1]) {
     compute_expression(
-        "_binary_cross_entropy_with_logits_backward", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_pos_weight_2_stub.get(grad_output.device().type()), {&result2}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_pos_weight_2_stub.get(grad_output.device().type()), {&result2}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else {
     compute_expression(
-        "_binary_cross_entropy_with_logits_backward", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_pos_weight_stub.get(grad_output.device().type()), {&result0, &result1, &result2}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_pos_weight_stub.get(grad_output.device().type()), {&result0, &result1, &result2}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   }
   return {result0, result1, result2};
 }
@@ -686,7 +686,7 @@ Tensor _binary_cross_entropy_with_logits_jvp(const Tensor& self_tangent,
                                              const Tensor& target) {
   Tensor result;
   compute_expression(
-      "_binary_cross_entropy_with_logits_jvp", self_tangent.is_meta() ? nullptr : _binary_cross_entropy_with_logits_jvp_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+      "binary_cross_entropy_with_logits", self_tangent.is_meta() ? nullptr : _binary_cross_entropy_with_logits_jvp_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   return result;
 }
 }  // namespace native
@@ -721,7 +721,7 @@ Tensor _binary_cross_entropy_with_logits_jvp_pos_weight(const Tensor& self_tange
                                                         const Tensor& pos_weight) {
   Tensor result;
   compute_expression(
-      "_binary_cross_entropy_with_logits_jvp", self_tangent.is_meta() ? nullptr : _binary_cross_entropy_with_logits_jvp_pos_weight_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &pos_weight_tangent, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+      "binary_cross_entropy_with_logits", self_tangent.is_meta() ? nullptr : _binary_cross_entropy_with_logits_jvp_pos_weight_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &pos_weight_tangent, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   return result;
 }
 }  // namespace native
@@ -755,6 +755,7 @@ Tensor _ops::_binary_cross_entropy_with_logits_jvp_pos_weight::call(
 // _huber_loss(Tensor self, Tensor target, float delta) -> Tensor
 namespace meta {
 void structured__huber_loss::meta(const Tensor& self, const Tensor& target, double delta) {
+  OPLOOM_CHECK_VALUE(delta > 0, this->op_name(), "(): expected delta > 0, got ", delta);
   native::build_expression(
       *this, maybe_get_output(), {&self, &target},
       {native::ExpressionTraits::Promotion::ToFloat, /*integers=*/false, /*complex=*/false});
@@ -771,14 +772,14 @@ void structured__huber_loss_out::impl(const Tensor& self, const Tensor& target, 
 namespace {
 Tensor _huber_loss_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, double delta) {
   native::structured__huber_loss_out kernel;
-  native::FreshOutputs<1> outputs("_huber_loss", kernel);
+  native::FreshOutputs<1> outputs("huber_loss", kernel);
   kernel.meta(self, target, delta);
   kernel.impl(self, target, delta, outputs[0]);
   return outputs.take(0);
 }
 Tensor _huber_loss_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, double delta) {
   meta::structured__huber_loss kernel;
-  native::FreshOutputs<1> outputs("_huber_loss", kernel);
+  native::FreshOutputs<1> outputs("huber_loss", kernel);
   kernel.meta(self, target, delta);
   return outputs.take(0);
 }
@@ -799,7 +800,7 @@ Tensor _ops::_huber_loss::call(const Tensor& self, const Tensor& target, double 
 namespace {
 Tensor& _huber_loss__CPU(DispatchKeySet, Tensor& self, const Tensor& target, double delta) {
   native::structured__huber_loss_out kernel;
-  native::InplaceOutput outputs("_huber_loss_", kernel, self);
+  native::InplaceOutput outputs("huber_loss", kernel, self);
   kernel.meta(self, target, delta);
   kernel.impl(self, target, delta, outputs[0]);
   outputs.finish();
@@ -807,7 +808,7 @@ Tensor& _huber_loss__CPU(DispatchKeySet, Tensor& self, const Tensor& target, dou
 }
 Tensor& _huber_loss__Meta(DispatchKeySet, Tensor& self, const Tensor& target, double delta) {
   meta::structured__huber_loss kernel;
-  native::InplaceOutput outputs("_huber_loss_", kernel, self);
+  native::InplaceOutput outputs("huber_loss", kernel, self);
   kernel.meta(self, target, delta);
   outputs.finish();
   return self;
@@ -830,7 +831,7 @@ namespace {
 Tensor& _huber_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, double delta,
                             Tensor& out) {
   native::structured__huber_loss_out kernel;
-  native::GivenOutputs<1> outputs("_huber_loss", kernel, out);
+  native::GivenOutputs<1> outputs("huber_loss", kernel, out);
   kernel.meta(self, target, delta);
   kernel.impl(self, target, delta, outputs[0]);
   outputs.finish();
@@ -839,7 +840,7 @@ Tensor& _huber_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& ta
 Tensor& _huber_loss_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, double delta,
                              Tensor& out) {
   meta::structured__huber_loss kernel;
-  native::GivenOutputs<1> outputs("_huber_loss", kernel, out);
+  native::GivenOutputs<1> outputs("huber_loss", kernel, out);
   kernel.meta(self, target, delta);
   outputs.finish();
   return out;
@@ -868,13 +869,13 @@ std::tuple<Tensor, Tensor> _huber_loss_backward(const Tensor& grad_output, const
   Tensor result0, result1;
   if (output_mask[0] && !output_mask[1]) {
     compute_expression(
-        "_huber_loss_backward", grad_output.is_meta() ? nullptr : _huber_loss_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "huber_loss", grad_output.is_meta() ? nullptr : _huber_loss_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else if (output_mask[1] && !output_mask[0]) {
     compute_expression(
-        "_huber_loss_backward", grad_output.is_meta() ? nullptr : _huber_loss_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "huber_loss", grad_output.is_meta() ? nullptr : _huber_loss_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else {
     compute_expression(
-        "_huber_loss_backward", grad_output.is_meta() ? nullptr : _huber_loss_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "huber_loss", grad_output.is_meta() ? nullptr : _huber_loss_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   }
   return {result0, result1};
 }
@@ -909,7 +910,7 @@ Tensor _huber_loss_jvp(const Tensor& self_tangent, const Tensor& target_tangent,
   const Scalar numbers[] = {Scalar(delta)};
   Tensor result;
   compute_expression(
-      "_huber_loss_jvp",
+      "huber_loss",
       self_tangent.is_meta() ? nullptr : _huber_loss_jvp_stub.get(self_tangent.device().type()),
       {&result}, {&self_tangent, &target_tangent, &self, &target}, numbers,
       {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
@@ -952,14 +953,14 @@ void structured__kl_div_out::impl(const Tensor& self, const Tensor& target, cons
 namespace {
 Tensor _kl_div_CPU(DispatchKeySet, const Tensor& self, const Tensor& target) {
   native::structured__kl_div_out kernel;
-  native::FreshOutputs<1> outputs("_kl_div", kernel);
+  native::FreshOutputs<1> outputs("kl_div", kernel);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   return outputs.take(0);
 }
 Tensor _kl_div_Meta(DispatchKeySet, const Tensor& self, const Tensor& target) {
   meta::structured__kl_div kernel;
-  native::FreshOutputs<1> outputs("_kl_div", kernel);
+  native::FreshOutputs<1> outputs("kl_div", kernel);
   kernel.meta(self, target);
   return outputs.take(0);
 }
@@ -980,7 +981,7 @@ Tensor _ops::_kl_div::call(const Tensor& self, const Tensor& target) {
 namespace {
 Tensor& _kl_div__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
   native::structured__kl_div_out kernel;
-  native::InplaceOutput outputs("_kl_div_", kernel, self);
+  native::InplaceOutput outputs("kl_div", kernel, self);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -988,7 +989,7 @@ Tensor& _kl_div__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
 }
 Tensor& _kl_div__Meta(DispatchKeySet, Tensor& self, const Tensor& target) {
   meta::structured__kl_div kernel;
-  native::InplaceOutput outputs("_kl_div_", kernel, self);
+  native::InplaceOutput outputs("kl_div", kernel, self);
   kernel.meta(self, target);
   outputs.finish();
   return self;
@@ -1010,7 +1011,7 @@ Tensor& _ops::_kl_div_::call(Tensor& self, const Tensor& target) {
 namespace {
 Tensor& _kl_div_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, Tensor& out) {
   native::structured__kl_div_out kernel;
-  native::GivenOutputs<1> outputs("_kl_div", kernel, out);
+  native::GivenOutputs<1> outputs("kl_div", kernel, out);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -1018,7 +1019,7 @@ Tensor& _kl_div_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target
 }
 Tensor& _kl_div_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, Tensor& out) {
   meta::structured__kl_div kernel;
-  native::GivenOutputs<1> outputs("_kl_div", kernel, out);
+  native::GivenOutputs<1> outputs("kl_div", kernel, out);
   kernel.meta(self, target);
   outputs.finish();
   return out;
@@ -1044,19 +1045,19 @@ std::tuple<Tensor, Tensor> _kl_div_backward(const Tensor& grad_output, const Ten
   Tensor result0, result1;
   if (output_mask[0] && !output_mask[1]) {
     compute_expression(
-        "_kl_div_backward",
+        "kl_div",
         grad_output.is_meta() ? nullptr : _kl_div_backward_0_stub.get(grad_output.device().type()),
         {&result0}, {&grad_output, &self, &target}, nullptr,
         {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else if (output_mask[1] && !output_mask[0]) {
     compute_expression(
-        "_kl_div_backward",
+        "kl_div",
         grad_output.is_meta() ? nullptr : _kl_div_backward_1_stub.get(grad_output.device().type()),
         {&result1}, {&grad_output, &self, &target}, nullptr,
         {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else {
     compute_expression(
-        "_kl_div_backward",
+        "kl_div",
         grad_output.is_meta() ? nullptr : _kl_div_backward_stub.get(grad_output.device().type()),
         {&result0, &result1}, {&grad_output, &self, &target}, nullptr,
         {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
@@ -1090,7 +1091,7 @@ Tensor _kl_div_jvp(const Tensor& self_tangent, const Tensor& target_tangent, con
                    const Tensor& target) {
   Tensor result;
   compute_expression(
-      "_kl_div_jvp",
+      "kl_div",
       self_tangent.is_meta() ? nullptr : _kl_div_jvp_stub.get(self_tangent.device().type()),
       {&result}, {&self_tangent, &target_tangent, &self, &target}, nullptr,
       {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
@@ -1134,14 +1135,14 @@ void structured__kl_div_log_target_out::impl(const Tensor& self, const Tensor& t
 namespace {
 Tensor _kl_div_log_target_CPU(DispatchKeySet, const Tensor& self, const Tensor& target) {
   native::structured__kl_div_log_target_out kernel;
-  native::FreshOutputs<1> outputs("_kl_div_log_target", kernel);
+  native::FreshOutputs<1> outputs("kl_div", kernel);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   return outputs.take(0);
 }
 Tensor _kl_div_log_target_Meta(DispatchKeySet, const Tensor& self, const Tensor& target) {
   meta::structured__kl_div_log_target kernel;
-  native::FreshOutputs<1> outputs("_kl_div_log_target", kernel);
+  native::FreshOutputs<1> outputs("kl_div", kernel);
   kernel.meta(self, target);
   return outputs.take(0);
 }
@@ -1162,7 +1163,7 @@ Tensor _ops::_kl_div_log_target::call(const Tensor& self, const Tensor& target) 
 namespace {
 Tensor& _kl_div_log_target__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
   native::structured__kl_div_log_target_out kernel;
-  native::InplaceOutput outputs("_kl_div_log_target_", kernel, self);
+  native::InplaceOutput outputs("kl_div", kernel, self);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -1170,7 +1171,7 @@ Tensor& _kl_div_log_target__CPU(DispatchKeySet, Tensor& self, const Tensor& targ
 }
 Tensor& _kl_div_log_target__Meta(DispatchKeySet, Tensor& self, const Tensor& target) {
   meta::structured__kl_div_log_target kernel;
-  native::InplaceOutput outputs("_kl_div_log_target_", kernel, self);
+  native::InplaceOutput outputs("kl_div", kernel, self);
   kernel.meta(self, target);
   outputs.finish();
   return self;
@@ -1193,7 +1194,7 @@ namespace {
 Tensor& _kl_div_log_target_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target,
                                    Tensor& out) {
   native::structured__kl_div_log_target_out kernel;
-  native::GivenOutputs<1> outputs("_kl_div_log_target", kernel, out);
+  native::GivenOutputs<1> outputs("kl_div", kernel, out);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -1202,7 +1203,7 @@ Tensor& _kl_div_log_target_out_CPU(DispatchKeySet, const Tensor& self, const Ten
 Tensor& _kl_div_log_target_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target,
                                     Tensor& out) {
   meta::structured__kl_div_log_target kernel;
-  native::GivenOutputs<1> outputs("_kl_div_log_target", kernel, out);
+  native::GivenOutputs<1> outputs("kl_div", kernel, out);
   kernel.meta(self, target);
   outputs.finish();
   return out;
@@ -1229,13 +1230,13 @@ std::tuple<Tensor, Tensor> _kl_div_log_target_backward(const Tensor& grad_output
   Tensor result0, result1;
   if (output_mask[0] && !output_mask[1]) {
     compute_expression(
-        "_kl_div_log_target_backward", grad_output.is_meta() ? nullptr : _kl_div_log_target_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &target, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+        "kl_div", grad_output.is_meta() ? nullptr : _kl_div_log_target_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &target, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
   } else if (output_mask[1] && !output_mask[0]) {
     compute_expression(
-        "_kl_div_log_target_backward", grad_output.is_meta() ? nullptr : _kl_div_log_target_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &target, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+        "kl_div", grad_output.is_meta() ? nullptr : _kl_div_log_target_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &target, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
   } else {
     compute_expression(
-        "_kl_div_log_target_backward", grad_output.is_meta() ? nullptr : _kl_div_log_target_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &target, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+        "kl_div", grad_output.is_meta() ? nullptr : _kl_div_log_target_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &target, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
   }
   return {result0, result1};
 }
@@ -1270,7 +1271,7 @@ Tensor _kl_div_log_target_jvp(const Tensor& self_tangent, const Tensor& target_t
                               const Tensor& target, const Tensor& output) {
   Tensor result;
   compute_expression(
-      "_kl_div_log_target_jvp", self_tangent.is_meta() ? nullptr : _kl_div_log_target_jvp_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &target, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+      "kl_div", self_tangent.is_meta() ? nullptr : _kl_div_log_target_jvp_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &target, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
   return result;
 }
 }  // namespace native
@@ -1310,14 +1311,14 @@ void structured__l1_loss_out::impl(const Tensor& self, const Tensor& target, con
 namespace {
 Tensor _l1_loss_CPU(DispatchKeySet, const Tensor& self, const Tensor& target) {
   native::structured__l1_loss_out kernel;
-  native::FreshOutputs<1> outputs("_l1_loss", kernel);
+  native::FreshOutputs<1> outputs("l1_loss", kernel);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   return outputs.take(0);
 }
 Tensor _l1_loss_Meta(DispatchKeySet, const Tensor& self, const Tensor& target) {
   meta::structured__l1_loss kernel;
-  native::FreshOutputs<1> outputs("_l1_loss", kernel);
+  native::FreshOutputs<1> outputs("l1_loss", kernel);
   kernel.meta(self, target);
   return outputs.take(0);
 }
@@ -1338,7 +1339,7 @@ Tensor _ops::_l1_loss::call(const Tensor& self, const Tensor& target) {
 namespace {
 Tensor& _l1_loss__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
   native::structured__l1_loss_out kernel;
-  native::InplaceOutput outputs("_l1_loss_", kernel, self);
+  native::InplaceOutput outputs("l1_loss", kernel, self);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -1346,7 +1347,7 @@ Tensor& _l1_loss__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
 }
 Tensor& _l1_loss__Meta(DispatchKeySet, Tensor& self, const Tensor& target) {
   meta::structured__l1_loss kernel;
-  native::InplaceOutput outputs("_l1_loss_", kernel, self);
+  native::InplaceOutput outputs("l1_loss", kernel, self);
   kernel.meta(self, target);
   outputs.finish();
   return self;
@@ -1368,7 +1369,7 @@ Tensor& _ops::_l1_loss_::call(Tensor& self, const Tensor& target) {
 namespace {
 Tensor& _l1_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, Tensor& out) {
   native::structured__l1_loss_out kernel;
-  native::GivenOutputs<1> outputs("_l1_loss", kernel, out);
+  native::GivenOutputs<1> outputs("l1_loss", kernel, out);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -1376,7 +1377,7 @@ Tensor& _l1_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& targe
 }
 Tensor& _l1_loss_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, Tensor& out) {
   meta::structured__l1_loss kernel;
-  native::GivenOutputs<1> outputs("_l1_loss", kernel, out);
+  native::GivenOutputs<1> outputs("l1_loss", kernel, out);
   kernel.meta(self, target);
   outputs.finish();
   return out;
@@ -1403,19 +1404,19 @@ std::tuple<Tensor, Tensor> _l1_loss_backward(const Tensor& grad_output, const Te
   Tensor result0, result1;
   if (output_mask[0] && !output_mask[1]) {
     compute_expression(
-        "_l1_loss_backward",
+        "l1_loss",
         grad_output.is_meta() ? nullptr : _l1_loss_backward_0_stub.get(grad_output.device().type()),
         {&result0}, {&grad_output, &self, &target}, nullptr,
         {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else if (output_mask[1] && !output_mask[0]) {
     compute_expression(
-        "_l1_loss_backward",
+        "l1_loss",
         grad_output.is_meta() ? nullptr : _l1_loss_backward_1_stub.get(grad_output.device().type()),
         {&result1}, {&grad_output, &self, &target}, nullptr,
         {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else {
     compute_expression(
-        "_l1_loss_backward",
+        "l1_loss",
         grad_output.is_meta() ? nullptr : _l1_loss_backward_stub.get(grad_output.device().type()),
         {&result0, &result1}, {&grad_output, &self, &target}, nullptr,
         {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
@@ -1449,7 +1450,7 @@ Tensor _l1_loss_jvp(const Tensor& self_tangent, const Tensor& target_tangent, co
                     const Tensor& target) {
   Tensor result;
   compute_expression(
-      "_l1_loss_jvp",
+      "l1_loss",
       self_tangent.is_meta() ? nullptr : _l1_loss_jvp_stub.get(self_tangent.device().type()),
       {&result}, {&self_tangent, &target_tangent, &self, &target}, nullptr,
       {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
@@ -1478,6 +1479,7 @@ Tensor _ops::_l1_loss_jvp::call(const Tensor& self_tangent, const Tensor& target
 // _smooth_l1_loss(Tensor self, Tensor target, float beta) -> Tensor
 namespace meta {
 void structured__smooth_l1_loss::meta(const Tensor& self, const Tensor& target, double beta) {
+  OPLOOM_CHECK_VALUE(beta >= 0, this->op_name(), "(): expected beta >= 0, got ", beta);
   native::build_expression(
       *this, maybe_get_output(), {&self, &target},
       {native::ExpressionTraits::Promotion::ToFloat, /*integers=*/false, /*complex=*/false});
@@ -1494,14 +1496,14 @@ void structured__smooth_l1_loss_out::impl(const Tensor& self, const Tensor& targ
 namespace {
 Tensor _smooth_l1_loss_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, double beta) {
   native::structured__smooth_l1_loss_out kernel;
-  native::FreshOutputs<1> outputs("_smooth_l1_loss", kernel);
+  native::FreshOutputs<1> outputs("smooth_l1_loss", kernel);
   kernel.meta(self, target, beta);
   kernel.impl(self, target, beta, outputs[0]);
   return outputs.take(0);
 }
 Tensor _smooth_l1_loss_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, double beta) {
   meta::structured__smooth_l1_loss kernel;
-  native::FreshOutputs<1> outputs("_smooth_l1_loss", kernel);
+  native::FreshOutputs<1> outputs("smooth_l1_loss", kernel);
   kernel.meta(self, target, beta);
   return outputs.take(0);
 }
@@ -1522,7 +1524,7 @@ Tensor _ops::_smooth_l1_loss::call(const Tensor& self, const Tensor& target, dou
 namespace {
 Tensor& _smooth_l1_loss__CPU(DispatchKeySet, Tensor& self, const Tensor& target, double beta) {
   native::structured__smooth_l1_loss_out kernel;
-  native::InplaceOutput outputs("_smooth_l1_loss_", kernel, self);
+  native::InplaceOutput outputs("smooth_l1_loss", kernel, self);
   kernel.meta(self, target, beta);
   kernel.impl(self, target, beta, outputs[0]);
   outputs.finish();
@@ -1530,7 +1532,7 @@ Tensor& _smooth_l1_loss__CPU(DispatchKeySet, Tensor& self, const Tensor& target,
 }
 Tensor& _smooth_l1_loss__Meta(DispatchKeySet, Tensor& self, const Tensor& target, double beta) {
   meta::structured__smooth_l1_loss kernel;
-  native::InplaceOutput outputs("_smooth_l1_loss_", kernel, self);
+  native::InplaceOutput outputs("smooth_l1_loss", kernel, self);
   kernel.meta(self, target, beta);
   outputs.finish();
   return self;
@@ -1553,7 +1555,7 @@ namespace {
 Tensor& _smooth_l1_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target,
                                 double beta, Tensor& out) {
   native::structured__smooth_l1_loss_out kernel;
-  native::GivenOutputs<1> outputs("_smooth_l1_loss", kernel, out);
+  native::GivenOutputs<1> outputs("smooth_l1_loss", kernel, out);
   kernel.meta(self, target, beta);
   kernel.impl(self, target, beta, outputs[0]);
   outputs.finish();
@@ -1562,7 +1564,7 @@ Tensor& _smooth_l1_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor
 Tensor& _smooth_l1_loss_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target,
                                  double beta, Tensor& out) {
   meta::structured__smooth_l1_loss kernel;
-  native::GivenOutputs<1> outputs("_smooth_l1_loss", kernel, out);
+  native::GivenOutputs<1> outputs("smooth_l1_loss", kernel, out);
   kernel.meta(self, target, beta);
   outputs.finish();
   return out;
@@ -1591,13 +1593,13 @@ std::tuple<Tensor, Tensor> _smooth_l1_loss_backward(const Tensor& grad_output, c
   Tensor result0, result1;
   if (output_mask[0] && !output_mask[1]) {
     compute_expression(
-        "_smooth_l1_loss_backward", grad_output.is_meta() ? nullptr : _smooth_l1_loss_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "smooth_l1_loss", grad_output.is_meta() ? nullptr : _smooth_l1_loss_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else if (output_mask[1] && !output_mask[0]) {
     compute_expression(
-        "_smooth_l1_loss_backward", grad_output.is_meta() ? nullptr : _smooth_l1_loss_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "smooth_l1_loss", grad_output.is_meta() ? nullptr : _smooth_l1_loss_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else {
     compute_expression(
-        "_smooth_l1_loss_backward", grad_output.is_meta() ? nullptr : _smooth_l1_loss_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "smooth_l1_loss", grad_output.is_meta() ? nullptr : _smooth_l1_loss_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   }
   return {result0, result1};
 }
@@ -1634,7 +1636,7 @@ Tensor _smooth_l1_loss_jvp(const Tensor& self_tangent, const Tensor& target_tang
   const Scalar numbers[] = {Scalar(beta)};
   Tensor result;
   compute_expression(
-      "_smooth_l1_loss_jvp",
+      "smooth_l1_loss",
       self_tangent.is_meta() ? nullptr : _smooth_l1_loss_jvp_stub.get(self_tangent.device().type()),
       {&result}, {&self_tangent, &target_tangent, &self, &target}, numbers,
       {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});

@@ -106,14 +106,14 @@ void structured__logit_out::impl(const Tensor& self, double eps, const Tensor& o
 namespace {
 Tensor _logit_CPU(DispatchKeySet, const Tensor& self, double eps) {
   native::structured__logit_out kernel;
-  native::FreshOutputs<1> outputs("_logit", kernel);
+  native::FreshOutputs<1> outputs("logit", kernel);
   kernel.meta(self, eps);
   kernel.impl(self, eps, outputs[0]);
   return outputs.take(0);
 }
 Tensor _logit_Meta(DispatchKeySet, const Tensor& self, double eps) {
   meta::structured__logit kernel;
-  native::FreshOutputs<1> outputs("_logit", kernel);
+  native::FreshOutputs<1> outputs("logit", kernel);
   kernel.meta(self, eps);
   return outputs.take(0);
 }
@@ -134,7 +134,7 @@ Tensor _ops::_logit::call(const Tensor& self, double eps) {
 namespace {
 Tensor& _logit__CPU(DispatchKeySet, Tensor& self, double eps) {
   native::structured__logit_out kernel;
-  native::InplaceOutput outputs("_logit_", kernel, self);
+  native::InplaceOutput outputs("logit", kernel, self);
   kernel.meta(self, eps);
   kernel.impl(self, eps, outputs[0]);
   outputs.finish();
@@ -142,7 +142,7 @@ Tensor& _logit__CPU(DispatchKeySet, Tensor& self, double eps) {
 }
 Tensor& _logit__Meta(DispatchKeySet, Tensor& self, double eps) {
   meta::structured__logit kernel;
-  native::InplaceOutput outputs("_logit_", kernel, self);
+  native::InplaceOutput outputs("logit", kernel, self);
   kernel.meta(self, eps);
   outputs.finish();
   return self;
@@ -164,7 +164,7 @@ Tensor& _ops::_logit_::call(Tensor& self, double eps) {
 namespace {
 Tensor& _logit_out_CPU(DispatchKeySet, const Tensor& self, double eps, Tensor& out) {
   native::structured__logit_out kernel;
-  native::GivenOutputs<1> outputs("_logit", kernel, out);
+  native::GivenOutputs<1> outputs("logit", kernel, out);
   kernel.meta(self, eps);
   kernel.impl(self, eps, outputs[0]);
   outputs.finish();
@@ -172,7 +172,7 @@ Tensor& _logit_out_CPU(DispatchKeySet, const Tensor& self, double eps, Tensor& o
 }
 Tensor& _logit_out_Meta(DispatchKeySet, const Tensor& self, double eps, Tensor& out) {
   meta::structured__logit kernel;
-  native::GivenOutputs<1> outputs("_logit", kernel, out);
+  native::GivenOutputs<1> outputs("logit", kernel, out);
   kernel.meta(self, eps);
   outputs.finish();
   return out;
@@ -196,7 +196,7 @@ Tensor _logit_backward(const Tensor& grad_output, const Tensor& self, double eps
   const Scalar numbers[] = {Scalar(eps)};
   Tensor result;
   compute_expression(
-      "_logit_backward",
+      "logit",
       grad_output.is_meta() ? nullptr : _logit_backward_stub.get(grad_output.device().type()),
       {&result}, {&grad_output, &self}, numbers,
       {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
@@ -903,6 +903,7 @@ Tensor& _ops::logit_out::call(const Tensor& self, std::optional<double> eps, Ten
 // polygamma(int n, Tensor self) -> Tensor
 namespace meta {
 void structured_polygamma::meta(int64_t n, const Tensor& self) {
+  OPLOOM_CHECK_VALUE(n >= 0, this->op_name(), "(): expected n >= 0, got ", n);
   native::build_expression(
       *this, maybe_get_output(), {&self},
       {native::ExpressionTraits::Promotion::ToFloat, /*integers=*/false, /*complex=*/false});

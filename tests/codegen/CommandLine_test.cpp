@@ -157,7 +157,7 @@ TEST_F(PackageCommandLine, AMissingOploomIsSaid) {
 TEST_F(CommandLine, ModelGoesToStandardOutputOrAFile) {
   EXPECT_EQ(run({"model", operators_, derivatives_}), 0);
   const std::string model = out_.str();
-  EXPECT_THAT(model, StartsWith("{\n  \"version\": 2,\n"));
+  EXPECT_THAT(model, StartsWith("{\n  \"version\": 3,\n"));
   EXPECT_THAT(model, testing::Not(HasSubstr(folder_.string())));  // the same wherever the tree lies
   const auto path = (folder_ / "model.json").string();
   EXPECT_EQ(run({"model", operators_, derivatives_, "-o", path}), 0);
@@ -342,6 +342,16 @@ TEST_F(CommandLine, ExplainTellsAllOfOneOperator) {
   EXPECT_EQ(run({"explain", "scal", operators_, derivatives_}), 2);
   EXPECT_EQ(err_.str(), "oploom: there is no operator 'scal' (did you mean 'scale'?)\n");
   EXPECT_EQ(run({"explain"}), 2);
+}
+
+TEST_F(CommandLine, ExplainShowsConditionsOnNumbers) {
+  write("native_functions.yaml",
+        "- func: tamed(Tensor self, float low, float high) -> Tensor\n"
+        "  family: BinaryOps\n"
+        "  expr: \"self > low && self < high ? self : 0\"\n"
+        "  requires: [low < high, low != 0]\n");
+  EXPECT_EQ(run({"explain", "tamed", operators_}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("\nRequires\n  low < high\n  low != 0\n"));
 }
 
 TEST_F(CommandLine, ExplainKnowsThePublicNamesOfPython) {

@@ -1,6 +1,7 @@
 // Expressions: graphs, derivatives, the operators that the pass makes of them, and their proof.
 #include "Frontend.h"
 
+#include <codegen/frontend/ModelJson.h>
 #include <codegen/frontend/expression/Build.h>
 #include <codegen/frontend/expression/Functions.h>
 
@@ -61,6 +62,16 @@ TEST(Graph, PrintsWhatReadsBackAsTheSame) {
     for (const double x : {-1.5, 0.25, 1., 3.})
       EXPECT_EQ(once.at(x, 0.5), twice.at(x, 0.5)) << text;
   }
+}
+
+TEST(Graph, MakesAChoiceOnce) {
+  Graph graph;
+  const Node *x = graph.input("x"), *y = graph.input("y"), *z = graph.input("z");
+  const Node* condition = graph.call("lt", {x, y});
+  const Node* inner = graph.select(condition, y, z);
+  EXPECT_EQ(to_text(graph.select(condition, x, inner)), "x < y ? x : z");
+  EXPECT_EQ(to_text(graph.select(condition, inner, x)), "x < y ? y : x");
+  EXPECT_EQ(graph.select(condition, inner, z), inner);
 }
 
 TEST(Graph, KernelsDivideInsteadOfMultiplyingWithASigmoid) {
@@ -172,6 +183,23 @@ TEST(Expressions, GetAllFormsAndAGradient) {
   EXPECT_EQ(to_string(frontend.model.find("mish_backward")->schema),
             "mish_backward(Tensor grad_output, Tensor self) -> Tensor");
   EXPECT_EQ(formula_of(frontend, "mish"), "mish_backward(grad, self)");
+}
+
+// Written out, what the graph shares makes the second derivative longer than any formula a person
+// writes.
+TEST(Expressions, HaveSecondDerivativesOfAnyLength) {
+  std::string text = "self";
+  for (int i = 0; i < 16; ++i) text = "sin(self * " + text + ")";
+  const Frontend frontend(entry("f(Tensor self) -> Tensor", text));
+  EXPECT_EQ(frontend.diagnostics.render(), "");
+  const Operator* backward = frontend.model.find("f_backward");
+  ASSERT_NE(backward, nullptr);
+  ASSERT_TRUE(backward->derivative);
+  ASSERT_EQ(backward->derivative->inputs.size(), 2u);
+  EXPECT_GT(backward->derivative->inputs[1].text.size(), 50'000u);
+  EXPECT_FALSE(backward->derivative->saved.empty());
+  // The model has the formula's parts.
+  EXPECT_THAT(model_to_json(frontend.model), Not(HasSubstr("\", \"cpp\": null")));
 }
 
 TEST(Expressions, SaveTheResultWhereThatIsCheaper) {

@@ -94,5 +94,30 @@ TEST(Formula, RewriteKeepsTheRest) {
   EXPECT_EQ(out, "f( other.sizes(),  other )  /* why */ + self_size");
 }
 
+// Names in bars, what is called in angle brackets.
+std::string apart(const std::string& text) {
+  FormulaError error;
+  const auto expr = parse_formula(text, error);
+  if (!expr) return error.message;
+  std::string shown;
+  for (const auto& piece : take_apart(text, *expr)) {
+    const bool name = piece.kind == FormulaPiece::Kind::name;
+    const bool text = piece.kind == FormulaPiece::Kind::text;
+    shown += text ? piece.text : (name ? "|" : "<") + piece.text + (name ? "|" : ">");
+  }
+  return shown;
+}
+
+TEST(Formula, NamesAreToldFromTextAndCalls) {
+  EXPECT_EQ(apart("at::f( self,  self.to<T>(self) ) /* self */ + g(\"self\")"),
+            "<at::f>( |self|,  |self|.<to><T>(|self|) ) /* self */ + <g>(\"self\")");
+  EXPECT_EQ(apart("std::get<0>(f(x->y(), x.y, kFloat))"),
+            "<std::get><0>(<f>(|x|-><y>(), |x|.y, |kFloat|))");
+  EXPECT_EQ(apart("at::kFloat + std::tuple<x>{x, {grads[i]}} + x::y"),
+            "at::kFloat + std::tuple<x>{|x|, {|grads|[|i|]}} + x::y");
+  EXPECT_EQ(apart("fmap(x, [](int64_t x) { return x + y; }) * x"),
+            "<fmap>(|x|, [](int64_t x) { return x + |y|; }) * |x|");
+}
+
 }  // namespace
 }  // namespace oploom::frontend

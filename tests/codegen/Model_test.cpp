@@ -306,9 +306,21 @@ TEST(ModelJson, SameInputSameText) {
   EXPECT_EQ(model_to_json(Frontend(kAdd).model), model_to_json(Frontend(kAdd).model));
 }
 
+TEST(ModelJson, FormulasTellNamesFromText) {
+  const std::string schema = "f(Tensor self, int dim) -> Tensor\n";
+  Frontend frontend("- func: " + schema + "  family: F\n  dispatch: {CPU: f}\n",
+                    "- name: " + schema + "  self: at::g(grad, self.sizes(), dim) * true\n");
+  const std::string json = model_to_json(frontend.model);
+  EXPECT_THAT(json, HasSubstr("\"cpp\": [{\"call\": \"at::g\"}, \"(\", {\"name\": \"grad\"}, "
+                              "\", \", {\"name\": \"self_sizes\"}, \", \", {\"name\": \"dim\"}, "
+                              "\") * \", {\"name\": \"true\"}]"));
+  EXPECT_THAT(json, HasSubstr("\"expr\": [{\"name\": \"self\"}, \".\", {\"call\": \"sizes\"}, "
+                              "\"().\", {\"call\": \"vec\"}, \"()\"]"));
+}
+
 TEST(ModelJson, HoldsWhatModelMdPromises) {
   const std::string json = model_to_json(Frontend(kAdd).model);
-  EXPECT_THAT(json, HasSubstr("\"version\": 2"));
+  EXPECT_THAT(json, HasSubstr("\"version\": 3"));
   EXPECT_THAT(json, HasSubstr("\"identifier\": \"add__Tensor\""));
   EXPECT_THAT(json, HasSubstr("\"source\": {\"file\": \"native_functions.yaml\", \"line\": 2}"));
   EXPECT_THAT(json, HasSubstr("\"impl\": {\"CPU\": \"add_out\", \"CUDA\": \"add_out\"}"));

@@ -101,6 +101,10 @@ def test_source_links_lead_to_the_entry(model, site):
             assert f"{op.name}(" in at[str(op.line)], op.name
 
 
+def test_conditions_on_numbers_are_shown(site):
+    assert "<p>Requires <code>alpha != 0</code>.</p>" in (site / "op" / "celu.html").read_text()
+
+
 def test_formulas_are_typeset(model, site):
     for op in model.operators:
         if op.expression is not None and not op.internal and op.kind == "functional":

@@ -186,6 +186,13 @@ class Explanation {
       for (std::string line; std::getline(doc, line);) out_ << "  " << line << "\n";
     }
     forms(op);
+    if (op.expression && !op.expression->requirements.empty()) {
+      std::vector<std::string> conditions;
+      for (const auto& requirement : op.expression->requirements) {
+        conditions.push_back(requirement.text);
+      }
+      list("Requires", conditions);
+    }
     list("C++", cpp_signatures(generated_, op));
     const auto tree = std::filesystem::path(session_.operators_path()).parent_path();
     list("Python", python_signatures(generated_, op, tree / "python" / "oploom"));

@@ -114,6 +114,13 @@ class Builder {
       : graph_(graph), scope_(scope), error_(error), operators_(operators) {}
 
   const Node* build(const Expr& expr) {
+    const Node* node = meaning_of(expr);
+    if (!operators_ && node->kind == Node::Kind::constant) check_finite(expr, node->value);
+    return node;
+  }
+
+ private:
+  const Node* meaning_of(const Expr& expr) {
     switch (expr.kind) {
       case Expr::Kind::number:
         return number(expr);
@@ -147,7 +154,22 @@ class Builder {
     }
   }
 
- private:
+  // Who wants inf or nan writes it; as the value of `log(-1)` or `1 / 0` it is a mistake.
+  void check_finite(const Expr& expr, double value) {
+    if (std::isfinite(value)) return;
+    const bool negative = expr.kind == Expr::Kind::unary;
+    const Expr& word = negative ? expr.children[0] : expr;
+    bool written = true;  // not put in for a name, as rules of derivatives have it
+    walk(expr, [&](const Expr& part) {
+      if (part.kind == Expr::Kind::name) written &= !scope_.contains(part.text);
+      return true;
+    });
+    if (!written || word.kind == Expr::Kind::name || word.kind == Expr::Kind::paren) return;
+    const std::string text = std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
+    fail(expr, "this is " + text + " whatever the arguments are: write '" + text +
+                   "' where that is meant");
+  }
+
   [[noreturn]] void fail(const Expr& expr, std::string message) {
     error_ = {std::move(message), expr.offset, std::max<std::size_t>(expr.length, 1)};
     throw Failure{};

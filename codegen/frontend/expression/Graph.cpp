@@ -183,6 +183,11 @@ const Node* Graph::div(const Node* a, const Node* b) {
 }
 
 const Node* Graph::select(const Node* condition, const Node* then, const Node* otherwise) {
+  // A choice within a branch is made already where it is the same.
+  if (then->is_call("select") && then->arguments[0] == condition) then = then->arguments[1];
+  if (otherwise->is_call("select") && otherwise->arguments[0] == condition) {
+    otherwise = otherwise->arguments[2];
+  }
   if (then == otherwise) return then;
   return call("select", {condition, then, otherwise});
 }
@@ -262,7 +267,7 @@ const Node* Graph::with_operator_names(const Node* root) {
     std::vector<const Node*> arguments;
     for (const Node* argument : node->arguments) arguments.push_back(done.at(argument));
     const Function* function = find_function(node->name);
-    const bool renamed = function && !function->operator_name.empty();
+    const bool renamed = function && !node->uniform && !function->operator_name.empty();
     done[node] =
         call(renamed ? std::string(function->operator_name) : node->name, std::move(arguments));
   }

@@ -58,7 +58,7 @@ class Graph {
   // with a sigmoid that nothing else uses as quotients, a / (1 + exp(-b)): less work, and one
   // rounding less. Not for derivatives, as those of the quotient overflow.
   std::vector<const Node*> for_kernels(const std::vector<const Node*>& roots);
-  // The graph of `root` with calls of functions named as the operators on tensors are.
+  // The graph of `root` with calls of functions of tensors named as the operators are.
   const Node* with_operator_names(const Node* root);
   // The graph of `root` with every occurrence of `what` replaced by `with`.
   const Node* replace(const Node* root, const Node* what, const Node* with);

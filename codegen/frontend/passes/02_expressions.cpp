@@ -21,6 +21,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -79,7 +81,14 @@ class Expander {
     // More operators are added on the way, none of which has an expression to expand.
     const std::size_t count = model_.operators.size();
     for (std::size_t i = 0; i < count; ++i) {
-      if (model_.operators[i]->expr) expand(*model_.operators[i]);
+      Operator& op = *model_.operators[i];
+      if (op.expr) {
+        expand(op);
+      } else if (!op.requirements.empty()) {
+        diagnostics_.error(op.requirements_where, "'requires' goes with 'expr'; the body of '" +
+                                                      op.name() +
+                                                      "' has to check its numbers itself");
+      }
     }
   }
 
@@ -88,7 +97,7 @@ class Expander {
     if (!check(op)) return;
     Graph graph;
     Scope scope = scope_of(graph, op.schema);
-    const Node* root = build(graph, op, scope);
+    const Node* root = build(graph, *op.expr, scope);
     if (!root) return;
 
     if (!uses_all(op, root)) return;
@@ -108,6 +117,7 @@ class Expander {
                            : needs.integers ? Expression::Promotion::same
                                             : Expression::Promotion::to_float;
     expression.program = linearize(graph.for_kernels({root}), argument_names(op.schema));
+    for (const YamlNode* condition : op.requirements) require(op, *condition, expression);
     make_structured(op, root->truth);
     op.expression = std::move(expression);
     differentiate(graph, scope, op, root);
@@ -164,14 +174,41 @@ class Expander {
     return scope;
   }
 
-  const Node* build(Graph& graph, const Operator& op, const Scope& scope) {
+  const Node* build(Graph& graph, const YamlNode& text, const Scope& scope) {
     FormulaError error;
-    const auto tree = parse_formula(op.expr->value, error);
+    const auto tree = parse_formula(text.value, error);
     const Node* root = tree ? build_expression(graph, *tree, scope, error) : nullptr;
-    if (!root) {
-      diagnostics_.error(op.expr->locate(error.offset, error.length), error.message);
-    }
+    if (!root) diagnostics_.error(text.locate(error.offset, error.length), error.message);
     return root;
+  }
+
+  void require(const Operator& op, const YamlNode& text, Expression& expression) {
+    Graph graph;
+    const Node* root = build(graph, text, scope_of(graph, op.schema));
+    if (!root) return;
+    const auto refuse = [&](const std::string& reason) {
+      diagnostics_.error(text.where, "'requires' is a condition on numbers, and " + reason);
+    };
+    if (!root->truth) return refuse("this is a number: compare it, as in '> 0'");
+    Requirement made;
+    made.text = text.value;
+    for (const Node* node : in_order({root})) {
+      if (node->kind == Node::Kind::input) {
+        return refuse("'" + node->name + "' is a tensor, whose elements no check looks at");
+      }
+      if (node->kind == Node::Kind::scalar) made.scalars.push_back(node->name);
+    }
+    if (made.scalars.empty()) return refuse("this has none of '" + op.name() + "' in it");
+    made.program = linearize({root}, argument_names(op.schema));
+    std::map<std::string, double> defaults;
+    for (const auto& name : made.scalars) {
+      const auto& value = op.schema.find_argument(name)->default_value;
+      if (value) defaults[name] = *value == "True" ? 1 : std::strtod(value->c_str(), nullptr);
+    }
+    if (defaults.size() == made.scalars.size() && evaluate(root, defaults) == 0) {
+      return refuse("the defaults of '" + op.name() + "' do not meet it");
+    }
+    expression.requirements.push_back(std::move(made));
   }
 
   bool uses_all(const Operator& op, const Node* root) {
@@ -240,14 +277,18 @@ class Expander {
     return *model_.derivatives.back();
   }
 
-  static GradientFormula formula(std::vector<std::string> names, std::string text,
-                                 const YamlNode& node) {
+  GradientFormula formula(std::vector<std::string> names, std::string text, const YamlNode& node) {
     GradientFormula result;
     for (auto& name : names) result.names.push_back({std::move(name), node.where});
     result.text = std::move(text);
     result.node = &node;
     FormulaError error;
-    result.tree = parse_formula(result.text, error);
+    result.tree = parse_formula(result.text, error, kFoundFormula);
+    if (!result.tree && too_long_.insert(&node).second) {
+      diagnostics_.error(node.where,
+                         "the derivatives of this expression are too long: write the first one in "
+                         "the file of derivatives");
+    }
     return result;
   }
 
@@ -461,6 +502,7 @@ class Expander {
     internal->dispatch = {{"CompositeExplicit", node.where, {schema.identifier(), node.where}}};
     internal->tags = {{"pointwise", node.where}};
     internal->python_module = op.python_module;
+    internal->serves = op.serves;
     internal->doc = "The " + what + " of ``" + op.schema.name + "``.\n";
     internal->internal = true;
     expression.text = to_text(roots[0]);
@@ -576,6 +618,7 @@ class Expander {
 
   Model& model_;
   Diagnostics& diagnostics_;
+  std::set<const YamlNode*> too_long_;
 };
 
 }  // namespace

@@ -109,22 +109,35 @@ class Verifier {
     if (name.starts_with("result") && name.find_first_not_of("0123456789", 6) == name.npos) {
       return "is what the operator returns in formulas: name the argument otherwise";
     }
-    for (const auto& other : op.schema.arguments) {
-      if (name == other.name + "_") {
-        return "is what generated code makes of '" + other.name + "': name one of them otherwise";
+    const auto values = names_of_values(op.schema);
+    for (const auto& other : values) {
+      if (name == other + "_") {
+        return "is what generated code makes of '" + other + "': name one of them otherwise";
       }
     }
     if (!op.derivative) return "";
     if (name == "grad" || name == "grads" || name == "grad_input_mask") {
       return "means a gradient in the formulas of derivatives: name the argument otherwise";
     }
-    for (const auto& other : op.schema.arguments) {
-      if (name == other.name + "_t" || name == other.name + "_p") {
+    for (const auto& other : values) {
+      if (name == other + "_t" || name == other + "_p") {
         return "means the " + std::string(name.ends_with("t") ? "tangent" : "value") + " of '" +
-               other.name + "' in formulas of tangents: name the argument otherwise";
+               other + "' in formulas of tangents: name the argument otherwise";
       }
     }
     return "";
+  }
+
+  // What formulas call the arguments and the results.
+  static std::vector<std::string> names_of_values(const FunctionSchema& schema) {
+    std::vector<std::string> names;
+    for (const auto& argument : schema.arguments) names.push_back(argument.name);
+    for (std::size_t i = 0; i < schema.returns.size(); ++i) {
+      const bool one = schema.returns.size() == 1;
+      names.push_back(
+          schema.returns[i].name.value_or(one ? "result" : "result" + std::to_string(i)));
+    }
+    return names;
   }
 
   const Model& model_;

@@ -43,10 +43,26 @@ class HelperCheck {
   }
 
  private:
+  // Functions that a program calls of numbers alone, for which no operator is needed.
+  static std::set<std::string> functions_of_numbers(const GradientFormula& formula) {
+    std::set<std::string> names;
+    if (!formula.program) return names;
+    const auto& instructions = formula.program->instructions;
+    for (const auto& instruction : instructions) {
+      if (instruction.uniform) names.insert(instruction.operation);
+    }
+    for (const auto& instruction : instructions) {
+      if (!instruction.uniform) names.erase(instruction.operation);
+    }
+    return names;
+  }
+
   void check(const GradientFormula& formula) {
+    const auto of_numbers = functions_of_numbers(formula);
     walk(*formula.tree, [&](const Expr& node) {
       if (node.kind != Expr::Kind::call) return true;
       const Expr& callee = node.children[0];
+      if (of_numbers.contains(callee.text)) return true;
       if (callee.kind == Expr::Kind::name && !is_function(callee.text)) {
         report(formula, callee.text, callee.offset, "function", functions_, methods_);
       } else if (callee.kind == Expr::Kind::name) {

@@ -81,6 +81,7 @@ std::optional<Change> change_of(const Instruction& instruction) {
 }
 
 std::string text_of(double value) {
+  if (std::isnan(value)) return "nan";  // whose sign says nothing
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%.6g", value);
   return buffer;
@@ -121,11 +122,28 @@ class Proof {
     }
     plan_directions();
     read_record();
+    for (const auto& requirement : expression_.requirements) {
+      requirements_.emplace_back(requirement.program);
+    }
     for (const auto& name : expression_.scalars) numbers_[name] = default_of(name);
+    for (int i = 0; i < kMorePoints && !allowed(numbers_); ++i) {
+      for (const auto& name : expression_.scalars) {
+        const SchemaArgument& argument = *op_.schema.find_argument(name);
+        numbers_[name] = of_type(argument, random(range_of_number(argument)));
+      }
+    }
   }
 
   void run() {
     if (!backward_ && written_.empty() && directions_.empty()) return;
+    if (!allowed(numbers_)) {
+      diagnostics_.error(op_.requirements_where,
+                         "'" + op_.name() +
+                             "': no numbers that were tried meet this: give their range, as in "
+                             "'test: {domain: {" +
+                             expression_.requirements[0].scalars[0] + ": [10, 20]}}'");
+      return;
+    }
     for (int i = 0; i < kPoints && !failed_; ++i) at(random_point());
     const bool bounded = std::all_of(expression_.inputs.begin(), expression_.inputs.end(),
                                      [&](const auto& name) { return ranges_.contains(name); });
@@ -352,15 +370,29 @@ class Proof {
     Values point = numbers_;
     for (const auto& input : expression_.inputs) point[input] = random(range_of(input));
     for (const auto& name : expression_.scalars) {
-      if (chance()) point[name] = random_number(*op_.schema.find_argument(name), point);
+      if (!chance()) continue;
+      Values changed = point;
+      changed[name] = random_number(*op_.schema.find_argument(name), point);
+      if (allowed(changed)) point = std::move(changed);
     }
     return point;
+  }
+
+  // Whether the operator takes these numbers.
+  bool allowed(const Values& point) {
+    return std::all_of(requirements_.begin(), requirements_.end(), [&](Evaluator& requirement) {
+      requirement.run(point);
+      return requirement.output(0) != 0;
+    });
   }
 
   double random_number(const SchemaArgument& argument, const Values& point) {
     double value = random(range_of_number(argument));
     const auto edges = edges_of(argument.name, point);
     if (!edges.empty() && chance()) value = one_of(edges) + std::round(random({-1, 1}));
+    return of_type(argument, value);
+  }
+  static double of_type(const SchemaArgument& argument, double value) {
     const bool whole =
         argument.type.base == SchemaBaseType::Int || argument.type.base == SchemaBaseType::Bool;
     return whole ? std::round(value) : value;
@@ -671,6 +703,7 @@ class Proof {
   Operator& op_;
   const Expression& expression_;
   Evaluator forward_;
+  std::vector<Evaluator> requirements_;
   std::vector<std::pair<std::size_t, Change>> changes_;  // instructions that have a branch
   Diagnostics& diagnostics_;
   const Operator* backward_ = nullptr;
