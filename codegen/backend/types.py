@@ -90,6 +90,7 @@ class Parameter:
         return f"{self.type} {self.name} = {self.default}"
 
 
+@functools.cache
 def cpp_name(name: str) -> str:
     """The argument's name, moved out of the way of what generated code has of its own. The front end
     refuses words of C++."""
