@@ -287,50 +287,59 @@ OPLOOM_ALWAYS_INLINE V within(typename V::value_type bound, const V& x, const V&
   OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x, const Vec<double>& y) { \
     return OPLOOM_SLEEF_D(name, accuracy)(x, y);                                      \
   }
-#define OPLOOM_SLEEF_WITHIN(name, float_bound, double_bound)                  \
-  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x) {                 \
-    return within(float_bound, x, Vec<float>(OPLOOM_SLEEF_F(name, u10)(x)),   \
-                  [](float value) { return std::name(value); });              \
-  }                                                                           \
-  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x) {               \
-    return within(double_bound, x, Vec<double>(OPLOOM_SLEEF_D(name, u10)(x)), \
-                  [](double value) { return std::name(value); });             \
+#define OPLOOM_SLEEF_FLOAT_WITHIN(name, bound)                        \
+  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x) {         \
+    return within(bound, x, Vec<float>(OPLOOM_SLEEF_F(name, u10)(x)), \
+                  [](float value) { return std::name(value); });      \
+  }
+#define OPLOOM_SLEEF_DOUBLE_WITHIN(name, bound)                        \
+  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x) {        \
+    return within(bound, x, Vec<double>(OPLOOM_SLEEF_D(name, u10)(x)), \
+                  [](double value) { return std::name(value); });      \
   }
 #else
 #define OPLOOM_SLEEF_FLOAT(name, accuracy)
 #define OPLOOM_SLEEF_DOUBLE(name, accuracy)
 #define OPLOOM_SLEEF_TWO(name, accuracy)
-#define OPLOOM_SLEEF_WITHIN(name, float_bound, double_bound)
+#define OPLOOM_SLEEF_FLOAT_WITHIN(name, bound)
+#define OPLOOM_SLEEF_DOUBLE_WITHIN(name, bound)
 #endif
 
 // For one number, and for complex ones.
-#define OPLOOM_LIBRARY(name, accuracy)                         \
+#define OPLOOM_LIBRARY(name)                                   \
   template <typename T>                                        \
   Vec<T> name(const Vec<T>& x) {                               \
     return x.map([](T value) { return T(std::name(value)); }); \
-  }                                                            \
-  OPLOOM_SLEEF_FLOAT(name, accuracy)                           \
-  OPLOOM_SLEEF_DOUBLE(name, accuracy)
-OPLOOM_LIBRARY(acos, u10)
-OPLOOM_LIBRARY(asin, u10)
-OPLOOM_LIBRARY(atan, u10)
-OPLOOM_LIBRARY(atanh, u10)
-OPLOOM_LIBRARY(erfc, u15)
+  }
+OPLOOM_LIBRARY(acos)
+OPLOOM_LIBRARY(acosh)
+OPLOOM_LIBRARY(asin)
+OPLOOM_LIBRARY(asinh)
+OPLOOM_LIBRARY(atan)
+OPLOOM_LIBRARY(atanh)
+OPLOOM_LIBRARY(cosh)
+OPLOOM_LIBRARY(erfc)
+OPLOOM_LIBRARY(lgamma)
+OPLOOM_LIBRARY(sinh)
 #undef OPLOOM_LIBRARY
 
-#define OPLOOM_LIBRARY_WITHIN(name, float_bound, double_bound) \
-  template <typename T>                                        \
-  Vec<T> name(const Vec<T>& x) {                               \
-    return x.map([](T value) { return T(std::name(value)); }); \
-  }                                                            \
-  OPLOOM_SLEEF_WITHIN(name, float_bound, double_bound)
-OPLOOM_LIBRARY_WITHIN(acosh, 1e18f, 1e150)
-OPLOOM_LIBRARY_WITHIN(asinh, 1e18f, 1e150)
-OPLOOM_LIBRARY_WITHIN(cosh, 88.f, 709.)
-OPLOOM_LIBRARY_WITHIN(lgamma, 1e36f, 1e305)
-OPLOOM_LIBRARY_WITHIN(sinh, 88.f, 709.)
-#undef OPLOOM_LIBRARY_WITHIN
-#undef OPLOOM_SLEEF_WITHIN
+// Those of float that are missing are in math_*.h.
+OPLOOM_SLEEF_DOUBLE(acos, u10)
+OPLOOM_SLEEF_DOUBLE(asin, u10)
+OPLOOM_SLEEF_DOUBLE(atan, u10)
+OPLOOM_SLEEF_DOUBLE(atanh, u10)
+OPLOOM_SLEEF_DOUBLE(erfc, u15)
+OPLOOM_SLEEF_FLOAT(atanh, u10)
+OPLOOM_SLEEF_DOUBLE_WITHIN(acosh, 1e150)
+OPLOOM_SLEEF_DOUBLE_WITHIN(asinh, 1e150)
+OPLOOM_SLEEF_DOUBLE_WITHIN(cosh, 709.)
+OPLOOM_SLEEF_DOUBLE_WITHIN(lgamma, 1e305)
+OPLOOM_SLEEF_DOUBLE_WITHIN(sinh, 709.)
+OPLOOM_SLEEF_FLOAT_WITHIN(acosh, 1e18f)
+OPLOOM_SLEEF_FLOAT_WITHIN(asinh, 1e18f)
+OPLOOM_SLEEF_FLOAT_WITHIN(lgamma, 1e36f)
+#undef OPLOOM_SLEEF_FLOAT_WITHIN
+#undef OPLOOM_SLEEF_DOUBLE_WITHIN
 
 template <typename T>
 Vec<T> exp2(const Vec<T>& x) {

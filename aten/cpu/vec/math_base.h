@@ -92,4 +92,21 @@ OPLOOM_ALWAYS_INLINE F polynomial(F x, T first, Rest... rest) {
   return fmadd(polynomial(x, rest...), x, F(first));
 }
 
+// The same by the even powers and the odd ones, which do not wait for each other: for long
+// polynomials whose coefficients fall off, since a little more is rounded away.
+template <typename F, typename... T>
+OPLOOM_ALWAYS_INLINE F polynomial_by_halves(F x, T... coefficients) {
+  constexpr int kCount = sizeof...(T);
+  static_assert(kCount >= 3);
+  const F c[] = {F(coefficients)...};
+  const F square = x * x;
+  F last = c[kCount - 1];
+  F other = c[kCount - 2];
+  for (int i = kCount - 3; i >= 0; i -= 2) {
+    last = fmadd(last, square, c[i]);
+    if (i > 0) other = fmadd(other, square, c[i - 1]);
+  }
+  return kCount % 2 == 1 ? fmadd(other, x, last) : fmadd(last, x, other);
+}
+
 }  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

@@ -115,14 +115,78 @@ OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::tanh() const {
   return blendv(large, small, x < V(1.f)) | (*this & V(-0.f));
 }
 
-// With e = exp(-|x|), which does not overflow: 1 - e / (1 + e) or, below 0, e - e * (e / (1 + e)),
-// in which what was lost in the quotient counts for little.
-OPLOOM_ALWAYS_INLINE Vec<float> sigmoid(const Vec<float>& x) {
+// 1 / (1 + exp(-x)) with exp(-x) = 2^n y, as 2^h / (2^h + 2^(h+n) y) with h half of -n, so that
+// nothing overflows, and a subnormal result is rounded once.
+OPLOOM_ALWAYS_INLINE Vec<float> sigmoid(const Vec<float>& argument) {
   using V = Vec<float>;
-  const V one(1.f);
-  const V e = (x | V(-0.f)).exp();
-  const V scale = blendv(one, e, x.signs());
-  return fmadd(scale.neg(), e / (one + e), scale);
+  using Bits = typename FloatingForm<V>::bits;
+  const V x = at_most(argument, V(18.f));
+  const V rounded = fmadd(at_least(x, V(-105.f)), V(1.44269504f), V(kRoundToPower));
+  const V minus_n = rounded - V(kRoundToPower);
+  const V r = fmadd(minus_n, V(-2.12194440e-4f), fmadd(minus_n, V(0.693359375f), x.neg()));
+  const V h =
+      polynomial(r, 1.f, 0.49999988f, 0.16666517f, 0.04166964f, 0.008369136f, 0.0013746604f);
+  const Bits half = (bits_of(rounded) >> 1) << 23;
+  const V numerator = from_bits<V>(half);
+  const V power = from_bits<V>(half - (bits_of(rounded) << 23) + Bits(254u << 23));
+  return numerator / (power + fmadd(power * r, h, numerator));
+}
+
+// exp(|x|) = 2^n exp(r), with r = hi + lo, |r| <= ln(2)/2; what sinh and cosh are made of, all
+// divided by 2, since 2^n may be 2^129 and the result be finite.
+struct HyperbolicParts {
+  Vec<float> rising;   // 2^n / 4
+  Vec<float> falling;  // 2^-n / 4
+  Vec<float> hi;
+  Vec<float> sinh_rest;  // sinh(r) - hi
+  Vec<float> cosh_rest;  // cosh(r) - 1
+};
+
+OPLOOM_ALWAYS_INLINE HyperbolicParts hyperbolic_parts(Vec<float> magnitude) {
+  using V = Vec<float>;
+  using Bits = typename FloatingForm<V>::bits;
+  const V x = at_most(magnitude, V(89.5f));
+  const V kRound(12582912.f + 125);
+  const V rounded = fmadd(x, V(1.44269504f), kRound);
+  const V n = rounded - kRound;
+  const V hi = fmadd(n, V(-0.693147182f), x);  // exact
+  const V lo = n * V(1.90465421e-9f);
+  const V r = hi + lo;
+  const V z = r * r;
+  // 2^-n is no longer seen beside 2^n long before it is too small for a normal number.
+  const V seen = at_most(rounded, kRound + V(60.f));
+  return {from_bits<V>(bits_of(rounded) << 23), from_bits<V>((Bits(250) - bits_of(seen)) << 23), hi,
+          fmadd(r * z, polynomial(z, 0.16666542f, 0.0083667375f), lo),
+          z * polynomial(z, 0.5f, 0.04166646f, 0.0013935476f)};
+}
+
+// a + b hi + small, with the sum of the first two kept in two numbers.
+OPLOOM_ALWAYS_INLINE Vec<float> hyperbolic_sum(Vec<float> a, Vec<float> b, Vec<float> hi,
+                                               Vec<float> small) {
+  const Vec<float> product = b * hi;
+  const Vec<float> sum = a + product;
+  const Vec<float> lost = (product - (sum - a)) + fmadd(b, hi, product.neg());
+  return sum + (lost + small);
+}
+
+OPLOOM_ALWAYS_INLINE Vec<float> sinh(const Vec<float>& x) {
+  using V = Vec<float>;
+  const V magnitude = x.abs();
+  const HyperbolicParts p = hyperbolic_parts(magnitude);
+  const V plus = p.rising + p.falling;
+  const V minus = p.rising - p.falling;
+  const V y = hyperbolic_sum(minus, plus, p.hi, fmadd(plus, p.sinh_rest, minus * p.cosh_rest));
+  // Subnormal numbers cannot be halved.
+  return blendv(y + y, magnitude, magnitude < V(0x1p-13f)) | (x & V(-0.f));
+}
+
+OPLOOM_ALWAYS_INLINE Vec<float> cosh(const Vec<float>& x) {
+  using V = Vec<float>;
+  const HyperbolicParts p = hyperbolic_parts(x.abs());
+  const V minus = p.rising - p.falling;
+  const V small = fmadd(minus, p.sinh_rest, (p.rising + p.falling) * p.cosh_rest);
+  const V y = hyperbolic_sum(p.rising, minus, p.hi, p.falling + small);
+  return y + y;
 }
 
 // x / (1 + exp(-w)) with w = sqrt(8/pi) (x + 0.044715 x^3): gelu's other form, 0.5 x (1 +

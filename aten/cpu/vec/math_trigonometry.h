@@ -1,4 +1,4 @@
-// sin, cos and tan.
+// sin, cos and tan, and their inverse functions.
 #pragma once
 
 #include <aten/cpu/vec/math_base.h>
@@ -55,6 +55,8 @@ OPLOOM_ALWAYS_INLINE Vec<float> sin_from(Vec<float> x, int quarters) {
   return blendv(sin_of_quarter(turn), cos_of_quarter(turn), odd.signs()) ^ sign;
 }
 
+OPLOOM_ALWAYS_INLINE bool all_near(Vec<float> x) { return all(x.abs() <= Vec<float>(kFarthest)); }
+
 // y, but f(x) where x is far away.
 template <typename F>
 OPLOOM_NOINLINE Vec<float> replace_far(Vec<float> y, Vec<float> x, F f) {
@@ -63,18 +65,15 @@ OPLOOM_NOINLINE Vec<float> replace_far(Vec<float> y, Vec<float> x, F f) {
 }
 
 OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::sin() const {
-  using V = Vec<float>;
-  const V y = sin_from(*this, 0);
-  if (all(abs() <= V(kFarthest))) [[likely]]
-    return y;
-  return replace_far(y, *this, [](double x) { return std::sin(x); });
+  if (!all_near(*this)) [[unlikely]]
+    return replace_far(sin_from(*this, 0), *this, [](double x) { return std::sin(x); });
+  return sin_from(*this, 0);
 }
 
 OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::cos() const {
-  const Vec<float> y = sin_from(*this, 1);
-  if (all(abs() <= Vec<float>(kFarthest))) [[likely]]
-    return y;
-  return replace_far(y, *this, [](double x) { return std::cos(x); });
+  if (!all_near(*this)) [[unlikely]]
+    return replace_far(sin_from(*this, 1), *this, [](double x) { return std::cos(x); });
+  return sin_from(*this, 1);
 }
 
 // tan(r), or -1 / tan(r) after an odd number of quarter turns, with tan(r) in two numbers.
@@ -95,9 +94,120 @@ OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::tan() const {
   const V error = fmadd(minus_inverse, t_rest, fmadd(minus_inverse, t, V(1.f)));
   const V cotangent = fmadd(minus_inverse, error, minus_inverse);
   const V y = blendv(t, cotangent, std::bit_cast<V>(turn.k << 31).signs());
-  if (all(abs() <= V(kFarthest))) [[likely]]
+  if (all_near(*this)) [[likely]]
     return y;
   return replace_far(y, *this, [](double x) { return std::tan(x); });
+}
+
+// ---- The inverse functions ----
+
+inline constexpr float kQuarter = 1.57079637f;  // pi/2, and what is missing from it
+inline constexpr float kQuarterRest = -4.37113883e-8f;
+
+// Note [Arcsine]
+// Up to 1/2, asin(x) = x + x^3 P(x^2); above, pi/2 - 2 asin(s) with s = sqrt((1 - x) / 2), whose
+// rounding counts too much to be left out.
+struct Arcsine {
+  Vec<float>::Mask large;
+  Vec<float> s;     // |x|, or the root
+  Vec<float> rest;  // asin of it, less s
+};
+
+OPLOOM_ALWAYS_INLINE Arcsine arcsine_of_small(Vec<float> x) {
+  using V = Vec<float>;
+  const V half(0.5f);
+  const V magnitude = x.abs();
+  const auto large = magnitude > half;
+  const V square = fmadd(magnitude, half.neg(), half);
+  const V root = square.sqrt();
+  const V root_rest = fmadd(root.neg(), root, square) * (half / at_least(root, V(0x1p-24f)));
+  const V s = blendv(magnitude, root, large);
+  const V z = blendv(x * x, square, large);
+  const V p = polynomial(z, 0.16666752f, 0.074953094f, 0.045469154f, 0.024184745f, 0.04215838f);
+  return {large, s, fmadd(s * z, p, blendv(V(0.f), root_rest, large))};
+}
+
+OPLOOM_ALWAYS_INLINE Vec<float> asin(const Vec<float>& x) {
+  using V = Vec<float>;
+  const Arcsine arc = arcsine_of_small(x);
+  const V twice = arc.s + arc.s;
+  const V sum = V(kQuarter) - twice;
+  const V lost = (V(kQuarter) - sum) - twice;
+  const V large = sum + fmadd(arc.rest, V(-2.f), lost + V(kQuarterRest));
+  return blendv(arc.s + arc.rest, large, arc.large) | (x & V(-0.f));
+}
+
+// pi/2 - x in the middle; 2 asin(s) above; 2 (pi/2 - asin(s)) below.
+OPLOOM_ALWAYS_INLINE Vec<float> acos(const Vec<float>& x) {
+  using V = Vec<float>;
+  const Arcsine arc = arcsine_of_small(x);
+  const V sign = blendv(x & V(-0.f), V(0.f), arc.large);
+  const V s = arc.s ^ sign;
+  const V sum = V(kQuarter) - s;
+  const V lost = (V(kQuarter) - sum) - s;
+  const V left = sum + (V(kQuarterRest) + lost - (arc.rest ^ sign));
+  const V y = blendv(left, arc.s + arc.rest, arc.large & !x.signs());
+  return blendv(y, y + y, arc.large);
+}
+
+// base + base_rest + atan(u + rest) for |u| <= 1 and |u| <= |base|, if that is not 0.
+OPLOOM_ALWAYS_INLINE Vec<float> arctangent(Vec<float> u, Vec<float> rest, Vec<float> base,
+                                           Vec<float> base_rest) {
+  using V = Vec<float>;
+  const V z = u * u;
+  const V cube = u * z;
+  const V q = polynomial(z, 0.1999853f, -0.14264043f, 0.109511785f, -0.08400611f, 0.057910472f,
+                         -0.03113205f, 0.01089048f, -0.0017883009f);
+  // `rest` counts 1 / (1 + z) times, nearly.
+  const V small = fmadd(cube * z, q, fmadd(rest, z * V(-0.5f), rest));
+  const V sum = base + u;
+  const V lost = (u - (sum - base)) + base_rest;
+  return sum + (fmadd(cube, V(-0.333333f), small) + lost);
+}
+
+// Above 1, pi/2 + atan(-1 / x).
+OPLOOM_ALWAYS_INLINE Vec<float> atan(const Vec<float>& x) {
+  using V = Vec<float>;
+  const V zero(0.f), one(1.f), magnitude = x.abs();
+  const auto large = magnitude > one;
+  // Of infinity, the product that tells the rounding would be nan.
+  const V kept = at_most(magnitude, V(0x1p60f));
+  const V inverse = one.neg() / kept;
+  const V rest = inverse * fmadd(inverse, kept, one);
+  const V y = arctangent(blendv(magnitude, inverse, large), blendv(zero, rest, large),
+                         blendv(zero, V(kQuarter), large), blendv(zero, V(kQuarterRest), large));
+  return y | (x & V(-0.f));
+}
+
+// The quotient of the smaller and the larger number, in two numbers, is the tangent of the angle
+// from the nearest axis.
+OPLOOM_ALWAYS_INLINE Vec<float> atan2_of_quotient(Vec<float> y, Vec<float> x, Vec<float> larger,
+                                                  Vec<float> smaller,
+                                                  const Vec<float>::Mask& steep) {
+  using V = Vec<float>;
+  const V zero(0.f);
+  const V u = smaller / larger;
+  const V rest = fmadd(u.neg(), larger, smaller) / larger;
+  // The axis lies a quarter turn from x > 0 if steep; else none or, for x < 0, two. Beyond a
+  // quarter turn, and before one if steep, the angle is taken from that of the axis.
+  const V base = blendv(blendv(zero, V(2 * kQuarter), x.signs()), V(kQuarter), steep);
+  const V sign = (x ^ blendv(zero, V(-0.f), steep)) & V(-0.f);
+  const V angle = arctangent(u ^ sign, rest ^ sign, base, base * V(kQuarterRest / kQuarter));
+  return angle | (y & V(-0.f));
+}
+
+// Where both numbers are 0 or one is infinite there is no quotient: SLEEF's.
+OPLOOM_ALWAYS_INLINE Vec<float> atan2(Vec<float> y, Vec<float> x) {
+  using V = Vec<float>;
+  const V width = x.abs(), height = y.abs();
+  const auto steep = height > width;
+  const V larger = blendv(width, height, steep);
+  const V smaller = blendv(height, width, steep);
+  const V angle = atan2_of_quotient(y, x, larger, smaller, steep);
+  const auto usual = (larger > V(0.f)) & (larger <= V(std::numeric_limits<float>::max()));
+  if (!all(usual)) [[unlikely]]
+    return blendv(sleef_atan2(y, x), angle, usual);
+  return angle;
 }
 
 }  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

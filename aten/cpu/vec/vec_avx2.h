@@ -119,6 +119,11 @@ class Vec<float> {
     return _mm256_round_ps(lanes_, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
   }
   OPLOOM_ALWAYS_INLINE Vec sqrt() const { return _mm256_sqrt_ps(lanes_); }
+
+  // Of eight numbers those that the lowest bits of the lanes, 0 to 7, are the indices of.
+  OPLOOM_ALWAYS_INLINE static Vec lookup(const float* table, Vec indices) {
+    return _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), _mm256_castps_si256(indices));
+  }
   OPLOOM_ALWAYS_INLINE Vec reciprocal() const { return Vec(float(1)) / *this; }
   OPLOOM_ALWAYS_INLINE Vec rsqrt() const { return Vec(float(1)) / sqrt(); }
 
@@ -134,7 +139,9 @@ class Vec<float> {
   Vec sin() const;
   Vec tan() const;
   Vec tanh() const;
-  OPLOOM_ALWAYS_INLINE friend Vec atan2(Vec a, Vec b) { return Sleef_atan2f8_u10(a, b); }
+  friend Vec atan2(Vec a, Vec b);
+  // Where the other form does not reach.
+  OPLOOM_ALWAYS_INLINE friend Vec sleef_atan2(Vec a, Vec b) { return Sleef_atan2f8_u10(a, b); }
   friend Vec pow(Vec a, Vec b);
 
   // In the order of the array form.

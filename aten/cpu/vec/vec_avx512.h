@@ -121,6 +121,13 @@ class Vec<float> {
     return _mm512_roundscale_ps(lanes_, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
   }
   OPLOOM_ALWAYS_INLINE Vec sqrt() const { return _mm512_sqrt_ps(lanes_); }
+
+  // Of eight numbers those that the lowest bits of the lanes, 0 to 7, are the indices of. (The
+  // instruction looks at four bits.)
+  OPLOOM_ALWAYS_INLINE static Vec lookup(const float* table, Vec indices) {
+    return _mm512_permutexvar_ps(_mm512_castps_si512(indices),
+                                 _mm512_broadcast_f32x8(_mm256_loadu_ps(table)));
+  }
   OPLOOM_ALWAYS_INLINE Vec reciprocal() const { return Vec(float(1)) / *this; }
   OPLOOM_ALWAYS_INLINE Vec rsqrt() const { return Vec(float(1)) / sqrt(); }
 
@@ -136,7 +143,9 @@ class Vec<float> {
   Vec sin() const;
   Vec tan() const;
   Vec tanh() const;
-  OPLOOM_ALWAYS_INLINE friend Vec atan2(Vec a, Vec b) { return Sleef_atan2f16_u10(a, b); }
+  friend Vec atan2(Vec a, Vec b);
+  // Where the other form does not reach.
+  OPLOOM_ALWAYS_INLINE friend Vec sleef_atan2(Vec a, Vec b) { return Sleef_atan2f16_u10(a, b); }
   friend Vec pow(Vec a, Vec b);
 
   // In the order of the array form.

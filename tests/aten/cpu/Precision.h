@@ -4,8 +4,13 @@
 
 #include <aten/Base.h>
 #include <aten/stubs/DispatchStub.h>
+#include <generated/ops/acos.h>
+#include <generated/ops/asin.h>
+#include <generated/ops/atan.h>
 #include <generated/ops/cos.h>
+#include <generated/ops/cosh.h>
 #include <generated/ops/erf.h>
+#include <generated/ops/erfc.h>
 #include <generated/ops/exp.h>
 #include <generated/ops/exp2.h>
 #include <generated/ops/expm1.h>
@@ -14,15 +19,18 @@
 #include <generated/ops/log10.h>
 #include <generated/ops/log1p.h>
 #include <generated/ops/log2.h>
+#include <generated/ops/logaddexp.h>
 #include <generated/ops/pow.h>
 #include <generated/ops/reciprocal.h>
 #include <generated/ops/rsqrt.h>
 #include <generated/ops/sigmoid.h>
 #include <generated/ops/silu.h>
 #include <generated/ops/sin.h>
+#include <generated/ops/sinh.h>
 #include <generated/ops/sqrt.h>
 #include <generated/ops/tan.h>
 #include <generated/ops/tanh.h>
+#include <generated/ops/zeros_like.h>
 
 #include <algorithm>
 #include <cmath>
@@ -111,8 +119,13 @@ Tensor tensor_of(T* values, size_t count) {
 // second of float64 are SLEEF's "u10" functions but for exp. DEFAULT's sigmoid gives 0 where
 // exp(-x) overflows, and its gelu, like that of double, cancels below 0.
 inline const Function kFunctions[] = {
+    {"acos", at::acos, OPLOOM_BOTH(std::acos(x)), {1, 1}, {1, 1}},
+    {"asin", at::asin, OPLOOM_BOTH(std::asin(x)), {1, 1}, {1, 1}},
+    {"atan", at::atan, OPLOOM_BOTH(std::atan(x)), {1, 1.02}, {1, 1}},
     {"cos", at::cos, OPLOOM_BOTH(std::cos(x)), {1, 1}, {1, 1}},
+    {"cosh", at::cosh, OPLOOM_BOTH(std::cosh(x)), {2, 1}, {2, 2}},
     {"erf", at::erf, OPLOOM_BOTH(std::erf(x)), {1, 1}, {1.1, 1}},
+    {"erfc", at::erfc, OPLOOM_BOTH(std::erfc(x)), {2.5, 2}, {3, 1.5}},
     {"exp", at::exp, OPLOOM_BOTH(std::exp(x)), {1, 1}, {1, 1}},
     {"exp2", at::exp2, OPLOOM_BOTH(std::exp2(x)), {1, 1}, {1, 1}},
     {"expm1", at::expm1, OPLOOM_BOTH(std::expm1(x)), {1, 1}, {1, 1}},
@@ -131,6 +144,11 @@ inline const Function kFunctions[] = {
     {"log10", at::log10, OPLOOM_BOTH(std::log10(x)), {2, 1}, {2, 1}},
     {"log1p", at::log1p, OPLOOM_BOTH(std::log1p(x)), {1, 1}, {1, 1}},
     {"log2", at::log2, OPLOOM_BOTH(std::log2(x)), {1, 1}, {1, 1}},
+    {"logaddexp(x, 0)",
+     [](const Tensor& x) { return at::logaddexp(x, at::zeros_like(x)); },
+     OPLOOM_BOTH((x > 0 ? x : 0) + std::log1p(std::exp(-std::abs(x)))),
+     {2.5, 2},
+     {2.5, 2.5}},
     {"pow(x, 2.5)", OPLOOM_POW(2.5L), {1, 1}, {1, 1}},
     {"pow(x, -7)", OPLOOM_POW(-7), {1, 1}, {1, 1}},
     {"pow(x, 0.0625)", OPLOOM_POW(0.0625L), {1, 1}, {1, 1}},
@@ -149,6 +167,7 @@ inline const Function kFunctions[] = {
      {2.5, 2.5, 1.2e-36, 1.2e-36},
      {2.5, 2.5, 2.3e-305, 2.3e-305}},
     {"sin", at::sin, OPLOOM_BOTH(std::sin(x)), {1, 1}, {1, 1}},
+    {"sinh", at::sinh, OPLOOM_BOTH(std::sinh(x)), {2, 1.02}, {2, 2}},
     {"sqrt", at::sqrt, OPLOOM_BOTH(std::sqrt(x)), {.5, .5}, {.5, .5}},
     {"tan", at::tan, OPLOOM_BOTH(std::tan(x)), {1.1, 1}, {1, 1}},
     {"tanh", at::tanh, OPLOOM_BOTH(std::tanh(x)), {2.1, 1}, {2.1, 1.0001}},

@@ -2,6 +2,7 @@
 // at hand. Tolerances of a test of values are wide enough to hide a wrong coefficient; the bounds
 // of Precision.h are what the functions promise.
 #include <generated/ops/_log_softmax_backward_data.h>
+#include <generated/ops/atan2.h>
 #include <generated/ops/cat.h>
 #include <generated/ops/contiguous.h>
 #include <generated/ops/log_softmax.h>
@@ -161,6 +162,44 @@ TEST(Precision, PowAtTheEdges) {
   }
 }
 
+TEST(Precision, Atan2AtTheEdges) {
+  constexpr Bound bound{1.5, 1};
+  auto [y, x] = pairs_of_edges();
+  const Tensor result = at::atan2(tensor_of(y), tensor_of(x));
+  for (size_t i = 0; i < x.size(); ++i) {
+    const float got = result.const_data_ptr<float>()[i];
+    const double expected = std::atan2(static_cast<double>(y[i]), static_cast<double>(x[i]));
+    EXPECT_LE(error_in_ulp(got, expected), bound.ulp())
+        << "atan2(" << y[i] << ", " << x[i] << ") is " << got;
+    if (!std::isnan(got)) {
+      EXPECT_EQ(std::signbit(got), std::signbit(expected)) << y[i] << ", " << x[i];
+    }
+  }
+}
+
+// Numbers that need another way through a function take their Vec along, and that must not change
+// the results of those beside them.
+TEST(Precision, NeighboursDoNotMatter) {
+  std::vector<float> usual = floats();
+  std::vector<float> unusual = usual;
+  for (size_t i = 1; i < usual.size(); i += 2) {
+    usual[i] = 0.75f;
+    unusual[i] = i % 4 == 1 ? std::numeric_limits<float>::infinity() : -0.0f;
+  }
+  const Tensor x = tensor_of(usual), y = tensor_of(unusual);
+  const auto expect_same = [&](const char* name, const Tensor& of_x, const Tensor& of_y) {
+    size_t different = 0;
+    for (size_t i = 0; i < usual.size(); i += 2) {
+      const float a = of_x.const_data_ptr<float>()[i], b = of_y.const_data_ptr<float>()[i];
+      different += a != b && !(std::isnan(a) && std::isnan(b));
+    }
+    EXPECT_EQ(different, 0) << name;
+  };
+  for (const Function& f : kFunctions) expect_same(f.name, f.function(x), f.function(y));
+  const Tensor ones = at::ones_like(x);
+  expect_same("atan2", at::atan2(ones, x), at::atan2(ones, y));
+}
+
 TEST(Precision, NextafterIsExact) {
   auto [x, y] = pairs_of_edges();
   const Tensor result = at::nextafter(tensor_of(x), tensor_of(y));
@@ -184,7 +223,8 @@ TEST(Precision, NextafterIsExact) {
 // Zeros keep their sign where the function goes through 0.
 TEST(Precision, SignOfZero) {
   std::vector<float> zeros = {0.0f, -0.0f};
-  for (auto f : {at::erf, at::expm1, at::log1p, at::sin, at::tan, at::tanh}) {
+  for (auto f :
+       {at::asin, at::atan, at::erf, at::expm1, at::log1p, at::sin, at::sinh, at::tan, at::tanh}) {
     const Tensor result = f(tensor_of(zeros));
     EXPECT_FALSE(std::signbit(result.const_data_ptr<float>()[0]));
     EXPECT_TRUE(std::signbit(result.const_data_ptr<float>()[1]));
