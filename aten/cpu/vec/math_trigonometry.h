@@ -156,10 +156,12 @@ OPLOOM_ALWAYS_INLINE Vec<float> arctangent(Vec<float> u, Vec<float> rest, Vec<fl
   using V = Vec<float>;
   const V z = u * u;
   const V cube = u * z;
+  const V cube_rest = fmadd(u, fmadd(u, u, z.neg()), fmadd(u, z, cube.neg()));
   const V q = polynomial(z, 0.1999853f, -0.14264043f, 0.109511785f, -0.08400611f, 0.057910472f,
                          -0.03113205f, 0.01089048f, -0.0017883009f);
   // `rest` counts 1 / (1 + z) times, nearly.
-  const V small = fmadd(cube * z, q, fmadd(rest, z * V(-0.5f), rest));
+  const V small =
+      fmadd(cube * z, q, fmadd(cube_rest, V(-0.333333f), fmadd(rest, z * V(-0.5f), rest)));
   const V sum = base + u;
   const V lost = (u - (sum - base)) + base_rest;
   return sum + (fmadd(cube, V(-0.333333f), small) + lost);
