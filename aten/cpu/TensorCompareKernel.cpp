@@ -1,5 +1,6 @@
 // Choosing between values, which is no expression: conditions are tensors of bool, and the ends of
 // a range may be absent.
+#include <aten/core/OpaqueType.h>
 #include <aten/cpu/Loops.h>
 #include <aten/stubs/TensorCompare.h>
 
@@ -7,29 +8,9 @@ namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
 namespace {
 
-// Elements are moved as they are, so one kernel serves all dtypes of a size.
-struct Block16 {
-  uint64_t parts[2];
-};
-
-template <typename F>
-void by_element_size(size_t size, F f) {
-  switch (size) {
-    case 1:
-      return f(uint8_t{});
-    case 2:
-      return f(uint16_t{});
-    case 4:
-      return f(uint32_t{});
-    case 8:
-      return f(uint64_t{});
-    default:
-      return f(Block16{});
-  }
-}
-
 void where_kernel(TensorIteratorBase& iter) {
-  by_element_size(c10::elementSize(iter.dtype(0)), [&]<typename T>(T) {
+  // Elements are moved as they are.
+  with_opaque_type(c10::elementSize(iter.dtype(0)), [&]<typename T>(T) {
     // A condition is read as the byte it is: GCC makes no vectors of bool.
     cpu_kernel(iter, [](uint8_t condition, T self, T other) -> T {
       if constexpr (std::is_integral_v<T>) {

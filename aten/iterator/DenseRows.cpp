@@ -1,6 +1,6 @@
 // for_each_dense_row: presents rows of any strides to a loop over dense ones.
+#include <aten/core/OpaqueType.h>
 #include <aten/iterator/DenseRows.h>
-#include <aten/iterator/ElementBytes.h>
 #include <aten/iterator/TensorIterator.h>
 #include <c10/util/Exception.h>
 
@@ -18,7 +18,7 @@ constexpr int64_t kRows = 16;
 
 // to[i] = from[i * stride]
 void gather(char* to, const char* from, int64_t stride, int64_t size, int64_t n) {
-  by_size(size, [&]<typename T>(T) {
+  with_opaque_type(static_cast<size_t>(size), [&]<typename T>(T) {
     for (int64_t i = 0; i < n; ++i) {
       reinterpret_cast<T*>(to)[i] = *reinterpret_cast<const T*>(from + i * stride);
     }
@@ -26,7 +26,7 @@ void gather(char* to, const char* from, int64_t stride, int64_t size, int64_t n)
 }
 
 void scatter(char* to, int64_t stride, const char* from, int64_t size, int64_t n) {
-  by_size(size, [&]<typename T>(T) {
+  with_opaque_type(static_cast<size_t>(size), [&]<typename T>(T) {
     for (int64_t i = 0; i < n; ++i) {
       *reinterpret_cast<T*>(to + i * stride) = reinterpret_cast<const T*>(from)[i];
     }
@@ -36,7 +36,7 @@ void scatter(char* to, int64_t stride, const char* from, int64_t size, int64_t n
 // Sixteen bytes at a time: of a loop over elements the compiler makes one of single ones here.
 void repeat(char* to, const char* from, int64_t size, int64_t n) {
   alignas(16) char pattern[16];
-  by_size(size, [&]<typename T>(T) {
+  with_opaque_type(static_cast<size_t>(size), [&]<typename T>(T) {
     std::fill_n(reinterpret_cast<T*>(pattern), 16 / sizeof(T), *reinterpret_cast<const T*>(from));
   });
   const int64_t bytes = n * size;
@@ -48,7 +48,7 @@ void repeat(char* to, const char* from, int64_t size, int64_t n) {
 // Rows of `width` elements each: to[r * width + i] = from[r + i * stride], r < rows
 void gather_columns(char* to, int64_t width, const char* from, int64_t stride, int64_t size,
                     int64_t n, int64_t rows) {
-  by_size(size, [&]<typename T>(T) {
+  with_opaque_type(static_cast<size_t>(size), [&]<typename T>(T) {
     T* target = reinterpret_cast<T*>(to);
     for (int64_t i = 0; i < n; ++i) {
       const char* place = from + i * stride;

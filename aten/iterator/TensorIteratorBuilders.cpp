@@ -1,7 +1,7 @@
 // TensorIterator: the configurations that most operators share, with short cuts for small calls.
 #include <aten/core/Empty.h>
+#include <aten/core/OpaqueType.h>
 #include <aten/iterator/Broadcast.h>
-#include <aten/iterator/ElementBytes.h>
 #include <aten/iterator/TensorIterator.h>
 #include <aten/iterator/TypeProperties.h>
 #include <c10/core/DefaultDtype.h>
@@ -91,7 +91,7 @@ void TensorIteratorBase::fill_row(char* row, const TensorBase& input, IntArrayRe
   }
   const IntArrayRef sizes = input.sizes();
   const size_t lead = shape.size() - sizes.size();
-  detail::by_size(size, [&]<typename T>(T) {
+  with_opaque_type(static_cast<size_t>(size), [&]<typename T>(T) {
     T* const begin = reinterpret_cast<T*>(row);
     const T* from = reinterpret_cast<const T*>(data);
     T* const end = write_broadcast(begin, from, sizes.data(), shape.data() + lead, sizes.size());
