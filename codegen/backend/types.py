@@ -44,8 +44,9 @@ _OWNED_LISTS = {
 _OWN_NAMES = frozenset(
     "any_grad_defined any_wanted apply as_view as_views build_expression check_inplace "
     "check_out_requires_grad collect_edges compute_expression compute_requires_grad copy_range "
-    "creation_meta defined_grad device_type dispatch_keys get_view_meta grad_fn grad_inputs gradients "
-    "guard increment_version int64_t kernel ks make_node maybe_get_output name number numbers "
+    "creation_meta defined_grad device_type dispatch_keys dispatch_keys_with_history get_view_meta "
+    "grad_fn grad_inputs gradients guard increment_version int64_t kernel ks make_node "
+    "maybe_get_output name number numbers "
     "outputs pause places precomputed rebase_history rebase_reshaped release_variables requires_grad "
     "results save_beside save_copy save_list set_history size_t table task_should_compute_output "
     "unpack_list unpack_optional_list variable_list".split()

@@ -140,7 +140,11 @@ def generated(folder, oploom):
         # `self` and what goes with it are in the entries already.
         names = [n for n in [*used_names(probe), *PAPERS] if not re.fullmatch(r"self(_[a-z])?|more", n)]
         names = accepted(oploom, folder, sorted(set(names)))
+        # An argument and what is made of its name, as of that of a gradient, do not go together.
+        names = [n for n in names if not {re.sub("_[a-z]?$", "", n)} & ({*names} - {n})]
         assert {"guard", "grad_fn", "exp", "kernel", "numbers", "save_beside"} < set(names)
+        # The first of a group has a gradient, under its name: for `name` that is the schema's place.
+        names = [names[0], "name", *(n for n in names[1:] if n != "name")]
         write(folder, [names[i : i + 16] for i in range(0, len(names), 16)])
         generate(oploom, folder, "mathx")
     return folder
