@@ -10,12 +10,12 @@ import pytest
 from codegen.backend import expression
 from codegen.backend.__main__ import TREE, environment, render
 from codegen.backend.model import read_model
+from tests.codegen.conftest import BUILD
 
 
 @pytest.fixture(scope="module")
 def model():
-    oploom = TREE / "build" / "release" / "bin" / "oploom"
-    text = subprocess.run([oploom, "model", "native_functions.yaml", "derivatives.yaml"],
+    text = subprocess.run([BUILD / "bin" / "oploom", "model", "native_functions.yaml", "derivatives.yaml"],
                           cwd=TREE, capture_output=True, text=True, check=True).stdout
     return read_model(json.loads(text))
 
