@@ -5,8 +5,6 @@
 
 namespace at::inline oploom_v1::impl {
 
-MetaBase::~MetaBase() = default;
-
 void MetaBase::set_output_raw_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
                                       TensorOptions options) {
   outputs_->declare(index, sizes, strides, options, /*exactly=*/false);
@@ -16,8 +14,6 @@ void MetaBase::set_output_strided(int64_t index, IntArrayRef sizes, IntArrayRef 
                                   TensorOptions options) {
   outputs_->declare(index, sizes, strides, options, /*exactly=*/true);
 }
-
-const TensorBase& MetaBase::maybe_get_output(int64_t index) { return outputs_->get(index); }
 
 void MetaBase::set_output_contiguous(int64_t index, IntArrayRef sizes, TensorOptions options) {
   DimVector strides(sizes.size());

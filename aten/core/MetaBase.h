@@ -34,13 +34,13 @@ class OPLOOM_API Outputs {
 // A structured operator is written as two functions: meta(), which checks the arguments and
 // declares each output with one of the set_output functions, and impl(), which fills the outputs.
 // The functional, in-place, out= and Meta forms of the operator differ only in what a declared
-// output becomes, which is an object of its own: one class of outputs serves every operator.
+// output becomes, which is an object of its own: one class of outputs serves every operator. No function
+// here is virtual: the code of each operator knows its own class.
 class OPLOOM_API MetaBase {
  public:
   MetaBase() = default;
   MetaBase(const MetaBase&) = delete;
   MetaBase& operator=(const MetaBase&) = delete;
-  virtual ~MetaBase();
 
   // To be called before meta().
   void set_outputs(Outputs& outputs) { outputs_ = &outputs; }
@@ -48,17 +48,17 @@ class OPLOOM_API MetaBase {
   // Declares output `index`, of `sizes`. Strides count elements; empty strides mean contiguous.
   // With set_output_raw_strided the strides are a wish, which a given output with the right sizes
   // need not fulfil: impl() must cope with the strides that it finds.
-  virtual void set_output_raw_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                                      TensorOptions options);
+  void set_output_raw_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                              TensorOptions options);
   // With set_output_strided impl() finds exactly these strides: where a given output has others,
   // it works on a temporary that is copied back.
-  virtual void set_output_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                                  TensorOptions options);
+  void set_output_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                          TensorOptions options);
   void set_output_contiguous(int64_t index, IntArrayRef sizes, TensorOptions options);
 
   // The output as the caller gave it (in-place and out= forms) or undefined.
-  virtual const TensorBase& maybe_get_output(int64_t index);
-  const TensorBase& maybe_get_output() { return maybe_get_output(0); }
+  const TensorBase& maybe_get_output(int64_t index) const { return outputs_->get(index); }
+  const TensorBase& maybe_get_output() const { return maybe_get_output(0); }
 
   // The operator's name, with which error messages begin; null for an iterator of its own.
   const char* op_name() const { return outputs_ != nullptr ? outputs_->op_name() : nullptr; }

@@ -1,4 +1,5 @@
 // Copying elements, with and without conversion.
+#include <aten/core/OpaqueType.h>
 #include <aten/cpu/Loops.h>
 #include <aten/iterator/DenseRows.h>
 #include <aten/stubs/Copy.h>
@@ -56,11 +57,7 @@ void cast_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride
   }
 }
 
-// Elements of one size that are moved as they are. Blocks of 16 bytes for complex<double>.
-struct Block16 {
-  uint64_t parts[2];
-};
-
+// Elements of one size that are moved as they are.
 template <typename T>
 void move_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t n) {
   if (dst_stride == sizeof(T)) {
@@ -91,18 +88,9 @@ constexpr auto cast_rows_to() {
 }
 
 CastLoop row_mover(size_t element_size) {
-  switch (element_size) {
-    case 1:
-      return &move_row<uint8_t>;
-    case 2:
-      return &move_row<uint16_t>;
-    case 4:
-      return &move_row<uint32_t>;
-    case 8:
-      return &move_row<uint64_t>;
-    default:
-      return &move_row<Block16>;
-  }
+  CastLoop loop = nullptr;
+  with_opaque_type(element_size, [&]<typename T>(T) { loop = &move_row<T>; });
+  return loop;
 }
 
 CastLoop cast_loop_kernel(ScalarType to, ScalarType from) {

@@ -588,31 +588,20 @@ void TensorIteratorBase::set_data_and_casts() {
 
 void TensorIteratorBase::set_output_raw_strided(int64_t index, IntArrayRef sizes,
                                                 IntArrayRef strides, TensorOptions options) {
+  if (outputs() == nullptr) return make_output(index, sizes, strides, options);
   MetaBase::set_output_raw_strided(index, sizes, strides, options);
-  learn_output(index);
+  learn_output(index, maybe_get_output(index));
 }
 
 void TensorIteratorBase::set_output_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
                                             TensorOptions options) {
+  if (outputs() == nullptr) return make_output(index, sizes, strides, options);
   MetaBase::set_output_strided(index, sizes, strides, options);
-  learn_output(index);
+  learn_output(index, maybe_get_output(index));
 }
 
-void TensorIteratorBase::learn_output(int64_t index) {
-  OperandInfo& op = operands_[index];
-  const TensorBase& tensor = maybe_get_output(index);
-  OPLOOM_INTERNAL_ASSERT(tensor.defined(), "no output was made");
-  if (!op.tensor().defined()) op.tensor_holder = MaybeOwned<TensorBase>::borrowed(tensor);
-  op.current_dtype = tensor.scalar_type();
-  if (op.target_dtype == ScalarType::Undefined) op.target_dtype = op.current_dtype;
-}
-
-const TensorBase& TensorIterator::maybe_get_output(int64_t index) {
-  return operands_[index].tensor();
-}
-
-void TensorIterator::set_output_raw_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                                            TensorOptions options) {
+void TensorIteratorBase::make_output(int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                                     const TensorOptions& options) {
   OperandInfo& op = operands_[index];
   if (!op.tensor().defined()) {
     op.tensor_holder = MaybeOwned<TensorBase>::owned(
@@ -621,7 +610,14 @@ void TensorIterator::set_output_raw_strided(int64_t index, IntArrayRef sizes, In
   } else if (op.will_resize) {
     detail::resize_output(op.tensor(), sizes, strides);
   }
-  op.current_dtype = op.tensor().scalar_type();
+  learn_output(index, op.tensor());
+}
+
+void TensorIteratorBase::learn_output(int64_t index, const TensorBase& tensor) {
+  OperandInfo& op = operands_[index];
+  OPLOOM_INTERNAL_ASSERT(tensor.defined(), "no output was made");
+  if (!op.tensor().defined()) op.tensor_holder = MaybeOwned<TensorBase>::borrowed(tensor);
+  op.current_dtype = tensor.scalar_type();
   if (op.target_dtype == ScalarType::Undefined) op.target_dtype = op.current_dtype;
 }
 

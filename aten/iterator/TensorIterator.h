@@ -126,7 +126,7 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   using loop_subiter_t = c10::function_ref<void(TensorIteratorBase& subiter)>;
 
   TensorIteratorBase();
-  ~TensorIteratorBase() override;
+  ~TensorIteratorBase();
   void build(TensorIteratorConfig& config);
 
   int ndim() const { return static_cast<int>(shape_.size()); }
@@ -160,9 +160,11 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   }
   // Those of all operands.
   void get_data_ptrs(char** data) const {
-    for (int arg = 0; arg < num_rows_; ++arg) data[arg] = static_cast<char*>(rows_[arg].data);
-    if (OPLOOM_LIKELY(num_rows_ != 0)) return;
-    for (const OperandInfo& op : operands_) *data++ = static_cast<char*>(op.data);
+    if (OPLOOM_LIKELY(num_rows_ != 0)) {
+      for (int arg = 0; arg < num_rows_; ++arg) data[arg] = static_cast<char*>(rows_[arg].data);
+    } else {
+      for (const OperandInfo& op : operands_) *data++ = static_cast<char*>(op.data);
+    }
   }
   // The dtype that the kernel sees.
   ScalarType dtype(int64_t arg = 0) const {
@@ -240,11 +242,12 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   // Dense strides in bytes, in the iterator's order of dimensions.
   StrideVector compatible_stride(int64_t element_size) const;
 
-  // MetaBase: an iterator learns about each output as soon as it exists.
+  // In the place of MetaBase's: an iterator learns about each output as soon as it exists. One that
+  // is no operator's makes its outputs itself.
   void set_output_raw_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                              TensorOptions options) override;
+                              TensorOptions options);
   void set_output_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                          TensorOptions options) override;
+                          TensorOptions options);
 
   // Builders in the usual configurations, called from meta functions. "borrowing" ones take no
   // references; "float" ones promote integer inputs to the default dtype.
@@ -319,7 +322,9 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   void coalesce_dimensions();
   void set_data_and_casts();
   void set_single_row(int64_t numel);
-  void learn_output(int64_t index);
+  void make_output(int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                   const TensorOptions& options);
+  void learn_output(int64_t index, const TensorBase& tensor);
   void run_range(loop2d_t loop, int64_t begin, int64_t end) const;
   void run_converting(loop2d_t loop, char** data, const int64_t* strides, int64_t size0,
                       int64_t size1) const;
@@ -391,14 +396,6 @@ class OPLOOM_API TensorIterator final : public TensorIteratorBase {
   // The output has the input's sizes, with stride 0 (an expanded view) along what is reduced.
   static TensorIterator reduce_op(TensorBase& out, const TensorBase& a);
   static TensorIterator reduce_op(TensorBase& out1, TensorBase& out2, const TensorBase& a);
-
-  const TensorBase& maybe_get_output(int64_t index) override;
-  void set_output_raw_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                              TensorOptions options) override;
-  void set_output_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                          TensorOptions options) override {
-    set_output_raw_strided(index, sizes, strides, options);
-  }
 };
 
 class OPLOOM_API TensorIteratorConfig final {

@@ -84,11 +84,10 @@ bool is_shape_of(IntArrayRef size, int64_t numel) {
 }  // namespace
 
 Tensor view(const Tensor& self, IntArrayRef size) {
-  if (self.is_contiguous() && self.numel() > 0 && is_shape_of(size, self.numel())) {
-    return contiguous_alias(self, size);
-  }
+  const bool rows_in_order = self.is_contiguous() && self.numel() > 0;
+  if (rows_in_order && is_shape_of(size, self.numel())) return contiguous_alias(self, size);
   const DimVector shape = c10::infer_size(size, self.numel(), "view");
-  if (self.is_contiguous() && self.numel() > 0) return contiguous_alias(self, shape);
+  if (rows_in_order) return contiguous_alias(self, shape);
   const std::optional<DimVector> strides = c10::computeStride(self.sizes(), self.strides(), shape);
   OPLOOM_CHECK(strides.has_value(), "view(): shape ", self.sizes(), " with strides ",
                self.strides(), " cannot be seen as shape ", size,

@@ -116,6 +116,11 @@ Signature parse_signature(const SignatureText& source) {
     param.function_only = name == "out" && keyword_only;
     if (name == "self") signature.self_index = static_cast<int>(signature.params.size());
     if (!keyword_only) ++signature.positional;
+    const int index = static_cast<int>(signature.params.size());
+    if (index == signature.tensors && param.type == ParamType::kTensor && !keyword_only) {
+      ++signature.tensors;
+    }
+    if (!param.has_default) signature.required = index + 1;
     signature.params.push_back(std::move(param));
   }
   OPLOOM_INTERNAL_ASSERT(signature.params.size() <= Arguments::kMax,
@@ -418,6 +423,22 @@ void Parser::prepare() {
   signatures_ = signatures.release();
 }
 
+bool Parser::bind_tensors(const Signature& signature, PyObject* self, PyObject* const* args,
+                          Py_ssize_t nargs, Arguments& out) {
+  const bool as_method = self != nullptr;
+  if (as_method && signature.self_index != 0) return false;
+  const Py_ssize_t given = nargs + as_method;
+  if (given > signature.tensors || given < signature.required) return false;
+  if (as_method) out.slots_[0] = self;
+  for (Py_ssize_t i = 0; i < nargs; ++i) {
+    if (!is_tensor(args[i])) return false;
+    out.slots_[as_method + i] = args[i];
+  }
+  std::fill(out.slots_ + given, out.slots_ + signature.params.size(), nullptr);
+  out.varargs_ = nullptr;
+  return true;
+}
+
 bool Parser::bind(const Signature& signature, PyObject* self, PyObject* const* args,
                   Py_ssize_t nargs, PyObject* kwnames, bool lenient, Arguments& out,
                   std::string* why) const {
@@ -504,6 +525,10 @@ int Parser::parse(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
                   Arguments& out) {
   if (OPLOOM_UNLIKELY(signatures_ == nullptr)) prepare();
   const Use use = self == nullptr ? kFunction : kMethod;
+  const Signature& first = signatures_->front();
+  if ((first.use & use) != 0 && kwnames == nullptr && bind_tensors(first, self, args, nargs, out)) {
+    return 0;
+  }
   for (const bool lenient : {false, true}) {
     int index = 0;
     for (const Signature& signature : *signatures_) {

@@ -70,6 +70,8 @@ struct Signature {
   std::vector<Param> params;
   int self_index = -1;
   int positional = 0;  // number of parameters that may be given by position
+  int tensors = 0;     // number of parameters before the first that is not a positional tensor
+  int required = 0;    // number of parameters up to the last that has no default
 };
 
 // Owns the integers that an optional list refers to.
@@ -196,6 +198,9 @@ class OPLOOM_API Parser {
 
  private:
   void prepare();
+  // bind() for the most frequent call: all arguments are tensors, given by position.
+  static bool bind_tensors(const Signature& signature, PyObject* self, PyObject* const* args,
+                           Py_ssize_t nargs, Arguments& out);
   bool bind(const Signature& signature, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
             PyObject* kwnames, bool lenient, Arguments& out, std::string* why) const;
   [[noreturn]] void fail(PyObject* self, PyObject* const* args, Py_ssize_t nargs,

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import functools
+import gc
 import importlib
 import json
+import multiprocessing
+import os
 import sys
 from pathlib import Path
 
@@ -15,8 +18,9 @@ from codegen.backend import text, writer
 from codegen.backend.model import Model, ModelError, Package, read_model
 from codegen.backend.types import UnsupportedType
 
-# One module for each kind of output, each with `render(model, env) -> {path: text}`.
-MODULES = ("ops", "native", "expression", "dispatch", "autograd", "python", "tests", "cmake")
+# One module for each kind of output, each with `render(model, env) -> {path: text}`. Those that take
+# longest come first, so that processes which share them end together.
+MODULES = ("autograd", "dispatch", "ops", "python", "native", "expression", "tests", "cmake")
 
 TREE = Path(__file__).resolve().parents[2]
 
@@ -30,6 +34,9 @@ def environment(package: Package) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,
+        # Compiled templates lie where Python was told to keep compiled modules, if it was.
+        bytecode_cache=jinja2.FileSystemBytecodeCache(sys.pycache_prefix)
+        if sys.pycache_prefix and os.path.isdir(sys.pycache_prefix) else None,
     )
     env.filters["comment"] = text.comment
     env.filters["literal"] = text.literal
@@ -38,17 +45,42 @@ def environment(package: Package) -> jinja2.Environment:
     return env
 
 
+def render_module(model: Model, name: str) -> dict[str, str]:
+    module = importlib.import_module(f"codegen.backend.{name}")
+    return module.render(model, environment(model.package))
+
+
+def joined(parts: list[dict[str, str]]) -> dict[str, str]:
+    outputs: dict[str, str] = {}
+    for part in parts:
+        twice = sorted(set(outputs) & set(part))
+        if twice:
+            raise ValueError(f"rendered twice: {', '.join(twice)}")
+        outputs |= part
+    return outputs
+
+
 def render(model: Model, modules: tuple[str, ...] = MODULES) -> dict[str, str]:
     """Every output as {path: text}, paths relative to the tree's root."""
-    env = environment(model.package)
-    outputs: dict[str, str] = {}
-    for name in modules:
-        module = importlib.import_module(f"codegen.backend.{name}")
-        for path, content in module.render(model, env).items():
-            if path in outputs:
-                raise ValueError(f"{path} is rendered twice, the second time by {name}")
-            outputs[path] = content
-    return outputs
+    return joined([render_module(model, name) for name in modules])
+
+
+def render_in_processes(model: Model) -> dict[str, str]:
+    """The same, by a process for each processor. They inherit the model: to send it would take
+    longer than to render it."""
+    processes = min(len(os.sched_getaffinity(0)), len(MODULES))
+    if processes == 1:
+        return render(model)
+    _inherited.append(model)
+    with multiprocessing.get_context("fork").Pool(processes) as pool:
+        return joined(pool.map(_render_inherited, MODULES, chunksize=1))
+
+
+_inherited: list[Model] = []
+
+
+def _render_inherited(name: str) -> dict[str, str]:
+    return render_module(_inherited[0], name)
 
 
 class Unexpected(Exception):
@@ -90,10 +122,11 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing, report stale files")
     parser.add_argument("--expect", help="a file that lists the outputs which a build counts on")
     options = parser.parse_args()
+    gc.disable()  # what is made is needed to the end
     source = sys.stdin.read() if options.model == "-" else Path(options.model).read_text()
     try:
         model = read_model(json.loads(source))
-        outputs = render(model)
+        outputs = render_in_processes(model)
         if options.expect:
             outputs = as_expected(outputs, Path(options.expect).read_text().split())
     except (ModelError, UnsupportedType, Unexpected) as error:

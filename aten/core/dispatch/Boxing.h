@@ -8,17 +8,14 @@
 
 namespace at::inline oploom_v1 {
 
-template <class Signature>
-struct SignatureBoxing;
-
 template <class R, class... Args>
 struct SignatureBoxing<R(Args...)> {
   // Puts the arguments on a stack and calls the fallback of the highest key.
   [[gnu::cold]] static R to_stack(const OperatorTableBase& op, DispatchKeySet keys, Args... args);
-  // Calls with the arguments on the stack: `function`, or the operator's kernel for `keys` where
-  // there is none.
+  // Calls with the arguments on the stack: `function`, whose address must be of type
+  // R (*)(Args...), or the operator's kernel for `keys` where it is null.
   [[gnu::cold]] static void from_stack(const OperatorTableBase& op, DispatchKeySet keys,
-                                       R (*function)(Args...), Stack& stack);
+                                       ErasedKernel function, Stack& stack);
 };
 
 template <class Op, class R, class... Args>
@@ -26,12 +23,6 @@ struct Boxing<Op, R(Args...)> {
   // A typed kernel that hands the call to the fallback of the highest key.
   [[gnu::cold]] static R entry(DispatchKeySet keys, Args... args) {
     return SignatureBoxing<R(Args...)>::to_stack(Op::table, keys, std::forward<Args>(args)...);
-  }
-  [[gnu::cold]] static void call(Stack& stack) {
-    SignatureBoxing<R(Args...)>::from_stack(Op::table, {}, &Op::call, stack);
-  }
-  [[gnu::cold]] static void redispatch(DispatchKeySet keys, Stack& stack) {
-    SignatureBoxing<R(Args...)>::from_stack(Op::table, keys, nullptr, stack);
   }
 };
 

@@ -18,7 +18,7 @@ class OperatorTableBase;
 // results in their place.
 using BoxedKernel = void (*)(const OperatorTableBase& op, DispatchKeySet keys, Stack& stack);
 
-// Any kernel's address; only a table that knows the signature can call it.
+// Any kernel's or operator's address; only code that knows the signature can call it.
 using ErasedKernel = void (*)();
 
 // Note [Operator tables]
@@ -33,14 +33,14 @@ using ErasedKernel = void (*)();
 // slot of a key above the backends (Autograd, Autocast, Tracer) means that the operator has nothing
 // to do there: the call goes on with the next key.
 //
+// Slots can be written while the program runs (see Library.h): a pointer is stored atomically, so
+// that other threads call either the old kernel or the new one.
+//
 // Note [Calls without a history]
 // The Autograd kernel of most operators asks whether to record the call and passes it on. Tensors
 // without autograd metadata need none of that: where no argument has any, call() goes straight to
 // the backend. A kernel that must see every call (it makes a view, counts a change in place, or was
 // put there at run time) has no such entry.
-//
-// Slots can be written while the program runs (see Library.h): a pointer is stored atomically, so
-// that other threads call either the old kernel or the new one.
 class OPLOOM_API OperatorTableBase {
  public:
   OperatorTableBase(const OperatorTableBase&) = delete;
@@ -71,10 +71,10 @@ class OPLOOM_API OperatorTableBase {
   ErasedKernel boxed_entry() const { return erased_->boxed_entry; }
 
   // Calls the operator with its arguments on the stack, and leaves the results there.
-  void call_boxed(Stack& stack) const { erased_->call_boxed(stack); }
+  void call_boxed(Stack& stack) const { erased_->from_stack(*this, {}, erased_->call, stack); }
   // The same with the key set given, as a boxed fallback does after removing its own key.
   void redispatch_boxed(DispatchKeySet keys, Stack& stack) const {
-    erased_->redispatch_boxed(keys, stack);
+    erased_->from_stack(*this, keys, nullptr, stack);
   }
 
  protected:
@@ -83,8 +83,8 @@ class OPLOOM_API OperatorTableBase {
     ErasedKernel (*get)(const OperatorTableBase&, DispatchKey);
     ErasedKernel (*exchange)(OperatorTableBase&, DispatchKey, ErasedKernel);
     ErasedKernel boxed_entry;
-    void (*call_boxed)(Stack&);
-    void (*redispatch_boxed)(DispatchKeySet, Stack&);
+    ErasedKernel call;  // the operator's function
+    void (*from_stack)(const OperatorTableBase&, DispatchKeySet, ErasedKernel, Stack&);
   };
 
   constexpr OperatorTableBase(const char* name, const char* overload_name, const char* schema,
@@ -108,9 +108,12 @@ class OPLOOM_API OperatorTableBase {
 // Calls the boxed fallback that is registered for the highest key of `keys`.
 OPLOOM_API void call_fallback(const OperatorTableBase& op, DispatchKeySet keys, Stack& stack);
 
-// Boxing for an operator; Boxing.h has the definition, which only the files with tables need.
+// Boxing for an operator, and what of it depends on the signature alone. Boxing.h has the
+// definitions, which only the files with tables need.
 template <class Op, class Signature>
 struct Boxing;
+template <class Signature>
+struct SignatureBoxing;
 
 // Names the operator that a table belongs to.
 template <class Op>
@@ -193,8 +196,8 @@ class OperatorTable<R(Args...)> final : public OperatorTableBase {
       &get,
       &exchange,
       reinterpret_cast<ErasedKernel>(&Boxing<Op, R(Args...)>::entry),
-      &Boxing<Op, R(Args...)>::call,
-      &Boxing<Op, R(Args...)>::redispatch};
+      reinterpret_cast<ErasedKernel>(&Op::call),
+      &SignatureBoxing<R(Args...)>::from_stack};
 
   // Not std::array, whose members programs would wait for: there are hundreds of signatures.
   Kernel kernels_[kNumDispatchKeys] = {};

@@ -272,13 +272,15 @@ R SignatureBoxing<R(Args...)>::to_stack(const OperatorTableBase& op, DispatchKey
 
 template <class R, class... Args>
 void SignatureBoxing<R(Args...)>::from_stack(const OperatorTableBase& op, DispatchKeySet keys,
-                                             R (*function)(Args...), Stack& stack) {
+                                             ErasedKernel function, Stack& stack) {
   OPLOOM_CHECK(stack.size() >= sizeof...(Args), op.name(), "(): expected ", sizeof...(Args),
                " arguments on the stack, got ", stack.size());
   const IValue* first = stack.data() + (stack.size() - sizeof...(Args));
   detail::HeldAll<std::index_sequence_for<Args...>, std::remove_cvref_t<Args>...> held(first);
   const auto call = [&](Args... args) -> R {
-    if (function != nullptr) return function(std::forward<Args>(args)...);
+    if (function != nullptr) {
+      return reinterpret_cast<R (*)(Args...)>(function)(std::forward<Args>(args)...);
+    }
     return static_cast<const OperatorTable<R(Args...)>&>(op)(keys, std::forward<Args>(args)...);
   };
   if constexpr (std::is_void_v<R>) {
