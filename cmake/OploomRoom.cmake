@@ -82,6 +82,13 @@ function(oploom_cpu_kernels)
   endforeach()
 endfunction()
 
+# For glue, of which there is much and which runs little: with -O2 it takes half as long again to compile,
+# and a call one instruction in a hundred less.
+function(oploom_glue target)
+  target_compile_options(${target} PRIVATE
+    $<$<CONFIG:Release>:-O1> $<$<CONFIG:Release>:-foptimize-sibling-calls>)
+endfunction()
+
 # For programs that take longer to compile than to run.
 function(oploom_quick_to_compile target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)

@@ -34,8 +34,8 @@ class OPLOOM_API Outputs {
 // A structured operator is written as two functions: meta(), which checks the arguments and
 // declares each output with one of the set_output functions, and impl(), which fills the outputs.
 // The functional, in-place, out= and Meta forms of the operator differ only in what a declared
-// output becomes, which is an object of its own: one class of outputs serves every operator. No function
-// here is virtual: the code of each operator knows its own class.
+// output becomes, which is an object of its own: one class of outputs serves every operator. No
+// function here is virtual: the code of each operator knows its own class.
 class OPLOOM_API MetaBase {
  public:
   MetaBase() = default;

@@ -22,7 +22,8 @@
 //
 //   OPLOOM_REGISTER_DISPATCH(exp_stub, &exp_kernel);
 //
-// and native code calls it:
+// (one that only moves single elements, for which vector instructions do nothing, is compiled once,
+// in aten/native, and registered by OPLOOM_REGISTER_DISPATCH_FOR_ALL), and native code calls it:
 //
 //   exp_stub(device_type(), *this);
 //
@@ -111,13 +112,17 @@ class DispatchStub {
 
 #ifdef OPLOOM_KERNELS_FOR_AVX2
 #define OPLOOM_DECLARE_AVX2_ static fn_type AVX2;
+#define OPLOOM_REGISTER_AVX2_(name, kernel) name##_tag::fn_type name##_tag::AVX2 = kernel;
 #else
 #define OPLOOM_DECLARE_AVX2_
+#define OPLOOM_REGISTER_AVX2_(name, kernel)
 #endif
 #ifdef OPLOOM_KERNELS_FOR_AVX512
 #define OPLOOM_DECLARE_AVX512_ static fn_type AVX512;
+#define OPLOOM_REGISTER_AVX512_(name, kernel) name##_tag::fn_type name##_tag::AVX512 = kernel;
 #else
 #define OPLOOM_DECLARE_AVX512_
+#define OPLOOM_REGISTER_AVX512_(name, kernel)
 #endif
 
 // Declares stub `name`, whose kernels have the type `fn`, in the namespace of the operator's native
@@ -137,3 +142,9 @@ class DispatchStub {
 // declared, outside anonymous and inline namespaces.
 #define OPLOOM_REGISTER_DISPATCH(name, kernel) \
   name##_tag::fn_type name##_tag::CPU_CAPABILITY = kernel
+
+// The same for every instruction set.
+#define OPLOOM_REGISTER_DISPATCH_FOR_ALL(name, kernel) \
+  OPLOOM_REGISTER_AVX512_(name, kernel)                \
+  OPLOOM_REGISTER_AVX2_(name, kernel)                  \
+  name##_tag::fn_type name##_tag::DEFAULT = kernel

@@ -1,4 +1,5 @@
-// Kernels of gather and scatter: one coordinate of each place is replaced by an index.
+// Kernels of gather and scatter: one coordinate of each place is replaced by an index. They move
+// single elements and are compiled once, not for each instruction set.
 #include <aten/core/Dispatch.h>
 #include <aten/core/OpaqueType.h>
 #include <aten/core/Parallel.h>
@@ -123,12 +124,17 @@ void scatter_kernel(const TensorBase& self, int64_t dim, const TensorBase& index
 void scatter_fill_kernel(const TensorBase& self, int64_t dim, const TensorBase& index,
                          const Scalar& value) {
   const auto* indices = index.const_data_ptr<int64_t>();
+  alignas(16) char number[16];
   OPLOOM_DISPATCH(self.scalar_type(), "scatter", (OPLOOM_ALL), [&] {
-    const auto number = value.to<scalar_t>();
-    auto* to = self.mutable_data_ptr<scalar_t>();
+    const auto element = value.to<scalar_t>();
+    std::memcpy(number, &element, sizeof(element));
+  });
+  with_opaque_type(self.itemsize(), [&]<typename T>(T element) {
+    std::memcpy(&element, number, sizeof(element));
+    T* to = static_cast<T*>(self.mutable_data_ptr());
     for_each_block(self, dim, index, index, [&](const Block& block, const Steps& steps) {
       for_each_place(block, steps, to, indices,
-                     [number](scalar_t& target, int64_t) { target = number; });
+                     [element](T& target, int64_t) { target = element; });
     });
   });
 }
@@ -159,9 +165,9 @@ void scatter_add_kernel(const TensorBase& self, int64_t dim, const TensorBase& i
 
 }  // namespace
 
-OPLOOM_REGISTER_DISPATCH(gather_stub, &gather_kernel);
-OPLOOM_REGISTER_DISPATCH(scatter_stub, &scatter_kernel);
-OPLOOM_REGISTER_DISPATCH(scatter_fill_stub, &scatter_fill_kernel);
-OPLOOM_REGISTER_DISPATCH(scatter_add_stub, &scatter_add_kernel);
+OPLOOM_REGISTER_DISPATCH_FOR_ALL(gather_stub, &gather_kernel);
+OPLOOM_REGISTER_DISPATCH_FOR_ALL(scatter_stub, &scatter_kernel);
+OPLOOM_REGISTER_DISPATCH_FOR_ALL(scatter_fill_stub, &scatter_fill_kernel);
+OPLOOM_REGISTER_DISPATCH_FOR_ALL(scatter_add_stub, &scatter_add_kernel);
 
 }  // namespace at::inline oploom_v1::native

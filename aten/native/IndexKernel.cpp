@@ -1,4 +1,5 @@
-// Kernels of indexing with tensors: reading and writing at places that index tensors name.
+// Kernels of indexing with tensors: reading and writing at places that index tensors name. They
+// move single elements and are compiled once, not for each instruction set.
 #include <aten/core/Dispatch.h>
 #include <aten/core/OpaqueType.h>
 #include <aten/stubs/Indexing.h>
@@ -113,7 +114,7 @@ void index_put_kernel(TensorIteratorBase& iter, IntArrayRef sizes, IntArrayRef s
 
 }  // namespace
 
-OPLOOM_REGISTER_DISPATCH(index_stub, &index_kernel);
-OPLOOM_REGISTER_DISPATCH(index_put_stub, &index_put_kernel);
+OPLOOM_REGISTER_DISPATCH_FOR_ALL(index_stub, &index_kernel);
+OPLOOM_REGISTER_DISPATCH_FOR_ALL(index_put_stub, &index_put_kernel);
 
 }  // namespace at::inline oploom_v1::native
