@@ -39,37 +39,29 @@ template <typename F, typename T>
 T reduce_chunk(const T* p, int64_t n) {
   constexpr int64_t kWide = std::max<int64_t>(256 / sizeof(T), 16);
   constexpr int64_t kNarrow = kWide / 8;
-  T result;
   int64_t i = 0;
-  if (n >= kWide) {
-    T acc[kWide];
-    for (int64_t j = 0; j < kWide; ++j) acc[j] = p[j];
-    for (i = kWide; i + kWide <= n; i += kWide) {
-      for (size_t line = 0; line < kWide * sizeof(T); line += 64) {
-        __builtin_prefetch(reinterpret_cast<const char*>(p + i) + 4096 + line);
+  // As many blocks of this width as there are from i on; at least one.
+  const auto blocks = [&]<int64_t width>(std::integral_constant<int64_t, width>) {
+    T acc[width];
+    for (int64_t j = 0; j < width; ++j) acc[j] = p[i + j];
+    for (i += width; i + width <= n; i += width) {
+      if constexpr (width == kWide) {
+        for (size_t line = 0; line < kWide * sizeof(T); line += 64) {
+          __builtin_prefetch(reinterpret_cast<const char*>(p + i) + 4096 + line);
+        }
       }
 #pragma GCC unroll 1
-      for (int64_t j = 0; j < kWide; ++j) acc[j] = F::apply(acc[j], p[i + j]);
+      for (int64_t j = 0; j < width; ++j) acc[j] = F::apply(acc[j], p[i + j]);
     }
-    for (int64_t half = kWide / 2; half > 0; half /= 2) {
+    for (int64_t half = width / 2; half > 0; half /= 2) {
       for (int64_t j = 0; j < half; ++j) acc[j] = F::apply(acc[j], acc[j + half]);
     }
-    result = acc[0];
-  } else {
-    result = p[i++];
-  }
-  if (n - i >= 2 * kNarrow) {
-    T acc[kNarrow];
-    for (int64_t j = 0; j < kNarrow; ++j) acc[j] = p[i + j];
-    for (i += kNarrow; i + kNarrow <= n; i += kNarrow) {
-#pragma GCC unroll 1
-      for (int64_t j = 0; j < kNarrow; ++j) acc[j] = F::apply(acc[j], p[i + j]);
-    }
-    for (int64_t half = kNarrow / 2; half > 0; half /= 2) {
-      for (int64_t j = 0; j < half; ++j) acc[j] = F::apply(acc[j], acc[j + half]);
-    }
-    result = F::apply(result, acc[0]);
-  }
+    return acc[0];
+  };
+  constexpr std::integral_constant<int64_t, kWide> wide;
+  constexpr std::integral_constant<int64_t, kNarrow> narrow;
+  T result = n >= kWide ? blocks(wide) : n >= kNarrow ? blocks(narrow) : p[i++];
+  if (n - i >= 2 * kNarrow) result = F::apply(result, blocks(narrow));
   for (; i < n; ++i) result = F::apply(result, p[i]);
   return result;
 }
@@ -149,16 +141,23 @@ void load_row(const char* in, int64_t stride, int64_t n, void* elements, double)
 template <typename T, typename F>
 OPLOOM_ALWAYS_INLINE T sum_of(int64_t n, const F& f) {
   constexpr int64_t kWide = 128 / sizeof(T);
-  T acc[kWide] = {};
+  constexpr int64_t kNarrow = kWide / 4;
   int64_t i = 0;
-  for (; i + kWide <= n; i += kWide) {
+  const auto blocks = [&]<int64_t width>(std::integral_constant<int64_t, width>)
+                          OPLOOM_ALWAYS_INLINE_LAMBDA {
+                            T acc[width] = {};
+                            for (; i + width <= n; i += width) {
 #pragma GCC unroll 1
-    for (int64_t j = 0; j < kWide; ++j) acc[j] += f(i + j);
-  }
-  for (int64_t half = kWide / 2; half > 0; half /= 2) {
-    for (int64_t j = 0; j < half; ++j) acc[j] += acc[j + half];
-  }
-  T sum = acc[0];
+                              for (int64_t j = 0; j < width; ++j) acc[j] += f(i + j);
+                            }
+                            for (int64_t half = width / 2; half > 0; half /= 2) {
+                              for (int64_t j = 0; j < half; ++j) acc[j] += acc[j + half];
+                            }
+                            return acc[0];
+                          };
+  T sum = 0;
+  if (n >= kWide) sum = blocks(std::integral_constant<int64_t, kWide>());
+  if (n - i >= kNarrow) sum += blocks(std::integral_constant<int64_t, kNarrow>());
   for (; i < n; ++i) sum += f(i);
   return sum;
 }

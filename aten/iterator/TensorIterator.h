@@ -276,6 +276,9 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   // Inputs are converted to bool.
   void build_borrowing_logical_op(const TensorBase& out, const TensorBase& a, const TensorBase& b);
   void build_borrowing_logical_op(const TensorBase& out, const TensorBase& a);
+  // The elements of `a` where `condition`, a bool tensor, is true, of `b` elsewhere.
+  void build_borrowing_where_op(const TensorBase& out, const TensorBase& condition,
+                                const TensorBase& a, const TensorBase& b);
   void build_ternary_op(const TensorBase& out, const TensorBase& a, const TensorBase& b,
                         const TensorBase& c);
   void build_borrowing_ternary_op(const TensorBase& out, const TensorBase& a, const TensorBase& b,
@@ -290,6 +293,8 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   template <size_t... I>
   bool build_rows_of(const TensorBase& out, const TensorBase* const* inputs,
                      ScalarType static_dtype, bool to_float, std::index_sequence<I...>);
+  bool build_where_rows(const TensorBase& out, const TensorBase& condition, const TensorBase& a,
+                        const TensorBase& b);
   bool build_short_rows(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
                         ScalarType static_dtype, bool to_float);
   bool try_fast_binary(const TensorBase& out, const TensorBase& a, const TensorBase& b,

@@ -182,6 +182,27 @@ bool TensorIteratorBase::build_rows(const TensorBase& out, ArrayRef<const Tensor
   }
 }
 
+// A condition beside two tensors; no promotion, no broadcasting.
+bool TensorIteratorBase::build_where_rows(const TensorBase& out, const TensorBase& condition,
+                                          const TensorBase& a, const TensorBase& b) {
+  const TensorBase* const inputs[] = {&condition, &a, &b};
+  if (!a.defined()) return false;
+  for (const TensorBase* input : inputs) {
+    if (!input->defined() || !input->is_cpu() || !input->is_contiguous() ||
+        input->sizes() != a.sizes()) {
+      return false;
+    }
+  }
+  const ScalarType dtype = a.scalar_type();
+  if (b.scalar_type() != dtype || is_wrapped_number(a) || is_wrapped_number(b)) return false;
+  if (out.defined() && !can_be_row(out, inputs, a.sizes(), dtype)) return false;
+  set_rows(out, a.sizes(), a.numel(), dtype, dtype);
+  for (const TensorBase* input : inputs) {
+    rows_[num_rows_++] = {input, const_cast<void*>(input->const_data_ptr()), input->scalar_type()};
+  }
+  return true;
+}
+
 // All inputs are contiguous and on the CPU.
 OPLOOM_NOINLINE bool TensorIteratorBase::build_short_rows(const TensorBase& out,
                                                           ArrayRef<const TensorBase*> inputs,
@@ -471,6 +492,23 @@ void TensorIteratorBase::build_borrowing_ternary_op(const TensorBase& out, const
   build(config);
 }
 
+void TensorIteratorBase::build_borrowing_where_op(const TensorBase& out,
+                                                  const TensorBase& condition, const TensorBase& a,
+                                                  const TensorBase& b) {
+  if (build_where_rows(out, condition, a, b)) return;
+  TensorIteratorConfig config;
+  config.add_output(out)
+      .add_const_input(condition)
+      .add_const_input(a)
+      .add_const_input(b)
+      .allow_cpu_scalars(true)
+      .keep_input_dtype(0)
+      .promote_inputs_to_common_dtype(true)
+      .cast_common_dtype_to_outputs(true)
+      .enforce_safe_casting_to_output(true);
+  build(config);
+}
+
 #undef OPLOOM_BORROW_2
 #undef OPLOOM_OWN_2
 #undef OPLOOM_BORROW_3
@@ -528,12 +566,16 @@ TensorIterator TensorIterator::nullary_op(TensorBase& out) {
 }
 
 TensorIterator TensorIterator::borrowing_nullary_op(const TensorBase& out) {
-  return TensorIteratorConfig()
-      .set_check_mem_overlap(true)
-      .check_all_same_dtype(false)
-      .add_output(out)
-      .resize_outputs(false)
-      .build();
+  TensorIterator iter;
+  if (out.defined() && out.is_cpu() && out.is_contiguous()) {
+    iter.set_rows(out, out.sizes(), out.numel(), out.scalar_type(), out.scalar_type());
+    return iter;
+  }
+  TensorIteratorConfig config;
+  config.set_check_mem_overlap(true).check_all_same_dtype(false).add_output(out).resize_outputs(
+      false);
+  iter.build(config);
+  return iter;
 }
 
 TensorIterator TensorIterator::reduce_op(TensorBase& out, const TensorBase& a) {

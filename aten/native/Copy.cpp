@@ -60,18 +60,41 @@ bool regions_overlap(const TensorBase& a, const TensorBase& b) {
   return a_begin < b_begin + b.nbytes() && b_begin < a_begin + a.nbytes();
 }
 
-void copy_on_cpu(const Tensor& self, const Tensor& src) {
-  if (self.scalar_type() == src.scalar_type() && self.sizes() == src.sizes() &&
-      !regions_overlap(self, src)) {
-    const bool same_layout =
-        (self.is_contiguous() && src.is_contiguous()) ||
-        (self.strides() == src.strides() && self.is_non_overlapping_and_dense());
-    if (same_layout) {
+// Copies between dense tensors, and into few elements. False where an iterator has to do it.
+bool copy_dense(const Tensor& self, const Tensor& src) {
+  const ScalarType to = self.scalar_type(), from = src.scalar_type();
+  const bool few = self.numel() < at::GRAIN_SIZE;
+  if (self.sizes() != src.sizes() || (to != from && !few)) return false;
+  const bool same_layout = (self.is_contiguous() && src.is_contiguous()) ||
+                           (self.strides() == src.strides() && self.is_non_overlapping_and_dense());
+  if (same_layout) {
+    if (regions_overlap(self, src)) return false;
+    if (to == from) {
       copy_bytes(self.mutable_data_ptr(), src.const_data_ptr(),
                  static_cast<int64_t>(self.nbytes()));
-      return;
+    } else {
+      const at::detail::CastLoop cast = at::detail::get_cast_loop(to, from);
+      cast(static_cast<char*>(self.mutable_data_ptr()), static_cast<int64_t>(self.itemsize()),
+           static_cast<const char*>(src.const_data_ptr()), static_cast<int64_t>(src.itemsize()),
+           self.numel());
     }
+    return true;
   }
+  // Rows that are all the same, as of an expanded bias.
+  if (!few || to != from || self.dim() != 2 || !self.is_contiguous() || src.strides()[0] != 0 ||
+      src.strides()[1] != 1 || self.is_alias_of(src)) {
+    return false;
+  }
+  const size_t bytes = static_cast<size_t>(self.sizes()[1]) * self.itemsize();
+  char* row = static_cast<char*>(self.mutable_data_ptr());
+  for (int64_t i = 0; i < self.sizes()[0]; ++i, row += bytes) {
+    std::memcpy(row, src.const_data_ptr(), bytes);
+  }
+  return true;
+}
+
+void copy_on_cpu(const Tensor& self, const Tensor& src) {
+  if (copy_dense(self, src)) return;
   auto iter = TensorIteratorConfig()
                   .set_name("copy_")
                   .add_output(self)

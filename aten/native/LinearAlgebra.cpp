@@ -6,6 +6,7 @@
 #include <generated/native/addmv.h>
 #include <generated/native/baddbmm.h>
 #include <generated/native/bmm.h>
+#include <generated/native/copy.h>
 #include <generated/native/dot.h>
 #include <generated/native/linear.h>
 #include <generated/native/matmul.h>
@@ -202,7 +203,8 @@ void multiply(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar
 // Starts a product that is added to `self`: puts it into `out`, unless it is not to be read.
 void begin_with(const char* op, const Tensor& self, const Scalar& beta, const Tensor& out) {
   if (is_zero(beta) || self.is_same(out)) return;
-  Tensor(out).copy_(expand_alias(op, self, out.sizes()));
+  Tensor result(out);
+  native::copy_(result, expand_alias(op, self, out.sizes()), /*non_blocking=*/false);
 }
 
 void multiply_vector(const Tensor& matrix, const Tensor& vec, const Scalar& beta,

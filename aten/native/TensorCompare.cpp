@@ -65,17 +65,7 @@ OPLOOM_META_FUNC(where, self)
   OPLOOM_CHECK(condition.scalar_type() == kBool,
                "where(): expected condition to be a bool tensor, got one of dtype ",
                condition.scalar_type());
-  TensorIteratorConfig config;
-  config.add_output(maybe_get_output())
-      .add_const_input(condition)
-      .add_const_input(self)
-      .add_const_input(other)
-      .allow_cpu_scalars(true)
-      .keep_input_dtype(0)
-      .promote_inputs_to_common_dtype(true)
-      .cast_common_dtype_to_outputs(true)
-      .enforce_safe_casting_to_output(true);
-  build(config);
+  build_borrowing_where_op(maybe_get_output(), condition, self, other);
 }
 
 OPLOOM_META_FUNC(clamp)
