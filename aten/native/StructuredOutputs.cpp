@@ -38,8 +38,9 @@ bool has_strides(const Tensor& tensor, IntArrayRef strides) {
 
 Tensor temporary_for(const Tensor& out, IntArrayRef sizes, IntArrayRef strides,
                      const TensorOptions& options, Writes writes) {
-  if (writes == Writes::InAnyStrides || strides.empty() || has_strides(out, strides)) return {};
-  return detail::empty_strided(sizes, strides, options);
+  if (writes == Writes::InAnyStrides) return {};
+  if (strides.empty() ? out.is_contiguous() : has_strides(out, strides)) return {};
+  return make_output(sizes, strides, options);
 }
 
 void check_castable(const char* name, const Tensor& out, const Tensor& result) {
