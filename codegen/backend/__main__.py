@@ -10,6 +10,7 @@ import json
 import multiprocessing
 import os
 import sys
+import traceback
 from pathlib import Path
 
 import jinja2
@@ -131,7 +132,7 @@ def main() -> int:
             outputs = as_expected(outputs, Path(options.expect).read_text().split())
     except (ModelError, UnsupportedType, Unexpected) as error:
         print(f"codegen: {error}", file=sys.stderr)
-        return 1
+        return 2
     root = model.package.folder
     if options.check:
         return check(Path(options.out), outputs, root)
@@ -144,4 +145,8 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except Exception:
+        traceback.print_exc()
+        sys.exit(2)  # Python's own 1 says of a check that files are not up to date

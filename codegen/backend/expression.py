@@ -275,7 +275,7 @@ def _requirements(model: Model, op: Operator) -> list[str]:
         before = f"(): expected {' '.join(requirement.text.split())}, got "
         for name in requirement.scalars:
             label = f"{name} = " if len(requirement.scalars) > 1 else ""
-            message += [f'"{before}{label}"', types.cpp_name(name)]
+            message += [text.quoted(before + label), types.cpp_name(name)]
             before = ", "
         lines.append(wrapped("OPLOOM_CHECK_VALUE(", [condition, *message], ");", 2))
     return lines
@@ -356,7 +356,8 @@ def number_text(model: Model, program: Program, scalars: dict[str, str]) -> str:
     for instruction in program.instructions:
         arguments = [values.get(a) or _number_leaf(a, scalars) for a in instruction.arguments]
         values[instruction.name] = _number_operation(instruction.operation, arguments)
-    return values[program.outputs[0]]
+    output = program.outputs[0]
+    return values.get(output) or _number_leaf(output, scalars)
 
 
 def _number_leaf(argument: str, scalars: dict[str, str]) -> str:

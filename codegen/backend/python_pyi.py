@@ -86,7 +86,7 @@ def _parameter(parameter: "Parameter", name: str) -> str:
         kind = f"Optional[{kind}]"
     if default.startswith("["):
         default = "(" + default[1:-1] + ("," if default != "[]" else "") + ")"
-    if not (default in ("None", "True", "False", "...") or default[0] in "-0123456789('\""):
+    if default == "-inf" or not (default in ("None", "True", "False", "...") or default[0] in "-0123456789('\""):
         default = "..."
     if kind.startswith(("Sequence", "Union")) and default[0] in "-0123456789":
         kind = f"Union[_int, {kind}]" if not kind.startswith("Union") else kind

@@ -58,9 +58,18 @@ def comment(text: str, indent: int = 0, mark: str = "// ") -> str:
     return "\n".join([*lines, current])
 
 
+def escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def quoted(text: str) -> str:
+    """The text as a C++ string literal, on one line."""
+    return f'"{escaped(text)}"'
+
+
 def literal(text: str, indent: int) -> str:
     """The text as a C++ string literal, broken at spaces into adjacent literals."""
-    text = text.replace("\\", "\\\\").replace('"', '\\"')
+    text = escaped(text)
     room = WIDTH - indent - 4
     pieces: list[str] = []
     current = ""

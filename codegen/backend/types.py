@@ -63,6 +63,9 @@ _NAMED_DEFAULTS = {
     "long": "kLong",
     "strided": "kStrided",
     "cpu": "kCPU",
+    "inf": "std::numeric_limits<double>::infinity()",
+    "-inf": "-std::numeric_limits<double>::infinity()",
+    "nan": "std::numeric_limits<double>::quiet_NaN()",
 }
 OPTION_NAMES = ("dtype", "layout", "device", "pin_memory")
 

@@ -171,7 +171,7 @@ class Loader {
   bool flag(const YamlNode& key, const YamlNode& value) {
     const auto result = as_bool(value);
     if (!result) {
-      diagnostics_.error(value.is_null() ? key.where : value.where,
+      diagnostics_.error(value.where,
                          "'" + key.value + "' is True or False, found " + describe(value));
     }
     return result.value_or(false);

@@ -38,24 +38,22 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
 
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    refuse(anchor, mark);
     YamlNode node;
     node.where = to_location(file_, mark);
     add(std::move(node));
   }
 
-  // Aliases would make one place of the file mean several, and no entry needs them.
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    throw Unsupported{to_location(file_, mark),
-                      "YAML aliases are not part of the operator language"};
-  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override { refuse(anchor, mark); }
 
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     if (tag.size() > 1) {  // of one character: what YAML itself gives
       throw Unsupported{to_location(file_, mark),
                         "a '!' at the beginning makes a tag of YAML: write the value in quotes"};
     }
+    refuse(anchor, mark);
     YamlNode node;
     node.kind = YamlNode::Kind::scalar;
     node.value = value;
@@ -69,13 +67,15 @@ class TreeBuilder : public YAML::EventHandler {
     add(std::move(node));
   }
 
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
+    refuse(anchor, mark);
     open(YamlNode::Kind::sequence, mark);
   }
   void OnSequenceEnd() override { close(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
+    refuse(anchor, mark);
     open(YamlNode::Kind::map, mark);
   }
   void OnMapEnd() override { close(); }
@@ -87,6 +87,13 @@ class TreeBuilder : public YAML::EventHandler {
     YamlNode node;
     std::optional<YamlNode> key;
   };
+
+  // They would make one place of the file mean several, and no entry needs them.
+  void refuse(YAML::anchor_t anchor, const YAML::Mark& mark) const {
+    if (anchor == YAML::NullAnchor) return;
+    throw Unsupported{to_location(file_, mark),
+                      "YAML anchors and aliases are not part of the operator language"};
+  }
 
   void open(YamlNode::Kind kind, const YAML::Mark& mark) {
     Frame frame;
@@ -112,6 +119,7 @@ class TreeBuilder : public YAML::EventHandler {
     } else if (!top.key) {
       top.key = std::move(node);
     } else {
+      if (node.is_null()) node.where = top.key->where;  // where it is missing
       top.node.entries.push_back({std::move(*top.key), std::move(node)});
       top.key.reset();
     }

@@ -143,12 +143,12 @@ TEST(Diagnostics, Json) {
 }
 
 TEST(Diagnostics, CaretStandsUnderTheCharacterAfterWideAndTabbedText) {
-  Frontend frontend("- {func: \"abs(Tensor self) -> Tensor\", family: é, doc: ö, famly: x}\n");
+  Frontend frontend("- {func: \"abs(Tensor self) -> Tensor\", family: e, doc: öé, famly: x}\n");
   EXPECT_EQ(frontend.diagnostics.render(),
-            "native_functions.yaml:1:59: error: unknown key 'famly' of an operator (did you mean "
+            "native_functions.yaml:1:60: error: unknown key 'famly' of an operator (did you mean "
             "'family'?)\n"
-            "    1 | - {func: \"abs(Tensor self) -> Tensor\", family: é, doc: ö, famly: x}\n"
-            "      |                                                           ^~~~~\n");
+            "    1 | - {func: \"abs(Tensor self) -> Tensor\", family: e, doc: öé, famly: x}\n"
+            "      |                                                            ^~~~~\n");
 }
 
 }  // namespace

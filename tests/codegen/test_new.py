@@ -92,7 +92,7 @@ def test_operator_with_a_kernel_in_a_new_family(tree, new, compiler):
         "  self: zeros_like(self)  # TODO: its gradient\n"
         "  other: zeros_like(other)  # TODO: its gradient\n"
     )
-    assert "    Halving.cpp\n    Indexing.cpp\n" in (tree / "aten/native/CMakeLists.txt").read_text()
+    assert "    Halving.cpp\n    IndexKernel.cpp\n" in (tree / "aten/native/CMakeLists.txt").read_text()
     source = (tree / "aten/native/Halving.cpp").read_text()
     assert "OPLOOM_META_FUNC(halve, by)(const Tensor& self, const Tensor& other," in source
     assert "OPLOOM_IMPL_FUNC(halve_by_out)(const Tensor& self, const Tensor& other," in source

@@ -56,9 +56,12 @@ Evaluator::Evaluator(const Program& program) {
 std::size_t Evaluator::place_of(const std::string& operand) {
   const auto [found, fresh] = places_.emplace(operand, values_.size());
   if (!fresh) return found->second;
-  char* end = nullptr;
-  values_.push_back(std::strtod(operand.c_str(), &end));
-  if (*end != '\0') inputs_.emplace_back(operand, found->second);
+  // Other spellings of inf and nan, which strtod knows, are names.
+  const char first = operand[0];
+  const bool number = first == '-' || first == '.' || (first >= '0' && first <= '9') ||
+                      operand == "inf" || operand == "nan";
+  values_.push_back(number ? std::strtod(operand.c_str(), nullptr) : 0);
+  if (!number) inputs_.emplace_back(operand, found->second);
   return found->second;
 }
 

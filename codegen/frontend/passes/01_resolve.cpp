@@ -106,6 +106,9 @@ void check_types(const Operator& op, Diagnostics& diagnostics) {
 
 void check_served(const Model& model, const Operator& op, Diagnostics& diagnostics) {
   if (op.serves.empty()) return;
+  for (const auto& unread : model.unread) {
+    if (unread == "*" || unread.substr(0, unread.find('.')) == op.serves.text) return;
+  }
   std::vector<std::string> names;
   for (const auto& other : model.operators) {
     if (other->schema.name == op.serves.text) return;

@@ -45,6 +45,12 @@ std::set<std::string> argument_names(const FunctionSchema& schema) {
   return names;
 }
 
+// A default such as 0.5, 2.0 or 1e-5 tells that the number is not meant to be whole.
+bool is_fraction(const std::string& text) {
+  const double value = std::strtod(text.c_str(), nullptr);
+  return text.find('.') != std::string::npos || !std::isfinite(value) || value != std::trunc(value);
+}
+
 // What of the language a graph uses decides for which dtypes there is a kernel.
 struct Needs {
   bool integers = true;
@@ -56,10 +62,9 @@ Needs needs_of(const std::vector<const Node*>& roots, const FunctionSchema& sche
     if (node->kind == Node::Kind::constant) {
       needs.integers &= node->value == std::trunc(node->value) && std::isfinite(node->value);
     } else if (node->kind == Node::Kind::scalar) {
-      // A default such as 0.5 tells that the number is not meant to be whole.
       const SchemaArgument* argument = schema.find_argument(node->name);
       needs.integers &= argument->type.base != SchemaBaseType::Float &&
-                        argument->default_value.value_or("").find('.') == std::string::npos;
+                        !is_fraction(argument->default_value.value_or(""));
     }
     if (node->kind != Node::Kind::call) continue;
     if (const Function* function = find_function(node->name)) {
@@ -257,7 +262,12 @@ class Expander {
         !model_.find(in_place)) {
       op.autogen.push_back({in_place, where});
     }
-    const std::string with_out = op.schema.name + ".out";
+    const bool shares_name =
+        std::any_of(model_.operators.begin(), model_.operators.end(), [&](const auto& other) {
+          return other->expr && other.get() != &op && other->schema.name == op.schema.name;
+        });
+    const std::string with_out =
+        op.schema.name + "." + (shares_name && !overload.empty() ? overload + "_out" : "out");
     if (!out && !model_.find(with_out)) op.autogen.push_back({with_out, where});
   }
 

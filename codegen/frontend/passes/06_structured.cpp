@@ -80,6 +80,8 @@ void plan_structured(Model& model, const PassOptions& options, Diagnostics& diag
     if (op->structured_delegate.empty()) continue;
     const Operator* base = model.find(op->structured_delegate.text);
     if (!base) {
+      const auto& unread = model.unread;
+      if (unread.contains("*") || unread.contains(op->structured_delegate.text)) continue;
       std::vector<std::string> names;
       for (const auto& other : model.operators) {
         if (other->structured) names.push_back(other->name());

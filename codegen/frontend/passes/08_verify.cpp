@@ -4,21 +4,27 @@
 #include <codegen/frontend/passes/TestRecords.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <string_view>
 
 namespace oploom::frontend {
 
 namespace {
 
-bool is_identifier(std::string_view text) {
-  // `native::name` and `ns::native::name` are allowed for kernels outside at::native.
-  if (text.empty() || (!std::isalpha(static_cast<unsigned char>(text[0])) && text[0] != '_')) {
-    return false;
+// `name`, `native::name`, `ns::native::name`.
+bool is_qualified_name(std::string_view text) {
+  for (;;) {
+    const auto colons = text.find("::");
+    if (!is_cpp_identifier(text.substr(0, colons))) return false;
+    if (colons == std::string_view::npos) return true;
+    text.remove_prefix(colons + 2);
   }
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':';
-  });
 }
+
+// What generated code calls by these names would be hidden by an operator's function.
+constexpr std::array<std::string_view, 8> kTaken = {"Scalar", "Tensor", "at",     "autograd",
+                                                    "c10",    "meta",   "native", "ops"};
 
 // The C++ parameter types as far as they tell overloads apart.
 std::string cpp_signature(const FunctionSchema& schema) {
@@ -71,6 +77,7 @@ class Verifier {
   void names(const Operator& op) {
     if (!options_.syntax_only) operator_name(op);
     if (!op.func) return;
+    if (!options_.syntax_only) other_names(op);
     for (const auto& argument : op.schema.arguments) {
       const std::string reason = meaning(op, argument);
       if (reason.empty()) continue;
@@ -78,7 +85,7 @@ class Verifier {
                          "'" + argument.name + "' " + reason);
     }
     for (const auto& entry : op.dispatch) {
-      if (is_identifier(entry.kernel.text)) continue;
+      if (is_qualified_name(entry.kernel.text)) continue;
       diagnostics_.error(entry.kernel.where,
                          "'" + entry.kernel.text + "' is no name of a C++ function");
     }
@@ -96,6 +103,33 @@ class Verifier {
     diagnostics_.error(op.func ? op.func->locate(0, name.size()) : op.schema_where,
                        "'" + name + "' is a word of " + (cpp ? "C++" : "Python") +
                            " and cannot name an operator, which is a function there");
+  }
+
+  // What becomes a name in C++ and Python, or of a file.
+  void other_names(const Operator& op) {
+    const auto check = [&](const Spelled& name, const char* what) {
+      if (name.empty() || is_cpp_identifier(name.text)) return;
+      diagnostics_.error(name.where, "'" + name.text + "' cannot name " + what +
+                                         ": letters, digits and '_' can, but no word of C++");
+    };
+    check(op.family, "a family, whose files are called so");
+    check(op.python_module, "a Python module");
+    for (const auto& alias : op.aliases) check(alias, "an alias, which is a function");
+    for (const auto& form : op.autogen) {
+      const std::string overload =
+          form.text.substr(std::min(form.text.find('.'), form.text.size() - 1) + 1);
+      if (!is_cpp_identifier("_" + overload)) check(form, "a form of an operator");
+    }
+    if (!op.structured_inherits.empty() && !is_qualified_name(op.structured_inherits.text)) {
+      diagnostics_.error(op.structured_inherits.where,
+                         "'" + op.structured_inherits.text + "' is no name of a C++ class");
+    }
+    if (std::find(kTaken.begin(), kTaken.end(), op.schema.name) != kTaken.end()) {
+      diagnostics_.error(op.func->locate(0, op.schema.name.size()),
+                         "'" + op.schema.name +
+                             "' means something else where operators' functions "
+                             "are called: name the operator otherwise");
+    }
   }
 
   // What the name of an argument means already; "" for most.

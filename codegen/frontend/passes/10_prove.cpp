@@ -136,12 +136,12 @@ class Proof {
 
   void run() {
     if (!backward_ && written_.empty() && directions_.empty()) return;
-    if (!allowed(numbers_)) {
+    if (const auto* failed = refused(numbers_)) {
       diagnostics_.error(op_.requirements_where,
                          "'" + op_.name() +
                              "': no numbers that were tried meet this: give their range, as in "
                              "'test: {domain: {" +
-                             expression_.requirements[0].scalars[0] + ": [10, 20]}}'");
+                             failed->scalars[0] + ": [10, 20]}}'");
       return;
     }
     for (int i = 0; i < kPoints && !failed_; ++i) at(random_point());
@@ -314,10 +314,18 @@ class Proof {
 
   void read_record() {
     if (!op_.test) return;
+    const auto read_range = [&](const std::string& name, const YamlNode& range) {
+      if (range.items.size() != 2) return;
+      ranges_[name] = {number_of(range.items[0].value), number_of(range.items[1].value)};
+    };
     if (const YamlNode* domain = op_.test->find("domain"); domain && domain->is_map()) {
-      for (const auto& [name, range] : domain->entries) {
-        if (range.items.size() != 2) continue;
-        ranges_[name.value] = {number_of(range.items[0].value), number_of(range.items[1].value)};
+      for (const auto& [name, range] : domain->entries) read_range(name.value, range);
+    } else if (domain) {
+      for (const auto& input : expression_.inputs) read_range(input, *domain);
+    }
+    if (const YamlNode* arguments = op_.test->find("arguments"); arguments) {
+      for (const auto& [name, value] : arguments->entries) {
+        if (value.is_scalar()) given_[name.value] = number_of(value.value);
       }
     }
     if (const YamlNode* singular = op_.test->find("singular"); singular && singular->is_map()) {
@@ -332,6 +340,7 @@ class Proof {
 
   // What a number is where nothing calls for another value.
   double default_of(const std::string& name) {
+    if (given_.contains(name)) return given_[name];
     if (ranges_.contains(name)) return 0.5 * (ranges_[name].low + ranges_[name].high);
     const auto& value = op_.schema.find_argument(name)->default_value;
     return value ? number_of(*value) : 1;
@@ -378,13 +387,16 @@ class Proof {
     return point;
   }
 
-  // Whether the operator takes these numbers.
-  bool allowed(const Values& point) {
-    return std::all_of(requirements_.begin(), requirements_.end(), [&](Evaluator& requirement) {
-      requirement.run(point);
-      return requirement.output(0) != 0;
-    });
+  // The condition that these numbers do not meet, or null.
+  const Requirement* refused(const Values& point) {
+    for (std::size_t i = 0; i < requirements_.size(); ++i) {
+      requirements_[i].run(point);
+      if (requirements_[i].output(0) == 0) return &expression_.requirements[i];
+    }
+    return nullptr;
   }
+  // Whether the operator takes these numbers.
+  bool allowed(const Values& point) { return refused(point) == nullptr; }
 
   double random_number(const SchemaArgument& argument, const Values& point) {
     double value = random(range_of_number(argument));
@@ -645,6 +657,8 @@ class Proof {
         while (high[input] - low[input] > 1e-9) {
           auto middle = low;
           middle[input] = 0.5 * (low[input] + high[input]);
+          // Far from 0 no double lies between.
+          if (middle[input] <= low[input] || middle[input] >= high[input]) break;
           (branches(middle) == branches(low) ? low : high) = middle;
         }
         far_ = !ranges_.contains(input) && std::abs(place) > Range().high;
@@ -726,6 +740,7 @@ class Proof {
   bool linear_ = false;
   std::vector<Values> directions_;
   std::map<std::string, Range> ranges_;
+  std::map<std::string, double> given_;  // the numbers that tests call it with
   std::map<std::string, std::vector<double>> singular_;
   Values numbers_;  // their defaults
   // By argument, the operands that it is compared with: the instruction and which of its arguments.

@@ -30,6 +30,8 @@ class Planner {
         // Pass 02 has made them.
       } else if (formula.names.size() != 1) {
         diagnostics_.error(formula.names[0].where, "a forward formula gives one result's tangent");
+      } else if (inputs_.empty() && formula.text.starts_with("auto_")) {
+        no_tangent(formula.node->where);
       } else if (formula.text == "auto_linear") {
         linear(planned);
       } else if (formula.text == "auto_element_wise") {
@@ -116,15 +118,19 @@ class Planner {
       return true;
     });
     if (term.tangents.empty() && !mentions_tangent_) {
-      diagnostics_.error(formula.node->locate(expr.offset, expr.length),
-                         "every term of a forward formula has a tangent in it, and this one has "
-                         "none: " +
-                             choices());
+      no_tangent(formula.node->locate(expr.offset, expr.length));
     }
     const bool tight = expr.kind != Expr::Kind::ternary && expr.kind != Expr::Kind::binary;
     const std::string text = slice(formula.text, expr);
     term.text = sign.empty() || tight ? sign + text : sign + "(" + text + ")";
     formula.terms.push_back(std::move(term));
+  }
+
+  void no_tangent(const Location& where) {
+    diagnostics_.error(where,
+                       "every term of a forward formula has a tangent in it, and this one has "
+                       "none: " +
+                           choices());
   }
 
   // Takes down an input whose tangent `node` names.

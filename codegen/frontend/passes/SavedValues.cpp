@@ -92,6 +92,10 @@ std::string SavedValuePlan::add(const GradientFormula& formula, const FormulaSco
 
 std::optional<std::string> SavedValuePlan::replace(const Expr& node, const FormulaScope& scope) {
   if (auto value = property(node, scope)) {
+    // `self_numel` may be an argument.
+    while (schema_.find_argument(value->name) || scope.output(value->name) >= 0) {
+      value->name += "_saved";
+    }
     std::string name = value->name;
     keep(std::move(*value));
     return name;

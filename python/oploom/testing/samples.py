@@ -120,12 +120,16 @@ class Operator:
 
     def _pointwise_samples(self):
         tensors = [p.name for p in self.parameters if p.type == "Tensor"]
-        others = {
-            p.name: (self.record or {}).get("arguments", {}).get(p.name)
-            for p in self.parameters
-            if p.type not in TENSORS
-        }
-        others = {name: value for name, value in others.items() if value is not None}
+        record = self.record or {}
+        others = {}
+        for p in self.parameters:
+            if p.type in TENSORS:
+                continue
+            if p.name in record.get("arguments", {}):
+                others[p.name] = record["arguments"][p.name]
+            elif isinstance(record.get("domain"), dict) and p.name in record["domain"]:
+                middle = sum(record["domain"][p.name]) / 2
+                others[p.name] = int(middle) if p.type.startswith("int") else middle
         broadcast = [[4, 1, 3], [5, 3], [1]]
         samples = [
             {name: [3, 37] for name in tensors},

@@ -1,0 +1,78 @@
+"""Entries that are right and unusual: the code that comes of them compiles and means what they say."""
+
+import json
+
+import pytest
+
+from codegen.backend.__main__ import TREE
+from tests.codegen.test_names import LIKE
+
+OPERATORS = """
+- func: named_as_saved(Tensor self, int self_numel, int[] self_sizes) -> Tensor
+  dispatch: {CPU: named_as_saved}
+- func: small_default(Tensor self, Scalar eps=1e-5) -> Tensor
+  expr: self + eps
+- func: flag_alone(Tensor self, bool flag=True) -> Tensor
+  expr: "flag ? self * 2 : self"
+  requires: flag
+- func: quote_in_comment(Tensor self, float a) -> Tensor
+  expr: self * a
+  requires: a /* " */ > 0
+- func: infinite_default(Tensor self, float p=inf, float q=nan, Scalar r=-inf) -> Tensor
+  dispatch: {CPU: infinite_default}
+- func: overloads.first(Tensor self) -> Tensor
+  expr: self * 2
+- func: overloads.second(Tensor self, Scalar x) -> Tensor
+  expr: self * x
+- func: called_nan(Tensor self, Scalar NaN) -> Tensor
+  expr: self * NaN
+"""
+DERIVATIVES = """
+- name: named_as_saved(Tensor self, int self_numel, int[] self_sizes) -> Tensor
+  self: (grad * self.numel() * self_numel).expand(self.sizes()).reshape(self_sizes)
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("odd")
+    (folder / "operators.yaml").write_text(OPERATORS)
+    (folder / "derivatives.yaml").write_text(DERIVATIVES)
+    return folder
+
+
+@pytest.fixture
+def package(folder, oploom):
+    def run(command, *words):
+        result = oploom(command, "--namespace", "mathx", "--oploom", TREE, *words,
+                        folder / "operators.yaml", folder / "derivatives.yaml")
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    if not (folder / "mathx").is_dir():
+        run("generate", "--out", folder / "mathx")
+    return run
+
+
+@pytest.mark.parametrize("kind", ["autograd", "cpu", "dispatch"])
+def test_generated_code_compiles(folder, package, compiler, kind):
+    check = compiler(like=LIKE[kind], include=[folder])
+    code, message = check(folder / "mathx" / kind / "mathx.cpp")
+    assert code == 0, message
+
+
+def test_what_is_saved_keeps_apart_from_arguments(folder, package):
+    text = " ".join((folder / "mathx/autograd/mathx.cpp").read_text().split())
+    assert "(grad * self_numel_saved * self_numel).expand(self_sizes_saved).reshape(self_sizes)" in text
+
+
+def test_fractions_are_no_integers(package):
+    model = json.loads(package("model"))
+    expression = {op["name"]: op.get("expression") for op in model["operators"]}
+    assert expression["small_default"]["integers"] is False
+    assert expression["called_nan"]["integers"] is True
+
+
+def test_out_forms_of_overloads(package):
+    names = {op["name"] for op in json.loads(package("model"))["operators"]}
+    assert {"overloads.first_out", "overloads.second_out"} <= names
