@@ -1,3 +1,4 @@
+#include <codegen/frontend/Formula.h>
 #include <codegen/frontend/expression/Functions.h>
 #include <codegen/frontend/expression/Graph.h>
 
@@ -336,42 +337,66 @@ double evaluate(const Node* root, const std::map<std::string, double>& arguments
 
 namespace {
 
-std::string to_text(const Node* node, int outer) {
-  const auto bracketed = [&](const std::string& text, int precedence) {
-    return precedence < outer ? "(" + text + ")" : text;
+// What is longer than any formula may be is not written to its end: a graph shares what its text
+// repeats.
+constexpr std::size_t kEndOfText = kFoundFormula.length + 1000;
+
+void append_text(const Node* node, int outer, std::string& text) {
+  if (text.size() > kEndOfText) return;
+  const auto bracketed = [&](int precedence, const auto& write) {
+    if (precedence < outer) text += '(';
+    write();
+    if (precedence < outer) text += ')';
   };
   if (node->kind == Node::Kind::constant) {
-    const std::string text = number_text(node->value);
-    return node->value < 0 ? bracketed(text, 7) : text;
+    bracketed(node->value < 0 ? 7 : outer, [&] { text += number_text(node->value); });
+    return;
   }
-  if (node->kind != Node::Kind::call) return node->name;
+  if (node->kind != Node::Kind::call) {
+    text += node->name;
+    return;
+  }
   const auto& arguments = node->arguments;
   if (node->name == "select") {
-    return bracketed(to_text(arguments[0], 1) + " ? " + to_text(arguments[1], 1) + " : " +
-                         to_text(arguments[2], 0),
-                     0);
+    bracketed(0, [&] {
+      append_text(arguments[0], 1, text);
+      text += " ? ";
+      append_text(arguments[1], 1, text);
+      text += " : ";
+      append_text(arguments[2], 0, text);
+    });
+    return;
   }
   const Operation* operation = find_operation(node->name);
   if (operation && operation->precedence < 8) {
     const int precedence = operation->precedence;
-    if (arguments.size() == 1) {
-      return bracketed(std::string(operation->symbol) + to_text(arguments[0], precedence),
-                       precedence);
-    }
-    // Left-associative: the right operand needs brackets at the same precedence.
-    return bracketed(to_text(arguments[0], precedence) + " " + std::string(operation->symbol) +
-                         " " + to_text(arguments[1], precedence + 1),
-                     precedence);
+    bracketed(precedence, [&] {
+      if (arguments.size() == 1) {
+        text += operation->symbol;
+        append_text(arguments[0], precedence, text);
+        return;
+      }
+      // Left-associative: the right operand needs brackets at the same precedence.
+      append_text(arguments[0], precedence, text);
+      text += " " + std::string(operation->symbol) + " ";
+      append_text(arguments[1], precedence + 1, text);
+    });
+    return;
   }
-  std::string text = node->name + "(";
+  text += node->name + "(";
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    text += (i ? ", " : "") + to_text(arguments[i], 0);
+    if (i) text += ", ";
+    append_text(arguments[i], 0, text);
   }
-  return text + ")";
+  text += ")";
 }
 
 }  // namespace
 
-std::string to_text(const Node* node) { return to_text(node, 0); }
+std::string to_text(const Node* node) {
+  std::string text;
+  append_text(node, 0, text);
+  return text;
+}
 
 }  // namespace oploom::frontend

@@ -78,7 +78,7 @@ int cost(const std::vector<const Node*>& roots);
 double (*evaluation_of(std::string_view operation))(const double* arguments);
 // Its value for given arguments; every argument that occurs must be there.
 double evaluate(const Node* root, const std::map<std::string, double>& arguments);
-// In the notation of the YAML files.
+// In the notation of the YAML files; cut off where it is longer than kFoundFormula allows.
 std::string to_text(const Node* node);
 
 }  // namespace oploom::frontend

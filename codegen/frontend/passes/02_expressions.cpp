@@ -294,12 +294,15 @@ class Expander {
     result.node = &node;
     FormulaError error;
     result.tree = parse_formula(result.text, error, kFoundFormula);
-    if (!result.tree && too_long_.insert(&node).second) {
-      diagnostics_.error(node.where,
-                         "the derivatives of this expression are too long: write the first one in "
-                         "the file of derivatives");
-    }
+    if (!result.tree) too_long(node);
     return result;
+  }
+
+  void too_long(const YamlNode& node) {
+    if (!too_long_.insert(&node).second) return;
+    diagnostics_.error(node.where,
+                       "the derivatives of this expression are too long: write the first one in "
+                       "the file of derivatives");
   }
 
   void differentiate(Graph& graph, const Scope& scope, Operator& op, const Node* root) {
@@ -517,6 +520,7 @@ class Expander {
     internal->internal = true;
     expression.text = to_text(roots[0]);
     for (std::size_t i = 1; i < roots.size(); ++i) expression.text += ", " + to_text(roots[i]);
+    if (expression.text.size() > kFoundFormula.length) too_long(node);
     expression.promotion = Expression::Promotion::same;
     expression.complex = complex;
     expression.program = linearize(graph.for_kernels(roots), argument_names(schema));
