@@ -36,6 +36,9 @@ Tensor make_tensor(void* data, IntArrayRef sizes, OptionalIntArrayRef strides,
                             : c10::computeStorageNbytesContiguous(sizes, itemsize, storage_offset);
   OPLOOM_CHECK_VALUE(data != nullptr || nbytes == 0 || options.device().is_meta(),
                      "from_blob(): got a null pointer for a tensor of ", nbytes, " bytes");
+  OPLOOM_CHECK_VALUE(nbytes == 0 || reinterpret_cast<uintptr_t>(data) % itemsize == 0,
+                     "from_blob(): expected memory for ", options.dtype(),
+                     " that begins at a multiple of ", itemsize, " bytes; copy it first");
   const Device device = options.device();
   DataPtr pointer = deleter ? DataPtr(data, new Owner{data, std::move(deleter)}, &release, device)
                             : DataPtr(data, device);

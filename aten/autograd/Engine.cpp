@@ -100,9 +100,15 @@ void call_tensor_hooks(const std::vector<NodeHooks::OnOutput>& hooks, variable_l
     if (entry.output_nr >= grads.size() || !grads[entry.output_nr].defined()) continue;
     Tensor result = entry.hook(grads[entry.output_nr]);
     if (!result.defined()) continue;
-    OPLOOM_CHECK(result.sizes().equals(grads[entry.output_nr].sizes()),
-                 "a hook has changed the shape of a gradient from ", grads[entry.output_nr].sizes(),
-                 " to ", result.sizes());
+    const Tensor& grad = grads[entry.output_nr];
+    OPLOOM_CHECK(result.sizes().equals(grad.sizes()),
+                 "a hook has changed the shape of a gradient from ", grad.sizes(), " to ",
+                 result.sizes());
+    OPLOOM_CHECK(result.scalar_type() == grad.scalar_type(),
+                 "a hook has changed the dtype of a gradient from ", grad.scalar_type(), " to ",
+                 result.scalar_type());
+    OPLOOM_CHECK(result.device() == grad.device(), "a hook has moved a gradient from the device ",
+                 grad.device(), " to ", result.device());
     grads[entry.output_nr] = std::move(result);
   }
 }

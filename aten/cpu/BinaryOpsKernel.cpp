@@ -205,9 +205,18 @@ void pow_tensor_tensor_kernel(TensorIteratorBase& iter) {
     });
     return;
   }
-  OPLOOM_DISPATCH(
-      iter.common_dtype(), "pow", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
-      [&] { cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return pow(a, b); }); });
+  if (c10::isComplexType(iter.common_dtype())) {
+    OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_COMPLEX), [&] {
+      // std::pow() multiplies the logarithm, also that of 0, by 0.
+      cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
+        return b == scalar_t(0) ? scalar_t(1) : std::pow(a, b);
+      });
+    });
+    return;
+  }
+  OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+    cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return pow(a, b); });
+  });
 }
 
 void pow_tensor_scalar_kernel(TensorIteratorBase& iter, const Scalar& exponent) {
@@ -222,7 +231,9 @@ void pow_tensor_scalar_kernel(TensorIteratorBase& iter, const Scalar& exponent) 
       iter.common_dtype(), "pow", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
         using opmath_t = c10::opmath_type<scalar_t>;
         // Whole and half powers that the processor computes directly, and exactly as pow() rounds.
-        if (exponent.equal(2)) {
+        if (exponent.equal(0)) {
+          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return decltype(a)(opmath_t(1)); });
+        } else if (exponent.equal(2)) {
           cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a * a; });
         } else if (exponent.equal(3)) {
           cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a * a * a; });
@@ -235,7 +246,13 @@ void pow_tensor_scalar_kernel(TensorIteratorBase& iter, const Scalar& exponent) 
         } else if (exponent.equal(-2)) {
           cpu_kernel_vec<scalar_t>(iter, [](auto a) { return (a * a).reciprocal(); });
         } else {
-          const opmath_t power = exponent.to<opmath_t>();
+          // What float cannot hold is infinite, as where the exponent is a tensor.
+          opmath_t power;
+          if constexpr (c10::is_complex_v<opmath_t>) {
+            power = c10::convert<opmath_t>(exponent.toComplexDouble());
+          } else {
+            power = c10::convert<opmath_t>(exponent.toDouble());
+          }
           cpu_kernel_vec<scalar_t>(iter, [power](auto a) { return pow(a, decltype(a)(power)); });
         }
       });

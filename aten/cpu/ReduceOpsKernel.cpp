@@ -269,16 +269,21 @@ struct VarOp {
   };
 };
 
+// Not below 0; of nothing there is no variance, whatever the correction is.
+double var_divisor(int64_t count, double correction) {
+  return count == 0 ? 0 : std::max(0.0, static_cast<double>(count) - correction);
+}
+
 template <typename T, typename Out>
 void store_var(const ReduceState& state, int64_t count, char* out, double correction) {
-  const double divisor = std::max(0.0, static_cast<double>(count) - correction);
+  const double divisor = var_divisor(count, correction);
   *reinterpret_cast<Out*>(out) =
       static_cast<Out>(as<typename VarOp<T>::Acc>(state).squares / static_cast<T>(divisor));
 }
 
 template <typename T, typename Out>
 void store_std(const ReduceState& state, int64_t count, char* out, double correction) {
-  const double divisor = std::max(0.0, static_cast<double>(count) - correction);
+  const double divisor = var_divisor(count, correction);
   *reinterpret_cast<Out*>(out) = static_cast<Out>(
       std::sqrt(as<typename VarOp<T>::Acc>(state).squares / static_cast<T>(divisor)));
 }

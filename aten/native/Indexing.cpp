@@ -591,13 +591,13 @@ void masked_select_into(Tensor& target, const Tensor& self, const Tensor& mask) 
   const DimVector shape = c10::infer_size_broadcast(self.sizes(), mask.sizes(), "masked_select");
   const Tensor values = expand_alias("masked_select", self, shape).contiguous();
   const Tensor flags = expand_alias("masked_select", mask, shape).contiguous();
-  const bool* flag = flags.const_data_ptr<bool>();
+  const auto* flag = static_cast<const uint8_t*>(flags.const_data_ptr());
   with_opaque_type(self.itemsize(), [&](auto tag) {
     using T = decltype(tag);
     const T* from = static_cast<const T*>(values.const_data_ptr());
     T* to = nullptr;
     compact(
-        flags.numel(), [&](int64_t i) { return flag[i]; },
+        flags.numel(), [&](int64_t i) { return flag[i] != 0; },
         [&](int64_t count) {
           at::detail::resize_output(target, {count});
           to = static_cast<T*>(target.mutable_data_ptr());
@@ -611,10 +611,12 @@ void nonzero_into(Tensor& target, const Tensor& self) {
   const int64_t ndim = self.dim();
   const IntArrayRef sizes = self.sizes();
   OPLOOM_DISPATCH(self.scalar_type(), "nonzero", (OPLOOM_ALL), [&] {
-    const scalar_t* data = dense.const_data_ptr<scalar_t>();
+    // A byte of foreign memory that is no bool must not make the two counts differ.
+    using T = std::conditional_t<std::is_same_v<scalar_t, bool>, uint8_t, scalar_t>;
+    const auto* data = static_cast<const T*>(dense.const_data_ptr());
     int64_t* to = nullptr;
     compact(
-        dense.numel(), [&](int64_t i) { return data[i] != scalar_t(0); },
+        dense.numel(), [&](int64_t i) { return data[i] != T(0); },
         [&](int64_t count) {
           at::detail::resize_output(target, {count, ndim});
           to = target.mutable_data_ptr<int64_t>();

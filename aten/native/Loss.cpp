@@ -356,7 +356,7 @@ Tensor cross_entropy_of_probabilities(const Tensor& self, const Tensor& target,
   if (reduction == Reduction::Sum) return losses.sum();
   if (reduction == Reduction::None) return losses;
   // The mean over places, whatever the weights are.
-  return losses.sum() / static_cast<double>(std::max<int64_t>(1, self.numel() / classes));
+  return losses.sum() / static_cast<double>(self.numel() / std::max<int64_t>(1, classes));
 }
 
 // Class numbers, with part of the probability spread over all classes.

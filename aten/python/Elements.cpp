@@ -34,7 +34,10 @@ template <class T>
 void store_integer(void* data, ScalarType type, PyObject* number) {
   int64_t value;
   if (PyFloat_Check(number)) {
-    value = static_cast<int64_t>(PyFloat_AS_DOUBLE(number));  // as a cast between dtypes does
+    const double real = PyFloat_AS_DOUBLE(number);
+    OPLOOM_CHECK_VALUE(real >= -0x1p63 && real < 0x1p63, "value ", real, " does not fit ",
+                       c10::toString(type));
+    value = static_cast<int64_t>(real);  // rounds towards 0, as a cast between dtypes does
   } else {
     value = to_integer(number);
   }

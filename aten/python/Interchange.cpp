@@ -1,10 +1,12 @@
 // NumPy arrays and the buffer protocol, in both directions, without NumPy's headers.
 #include <aten/core/Empty.h>
 #include <aten/python/ArgParser.h>
+#include <aten/python/Elements.h>
 #include <aten/python/Foreign.h>
 #include <aten/python/Interchange.h>
 #include <c10/util/Exception.h>
 #include <generated/ops/detach.h>
+#include <generated/ops/max.h>
 #include <generated/ops/to.h>
 
 #include <memory>
@@ -48,6 +50,10 @@ ArrayStruct array_struct(PyObject* array) {
 }
 
 // Whether every stride is a whole, not negative number of elements.
+bool is_aligned(const void* data, size_t bytes) {
+  return reinterpret_cast<uintptr_t>(data) % bytes == 0;
+}
+
 bool strides_fit(const ArrayInterface& array) {
   for (int d = 0; d < array.nd; ++d) {
     if (array.strides[d] < 0 || array.strides[d] % array.itemsize != 0) {
@@ -62,6 +68,11 @@ bool has_elements(const ArrayInterface& array) {
     if (array.shape[d] == 0) return false;
   }
   return true;
+}
+
+bool is_shareable(const ArrayInterface& array) {
+  return strides_fit(array) &&
+         (!has_elements(array) || is_aligned(array.data, static_cast<size_t>(array.itemsize)));
 }
 
 // The buffer format of a dtype, or null if Python's struct module has none.
@@ -250,6 +261,18 @@ void ForeignOwner::release(void* owner) {
   Py_DECREF(static_cast<PyObject*>(owner));
 }
 
+namespace {
+
+// Kernels take it for granted that the byte of a bool is 0 or 1.
+void check_bools(const c10::Storage& storage, IntArrayRef sizes, IntArrayRef strides) {
+  const Tensor bytes = make_tensor_on(storage, sizes, strides, kByte);
+  OPLOOM_CHECK_VALUE(item(_ops::max::call(bytes), "item").to<int64_t>() <= 1,
+                     "expected bools whose bytes are 0 or 1, got others; compare the bytes with 0 "
+                     "to make bools of them, as in array.view('uint8') != 0");
+}
+
+}  // namespace
+
 Tensor from_foreign(void* data, IntArrayRef sizes, IntArrayRef strides, ScalarType type,
                     Device device, void* owner, c10::DeleterFnPtr release) {
   c10::DataPtr pointer(data, owner, release, device);
@@ -259,9 +282,13 @@ Tensor from_foreign(void* data, IntArrayRef sizes, IntArrayRef strides, ScalarTy
     if (sizes[d] == 0) empty = true;
     span += (sizes[d] - 1) * strides[d];
   }
-  const size_t bytes = empty ? 0 : static_cast<size_t>(span + 1) * c10::elementSize(type);
+  const size_t itemsize = c10::elementSize(type);
+  const size_t bytes = empty ? 0 : static_cast<size_t>(span + 1) * itemsize;
+  OPLOOM_CHECK_VALUE(empty || is_aligned(data, itemsize), "expected memory for ", type,
+                     " that begins at a multiple of ", itemsize, " bytes; copy it first");
   c10::Storage storage(c10::Storage::use_byte_size_t(), bytes, std::move(pointer),
                        /*allocator=*/nullptr, /*resizable=*/false);
+  if (type == kBool && device.is_cpu() && !empty) check_bools(storage, sizes, strides);
   return make_tensor_on(std::move(storage), sizes, strides, type);
 }
 
@@ -315,7 +342,7 @@ bool has_array_interface(PyObject* object) {
 bool can_share_array(PyObject* object) {
   const ArrayStruct array = array_struct(object);
   const ArrayInterface& a = *array.interface;
-  return (a.flags & kWriteable) != 0 && (a.flags & kNotSwapped) != 0 && strides_fit(a) &&
+  return (a.flags & kWriteable) != 0 && (a.flags & kNotSwapped) != 0 && is_shareable(a) &&
          scalar_type_of_kind(a.typekind, a.itemsize).has_value();
 }
 
@@ -344,7 +371,7 @@ Tensor from_array(PyObject* object, Readonly readonly) {
     Ref native(PyObject_CallMethod(dtype.get(), "newbyteorder", "s", "="));
     Ref copy(PyObject_CallMethod(object, "astype", "O", native.get()));
     return from_array(copy.get(), readonly);
-  } else if (!strides_fit(a)) {
+  } else if (!is_shareable(a)) {
     Ref copy(PyObject_CallMethod(object, "copy", nullptr));
     return from_array(copy.get(), readonly);
   }

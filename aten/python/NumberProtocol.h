@@ -3,6 +3,7 @@
 
 #include <aten/core/Empty.h>
 #include <aten/python/ArgParser.h>
+#include <aten/python/Interchange.h>
 #include <aten/python/PyTensor.h>
 
 #include <type_traits>
@@ -22,8 +23,9 @@ inline Tensor wrapped_number(PyObject* number) {
 }
 
 // `left op right`, where at least one is a tensor. A number becomes the operator's Scalar, or where
-// it has no such overload a 0-d tensor that takes part in promotion as a number. For anything else
-// the answer is NotImplemented, so that Python asks the other operand.
+// it has no such overload a 0-d tensor that takes part in promotion as a number; NumPy's arrays,
+// which leave the call to a type with __array_priority__, become tensors. For anything else the
+// answer is NotImplemented, so that Python asks the other operand.
 template <bool kNumbers, class Tensors, class TensorScalar, class ScalarTensor>
 PyObject* binary_slot(PyObject* left, PyObject* right, Tensors&& tensors,
                       TensorScalar&& tensor_scalar, ScalarTensor&& scalar_tensor) {
@@ -37,12 +39,17 @@ PyObject* binary_slot(PyObject* left, PyObject* right, Tensors&& tensors,
           return wrap(tensor_scalar(unpack(left), to_scalar(right)));
         }
       }
+      if (has_array_interface(right)) {
+        return wrap(tensors(unpack(left), from_array(right, Readonly::kAllow)));
+      }
     } else if (kNumbers && is_number(left)) {
       if constexpr (std::is_same_v<std::decay_t<ScalarTensor>, None>) {
         return wrap(tensors(wrapped_number(left), unpack(right)));
       } else {
         return wrap(scalar_tensor(to_scalar(left), unpack(right)));
       }
+    } else if (has_array_interface(left)) {
+      return wrap(tensors(from_array(left, Readonly::kAllow), unpack(right)));
     }
     Py_RETURN_NOTIMPLEMENTED;
   } catch (...) {
@@ -65,6 +72,8 @@ PyObject* inplace_slot(PyObject* left, PyObject* right, Tensors&& tensors,
       } else {
         tensor_scalar(self, to_scalar(right));
       }
+    } else if (has_array_interface(right)) {
+      tensors(self, from_array(right, Readonly::kAllow));
     } else {
       Py_RETURN_NOTIMPLEMENTED;
     }

@@ -25,6 +25,8 @@ PyObject* get_dtype(const Tensor& t) { return wrap(t.scalar_type()); }
 PyObject* get_device(const Tensor& t) { return wrap(t.device()); }
 PyObject* get_layout(const Tensor& t) { return wrap(t.layout()); }
 PyObject* get_ndim(const Tensor& t) { return PyLong_FromLongLong(t.dim()); }
+// NumPy's arrays and numbers leave their operators to the operand with the greater one.
+PyObject* get_array_priority(const Tensor&) { return PyFloat_FromDouble(1000); }
 PyObject* get_itemsize(const Tensor& t) { return PyLong_FromSize_t(t.itemsize()); }
 PyObject* get_nbytes(const Tensor& t) { return PyLong_FromSize_t(t.nbytes()); }
 PyObject* get_requires_grad(const Tensor& t) { return PyBool_FromLong(t.requires_grad()); }
@@ -101,6 +103,12 @@ int set_data(PyObject* self, PyObject* value, void*) {
   return guarded(-1, [&] {
     if (value == nullptr) return no_deletion("data");
     OPLOOM_CHECK_TYPE(is_tensor(value), "data must be a Tensor, got ", type_name(value));
+    const ScalarType dtype = unpack(value).scalar_type();
+    OPLOOM_CHECK(
+        !unpack(self).requires_grad() || c10::isFloatingType(dtype) || c10::isComplexType(dtype),
+        "data of a tensor that requires grad must be of a floating-point or complex dtype, "
+        "got ",
+        dtype);
     unpack(self).unsafeGetTensorImpl()->shallow_copy_from(*unpack(value).unsafeGetTensorImpl());
     return 0;
   });
@@ -116,6 +124,7 @@ PyGetSetDef tensor_properties[] = {
     PROPERTY("device", get_device, nullptr, "Where the memory lies."),
     PROPERTY("layout", get_layout, nullptr, "How the elements are stored."),
     PROPERTY("ndim", get_ndim, nullptr, "The number of dimensions."),
+    PROPERTY("__array_priority__", get_array_priority, nullptr, nullptr),
     PROPERTY("itemsize", get_itemsize, nullptr, "Bytes of one element."),
     PROPERTY("nbytes", get_nbytes, nullptr, "Bytes of all elements."),
     PROPERTY("requires_grad", get_requires_grad, set_requires_grad,
