@@ -1,9 +1,8 @@
 """Values and memory that are allowed by what hands them over, and that kernels do not expect."""
 
 import numpy as np
-import pytest
-
 import oploom
+import pytest
 
 UNALIGNED = np.zeros(81)[1:].view(np.complex128)
 NOT_BOOLS = np.array([2, 3, 0, 1] * 4, dtype=np.uint8).view(np.bool_)
