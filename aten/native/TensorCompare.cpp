@@ -211,7 +211,8 @@ Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
 }
 
 Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {
-  return at::where(condition, number(self), number(other));
+  const ScalarType dtype = result_type(self, other);
+  return at::where(condition, number(self).to(dtype), number(other).to(dtype));
 }
 
 // ---- masked_fill ----

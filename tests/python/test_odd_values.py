@@ -97,6 +97,12 @@ def test_data_of_a_tensor_that_requires_grad():
     assert x.dtype is oploom.float32
 
 
+def test_where_with_two_numbers_has_the_default_dtype():
+    for condition in (oploom.tensor([True, False]), oploom.tensor(True)):
+        assert oploom.where(condition, 2.5, 2.5).dtype is oploom.float32
+        assert oploom.where(condition, 2, 3).dtype is oploom.int64
+
+
 def test_means_of_nothing():
     loss = oploom.nn.functional.cross_entropy(oploom.zeros(0, 3), oploom.zeros(0, 3))
     assert loss.isnan().item()
