@@ -1,0 +1,88 @@
+"""What small contiguous operands take a short way for, against NumPy and against the long way."""
+
+import itertools
+
+import numpy as np
+import oploom
+import pytest
+
+DTYPES = ["bool", "uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64"]
+
+
+def made(dtype, count=6):
+    return oploom.arange(count).to(getattr(oploom, dtype)).reshape(2, count // 2)
+
+
+def strided(tensor):
+    """The same values, every other element of a larger tensor."""
+    wide = oploom.zeros(*tensor.shape[:-1], 2 * tensor.shape[-1], dtype=tensor.dtype)
+    wide[..., ::2] = tensor
+    return wide[..., ::2]
+
+
+@pytest.mark.parametrize("first, second", itertools.product(DTYPES, DTYPES))
+def test_where(first, second):
+    a, b = made(first), made(second).flip(1)
+    condition = oploom.tensor([[True, False, True], [False, False, True]])
+    result = oploom.where(condition, a, b)
+    assert result.dtype is oploom.promote_types(a.dtype, b.dtype)
+    expected = oploom.where(strided(condition), strided(a), strided(b))
+    assert result.dtype is expected.dtype and result.equal(expected)
+    wide = np.where(condition.numpy(), a.to(oploom.complex64).numpy(), b.to(oploom.complex64).numpy())
+    assert np.array_equal(result.to(oploom.complex64).numpy(), wide)
+    out = oploom.empty(2, 3, dtype=result.dtype)
+    assert oploom.where(condition, a, b, out=out).equal(result)
+
+
+def test_where_into_an_operand():
+    a, b = made("float32"), -made("float32")
+    condition = oploom.tensor([[True, False, True], [False, False, True]])
+    expected = np.where(condition.numpy(), a.numpy(), b.numpy())
+    oploom.where(condition, a, b, out=b)
+    assert np.array_equal(b.numpy(), expected)
+
+
+@pytest.mark.parametrize("to, source", itertools.product(DTYPES, DTYPES))
+def test_copies(to, source):
+    a = made(source)
+    target = oploom.empty(2, 3, dtype=getattr(oploom, to))
+    target.copy_(a)
+    assert target.equal(strided(a).to(target.dtype))
+    rows = oploom.empty(4, 3, dtype=target.dtype)
+    rows.copy_(a[1].expand(4, 3))
+    assert rows.equal(target[1].repeat(4, 1))
+
+
+def test_copy_of_a_tensors_own_row():
+    a = oploom.arange(12.0).reshape(4, 3)
+    a.copy_(a[2].expand(4, 3))
+    assert a.tolist() == [[6, 7, 8]] * 4
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(), (5,), (0, 3), (2, 3, 4), (300, 200)])
+def test_fill(dtype, shape):
+    target = oploom.zeros(shape, dtype=getattr(oploom, dtype))
+    target.fill_(1)
+    assert target.eq(1).all().item()
+    if shape:
+        spread = strided(target)
+        spread.fill_(0)
+        assert not spread.any().item()
+
+
+@pytest.mark.parametrize("length", [*range(1, 70), 127, 128, 129, 200])
+def test_rows_of_every_length(length):
+    rows = np.random.default_rng(length).normal(size=(3, length))
+    tensor = oploom.tensor(rows)
+    assert np.allclose(tensor.sum(1).numpy(), rows.sum(1), rtol=1e-13, atol=1e-13)
+    assert np.array_equal(tensor.amax(1).numpy(), rows.max(1))
+    assert np.array_equal(tensor.amin(1).numpy(), rows.min(1))
+    shares = np.exp(rows - rows.max(1, keepdims=True))
+    shares /= shares.sum(1, keepdims=True)
+    assert np.allclose(tensor.softmax(1).numpy(), shares, rtol=1e-13, atol=0)
+    assert np.allclose(tensor.log_softmax(1).numpy(), np.log(shares), rtol=1e-12, atol=1e-12)
+    for place in {0, length // 2, length - 1}:
+        tensor[1, place] = float("nan")
+        assert tensor.amax(1).isnan().tolist() == [False, True, False]
+        tensor[1, place] = 0
