@@ -175,7 +175,8 @@ Tensor import_tensor(PyObject* capsule, const char* name, const char* used_name)
   auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
   if (managed == nullptr) throw PythonError();
   const DLTensor& in = managed->dl_tensor;
-  // Everything that can fail comes before the capsule is taken over.
+  // What can fail comes before the capsule is taken over, but for from_foreign(), which releases
+  // memory that it refuses.
   const ScalarType type = from_dl_type(in.dtype);
   const Device device = from_dl_device(in.device);
   DimVector sizes(in.shape, in.shape + in.ndim);

@@ -49,11 +49,11 @@ ArrayStruct array_struct(PyObject* array) {
   return result;
 }
 
-// Whether every stride is a whole, not negative number of elements.
 bool is_aligned(const void* data, size_t bytes) {
   return reinterpret_cast<uintptr_t>(data) % bytes == 0;
 }
 
+// Whether every stride is a whole, not negative number of elements.
 bool strides_fit(const ArrayInterface& array) {
   for (int d = 0; d < array.nd; ++d) {
     if (array.strides[d] < 0 || array.strides[d] % array.itemsize != 0) {
@@ -70,6 +70,7 @@ bool has_elements(const ArrayInterface& array) {
   return true;
 }
 
+// Whether a tensor can lie on the array's memory as it is laid out.
 bool is_shareable(const ArrayInterface& array) {
   return strides_fit(array) &&
          (!has_elements(array) || is_aligned(array.data, static_cast<size_t>(array.itemsize)));

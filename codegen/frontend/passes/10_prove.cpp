@@ -323,7 +323,7 @@ class Proof {
     } else if (domain) {
       for (const auto& input : expression_.inputs) read_range(input, *domain);
     }
-    if (const YamlNode* arguments = op_.test->find("arguments"); arguments) {
+    if (const YamlNode* arguments = op_.test->find("arguments")) {
       for (const auto& [name, value] : arguments->entries) {
         if (value.is_scalar()) given_[name.value] = number_of(value.value);
       }

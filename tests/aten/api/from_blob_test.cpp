@@ -25,6 +25,7 @@ TEST(FromBlob, SharesTheMemory) {
   EXPECT_EQ(doubles(columns), (Doubles{1, 7, 7, 7, 7, 7}));
   EXPECT_ANY_THROW(Tensor(t).resize_({100}));
   EXPECT_ANY_THROW(at::from_blob(nullptr, {2}));
+  EXPECT_THROW(at::from_blob(reinterpret_cast<char*>(memory.data()) + 1, {2}), c10::ValueError);
   EXPECT_ANY_THROW(at::from_blob(memory.data(), {2, 2}, {1}));
 }
 
