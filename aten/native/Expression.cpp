@@ -29,6 +29,8 @@ void build_any(TensorIteratorBase& iter, std::initializer_list<const TensorBase*
 void check_dtype(const char* name, ScalarType dtype, const ExpressionTraits& traits) {
   OPLOOM_CHECK_TYPE(traits.complex || !c10::isComplexType(dtype), name,
                     "(): complex tensors are not supported, got ", dtype);
+  OPLOOM_CHECK_TYPE(traits.reduced || !c10::isReducedFloatingType(dtype), name,
+                    "(): expected float32 or float64, got ", dtype);
   OPLOOM_CHECK_TYPE(
       dtype != ScalarType::Bool || traits.promotion == Promotion::Truth, name,
       "(): bool tensors are not supported; invert a mask with `~` or logical_not(), or "

@@ -20,8 +20,9 @@ struct ExpressionTraits {
     Truth,    // computed in the common dtype; the result is bool
   };
   Promotion promotion;
-  bool integers;  // there are kernels for integers
-  bool complex;   // and for complex numbers
+  bool integers;        // there are kernels for integers
+  bool complex;         // and for complex numbers
+  bool reduced = true;  // and for float16 and bfloat16, computed as float32
 };
 
 // The shape function: builds the iterator of a structured operator with one output. Throws

@@ -25,7 +25,7 @@ namespace {
 
 // A tensor, array or list that selects elements one by one.
 bool is_tensor_index(PyObject* item) {
-  return is_tensor(item) || PyList_Check(item) || PyTuple_Check(item) ||
+  return is_tensor(item) || PyList_Check(item) || PyTuple_Check(item) || PyRange_Check(item) ||
          (has_array_interface(item) && !is_numpy_scalar(item));
 }
 
@@ -207,7 +207,7 @@ Tensor value_tensor(const Tensor& target, PyObject* value) {
   return tensor_from_data(value, target.scalar_type(), target.device());
 }
 
-// Leading dimensions of size 1 that the target does not have are dropped, as NumPy does.
+// Leading dimensions of size 1 beyond the first `dim` are dropped, as NumPy does.
 Tensor without_leading_ones(Tensor value, int64_t dim) {
   while (value.dim() > dim && value.sizes()[0] == 1) {
     value = call_view<_ops::select_int>(value, 0, 0);
@@ -229,7 +229,7 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
           values.scalar_type());
       const Tensor converted =
           values.scalar_type() == target.scalar_type() ? values : values.to(target.options());
-      call<_ops::index_put_>(target, selection.indices, converted, false);
+      call<_ops::index_put_>(target, selection.indices, without_leading_ones(converted, 0), false);
       return 0;
     }
     Tensor target = selection.view;

@@ -217,8 +217,8 @@ PyObject* info_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     ScalarType value = dtype == nullptr ? ScalarType::Float : to_scalar_type(dtype);
     if (kFloating && c10::isComplexType(value)) value = c10::toRealValueType(value);
     OPLOOM_CHECK_TYPE(kFloating ? c10::isFloatingType(value) : c10::isIntegralType(value, false),
-                      kFloating ? "finfo" : "iinfo", "(): expected a ",
-                      kFloating ? "floating-point" : "integer", " dtype, got ",
+                      kFloating ? "finfo" : "iinfo", "(): expected ",
+                      kFloating ? "a floating-point" : "an integer", " dtype, got ",
                       c10::toString(value));
     PyObject* self = type->tp_alloc(type, 0);
     if (self != nullptr) reinterpret_cast<InfoObject*>(self)->type = value;

@@ -287,7 +287,7 @@ def _traits(op: Operator, scope: str = "") -> str:
     complex_numbers = "true" if op.expression.complex else "false"
     return (
         f"{scope}ExpressionTraits::Promotion::{promotion}, /*integers=*/{integers}, "
-        f"/*complex=*/{complex_numbers}"
+        f"/*complex=*/{complex_numbers}{'' if op.expression.reduced else ', /*reduced=*/false'}"
     )
 
 

@@ -319,6 +319,7 @@ class Expression:
     promotion: str  # same, float or bool
     integers: bool
     complex: bool
+    reduced: bool  # float16 and bfloat16 too
     inputs: tuple[str, ...]  # tensor arguments
     scalars: tuple[str, ...]  # numbers
     program: Program
@@ -334,6 +335,7 @@ class Expression:
             json["promotion"],
             json["integers"],
             json["complex"],
+            json["reduced"],
             tuple(json["inputs"]),
             tuple(json["scalars"]),
             program,

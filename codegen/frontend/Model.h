@@ -146,6 +146,7 @@ struct Expression {
   Promotion promotion = Promotion::same;
   bool integers = false;             // there are kernels for integers
   bool complex = false;              // and for complex numbers
+  bool reduced = true;               // and for float16 and bfloat16, computed as float32
   std::vector<std::string> inputs;   // the tensor arguments, as the kernel takes them
   std::vector<std::string> scalars;  // and the numbers
   Program program;

@@ -265,6 +265,7 @@ class Writer {
                                                                          : "bool");
     json_.key("integers").value(expression.integers);
     json_.key("complex").value(expression.complex);
+    json_.key("reduced").value(expression.reduced);
     json_.key("inputs");
     strings(expression.inputs);
     json_.key("scalars");

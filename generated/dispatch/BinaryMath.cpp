@@ -2205,8 +2205,7 @@ Tensor _ops::logaddexp_jvp::call(const Tensor& self_tangent, const Tensor& other
 namespace meta {
 void structured_nextafter::meta(const Tensor& self, const Tensor& other) {
   native::build_expression(
-      *this, maybe_get_output(), {&self, &other},
-      {native::ExpressionTraits::Promotion::ToFloat, /*integers=*/false, /*complex=*/false});
+      *this, maybe_get_output(), {&self, &other}, {native::ExpressionTraits::Promotion::ToFloat, /*integers=*/false, /*complex=*/false, /*reduced=*/false});
 }
 }  // namespace meta
 namespace native {

@@ -117,7 +117,7 @@ const std::vector<Function>& table() {
          60,
          none,
          "special_ndtri"},
-        {"nextafter", kTwo, {}, OPLOOM_BINARY(nextafter), 10},
+        {"nextafter", kTwo, {}, OPLOOM_BINARY(nextafter), 10, exact},
         {"polygamma", {"n", "x"}, {"0", "polygamma(n + 1, x)"}, OPLOOM_BINARY(polygamma), 80},
         {"pow",
          kTwo,

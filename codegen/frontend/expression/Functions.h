@@ -14,6 +14,7 @@ struct Function {
     integers = 1,  // of integers the result is an integer, of the same dtype
     complex = 2,   // holomorphic, and computed for complex numbers too
     truth = 4,     // the result is true or false
+    exact = 8,     // of a number's own bits, which float16 and bfloat16, computed as float32, lose
   };
 
   std::string_view name;

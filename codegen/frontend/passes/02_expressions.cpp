@@ -55,6 +55,7 @@ bool is_fraction(const std::string& text) {
 struct Needs {
   bool integers = true;
   bool complex = true;
+  bool reduced = true;
 };
 Needs needs_of(const std::vector<const Node*>& roots, const FunctionSchema& schema) {
   Needs needs;
@@ -70,6 +71,7 @@ Needs needs_of(const std::vector<const Node*>& roots, const FunctionSchema& sche
     if (const Function* function = find_function(node->name)) {
       needs.integers &= function->has(Function::integers);
       needs.complex &= function->has(Function::complex);
+      needs.reduced &= !function->has(Function::exact);
     } else {
       needs.integers &= node->name != "div";
       needs.complex &= !node->truth && node->name != "select";
@@ -118,6 +120,7 @@ class Expander {
     const Needs needs = needs_of({root}, op.schema);
     expression.integers = needs.integers;
     expression.complex = needs.complex;
+    expression.reduced = needs.reduced;
     expression.promotion = root->truth      ? Expression::Promotion::truth
                            : needs.integers ? Expression::Promotion::same
                                             : Expression::Promotion::to_float;

@@ -21,6 +21,7 @@ ADVANCED = [
     J, (slice(None), J), (J, J), (J, slice(None), J), M, B, (B, 0), (slice(None), slice(None), J),
     (J[:, None], J), (0, J), (J, 0), (None, J), [0, 2], ([0, 1], [1, 2]), (Ellipsis, [1, 3]),
     [True, False, True], True, False, (J, Ellipsis), np.array([], dtype=np.int64), [],
+    range(0, 3, 2), (slice(None), range(3, -1, -1)),
     (slice(1, 3), [0, 3], slice(None, None, 2)),
 ]
 
@@ -91,6 +92,10 @@ def test_assigning_broadcasts_and_converts():
     assert x.sum().item() == 6
     x[np.array([0])] = np.array([[7, 8, 9]])
     assert x[0].tolist() == [7, 8, 9]
+    x[x > 6] = oploom.tensor([[[0.5]]])
+    assert x[0].tolist() == [0.5, 0.5, 0.5]
+    x[[0, 1], 0] = [[[3, 4]]]
+    assert x[:, 0].tolist() == [3, 4]
 
 
 def test_tensor_scalars_as_indices():
