@@ -68,13 +68,14 @@ void div_true_kernel(TensorIteratorBase& iter) {
 // around here.
 template <typename T>
 void check_divisors(TensorIteratorBase& iter, const char* name) {
-  iter.for_each([name](char** data, const int64_t* strides, int64_t n) {
+  const auto check = [name](char** data, const int64_t* strides, int64_t n) {
     bool zero = false;
     for (int64_t i = 0; i < n; ++i) {
       zero |= *reinterpret_cast<const T*>(data[2] + i * strides[2]) == T(0);
     }
     OPLOOM_CHECK(!zero, name, "(): division of an integer by zero");
-  });
+  };
+  iter.for_each(check, GRAIN_SIZE, /*writes=*/false);
 }
 
 template <typename T>

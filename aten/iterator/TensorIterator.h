@@ -204,21 +204,23 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
     operands_[arg].data = data;
   }
 
-  // Calls the loop over all elements, on several threads if there are more than grain_size.
+  // Calls the loop over all elements, on several threads if there are more than grain_size. A loop
+  // that writes nothing, such as a check of the inputs, is to say so: where outputs are converted,
+  // it would have them overwritten.
   template <typename Loop,
             std::enable_if_t<std::is_invocable_v<Loop&, char**, const int64_t*, int64_t>, int> = 0>
-  void for_each(Loop loop, int64_t grain_size = GRAIN_SIZE) {
-    for_each(loop2d_t(loop_2d_from_1d(loop)), grain_size);
+  void for_each(Loop loop, int64_t grain_size = GRAIN_SIZE, bool writes = true) {
+    for_each(loop2d_t(loop_2d_from_1d(loop)), grain_size, writes);
   }
-  void for_each(loop2d_t loop, int64_t grain_size = GRAIN_SIZE);
+  void for_each(loop2d_t loop, int64_t grain_size = GRAIN_SIZE, bool writes = true);
 
   // Calls the loop over elements [begin, end) on this thread.
   template <typename Loop,
             std::enable_if_t<std::is_invocable_v<Loop&, char**, const int64_t*, int64_t>, int> = 0>
-  void serial_for_each(Loop loop, int64_t begin, int64_t end) const {
-    serial_for_each(loop2d_t(loop_2d_from_1d(loop)), begin, end);
+  void serial_for_each(Loop loop, int64_t begin, int64_t end, bool writes = true) const {
+    serial_for_each(loop2d_t(loop_2d_from_1d(loop)), begin, end, writes);
   }
-  void serial_for_each(loop2d_t loop, int64_t begin, int64_t end) const;
+  void serial_for_each(loop2d_t loop, int64_t begin, int64_t end, bool writes = true) const;
 
   // For a reduction: calls the loop with iterators over parts of the work. No two parts share an
   // output element, except when there is one output element only and `loop` is called once for each
@@ -332,7 +334,7 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   void learn_output(int64_t index, const TensorBase& tensor);
   void run_range(loop2d_t loop, int64_t begin, int64_t end) const;
   void run_converting(loop2d_t loop, char** data, const int64_t* strides, int64_t size0,
-                      int64_t size1) const;
+                      int64_t size1, bool writes) const;
 
   template <typename Loop>
   auto loop_2d_from_1d(Loop& loop) const {

@@ -98,7 +98,7 @@ TensorIteratorBase::PtrVector TensorIteratorBase::get_base_ptrs() const {
   return ptrs;
 }
 
-void TensorIteratorBase::for_each(loop2d_t loop, int64_t grain_size) {
+void TensorIteratorBase::for_each(loop2d_t loop, int64_t grain_size, bool writes) {
   if (numel_ == 0) return;
   need_operands();
   if (ndim() <= 1 && numel_ < grain_size && !has_casts_ && ntensors() <= 4) {
@@ -112,17 +112,18 @@ void TensorIteratorBase::for_each(loop2d_t loop, int64_t grain_size) {
     return loop(data, strides, numel_, 1);
   }
   if (numel_ < grain_size || at::get_num_threads() == 1 || at::in_parallel_region()) {
-    return serial_for_each(loop, 0, numel_);
+    return serial_for_each(loop, 0, numel_, writes);
   }
   at::parallel_for(0, numel_, grain_size,
-                   [&](int64_t begin, int64_t end) { serial_for_each(loop, begin, end); });
+                   [&](int64_t begin, int64_t end) { serial_for_each(loop, begin, end, writes); });
 }
 
-void TensorIteratorBase::serial_for_each(loop2d_t loop, int64_t begin, int64_t end) const {
+void TensorIteratorBase::serial_for_each(loop2d_t loop, int64_t begin, int64_t end,
+                                         bool writes) const {
   if (begin >= end) return;
   if (OPLOOM_UNLIKELY(has_casts_)) {
     const auto converting = [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-      run_converting(loop, data, strides, size0, size1);
+      run_converting(loop, data, strides, size0, size1, writes);
     };
     return run_range(loop2d_t(converting), begin, end);
   }
@@ -152,7 +153,7 @@ void TensorIteratorBase::run_range(loop2d_t loop, int64_t begin, int64_t end) co
 // See Note [Casts]. Each row is taken in pieces: inputs are converted into buffers, the kernel runs
 // on those, and its results are converted into the outputs.
 void TensorIteratorBase::run_converting(loop2d_t loop, char** base, const int64_t* strides,
-                                        int64_t size0, int64_t size1) const {
+                                        int64_t size0, int64_t size1, bool writes) const {
   // Elements in a piece. Few enough for the buffers (16 bytes an element at most) to stay in the
   // first-level cache, enough to hide the calls.
   constexpr int64_t kPiece = 256;
@@ -193,7 +194,7 @@ void TensorIteratorBase::run_converting(loop2d_t loop, char** base, const int64_
         }
       }
       loop(data.data(), piece_strides.data(), count, 1);
-      for (const auto arg : c10::irange(num_outputs_)) {
+      for (const auto arg : c10::irange(writes ? num_outputs_ : 0)) {
         const OperandInfo& op = operands_[arg];
         if (op.store == nullptr) continue;
         char* target = base[arg] + row * strides[n + arg] + start * strides[arg];

@@ -17,3 +17,15 @@ def test_no_call_crashes_or_half_happens(seed):
     result = subprocess.run([sys.executable, "-c", code], cwd=TREE, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr[-3000:]
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize("change", ["fmod_", "remainder_", "floor_divide_"])
+@pytest.mark.parametrize("shape", [(600,), (2, 300)])
+def test_a_zero_among_wider_divisors_is_found_before_anything_is_written(change, shape):
+    """The divisors are read in pieces, whose results are of another dtype than the tensor."""
+    x = oploom.arange(600, dtype=oploom.int32).reshape(*shape)
+    divisors = oploom.ones(*shape, dtype=oploom.int64)
+    divisors[..., -1] = 0
+    with pytest.raises(RuntimeError, match="by zero"):
+        getattr(x, change)(divisors)
+    assert x.flatten().tolist() == list(range(600))

@@ -44,6 +44,13 @@ TOLERANCE = {
     "complex128": 1e-9,
 }
 
+# The widest dtype of its kind, for those that are not it.
+WIDEST = {
+    **{t: oploom.int64 for t in (oploom.uint8, oploom.int8, oploom.int16, oploom.int32)},
+    **{t: oploom.float64 for t in (oploom.float16, oploom.bfloat16, oploom.float32)},
+    oploom.complex64: oploom.complex128,
+}
+
 
 def pytest_generate_tests(metafunc):
     """Runs the tests that take a dtype once for each dtype that the operator claims."""
@@ -321,6 +328,24 @@ class OperatorTests:
             assert changed._version > before
             assert_close(changed, to_numpy(expected), tolerance(self.op, target.dtype, dtype),
                          str(call))
+            self.check_inplace_promotes(call, function, dtype)
+
+    def check_inplace_promotes(self, call, function, dtype):
+        """Beside wider tensors the result is computed in their dtype and converted to `self`'s."""
+        target = call.tensors["self"]
+        wide = WIDEST.get(target.dtype)
+        others = {n: t.to(wide) for n, t in call.tensors.items()
+                  if n != "self" and isinstance(t, oploom.Tensor) and t.dtype is target.dtype}
+        if wide is None or not others:
+            return
+        try:
+            expected = outputs(call.run(**others))[0].to(target.dtype)
+        except (RuntimeError, TypeError):  # the operator takes tensors of one dtype only
+            return
+        changed = target.clone()
+        call.run(function, self=changed, **others)
+        assert_close(changed, to_numpy(expected), tolerance(self.op, target.dtype, dtype),
+                     f"{call} with {', '.join(others)} of {wide}")
 
     def arrangements(self, call):
         """The tensors to change for each way to lay the arguments of a call out."""
