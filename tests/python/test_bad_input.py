@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import oploom
 import pytest
 
 TREE = Path(__file__).resolve().parents[2]
