@@ -37,7 +37,7 @@ class TensorIteratorBase;
 
 namespace at::inline oploom_v1::cuda {
 
-inline constexpr int kMaxOperands = 8;
+inline constexpr int kMaxOperands = 16;
 inline constexpr int kMaxDims = 16;
 inline constexpr int kThreadsPerBlock = 256;
 

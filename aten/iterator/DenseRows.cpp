@@ -10,9 +10,10 @@
 namespace at::inline oploom_v1::detail {
 namespace {
 
-constexpr int kMaxOperands = 8;
-// For each operand; all of them fit into the first-level cache.
-constexpr int64_t kBufferBytes = 8192;
+// For all operands together: what fits into the first-level cache beside the dense ones.
+constexpr int64_t kBuffersBytes = 65536;
+// For one of them; up to eight have 8 KiB each.
+int64_t buffer_bytes(int operands) { return kBuffersBytes / (operands <= 8 ? 8 : kMaxOperands); }
 // Rows that are gathered together from a transposed input: a cache line of float holds as many.
 constexpr int64_t kRows = 16;
 
@@ -87,17 +88,19 @@ constexpr int64_t kShortRowBytes = 512;
 void for_each_short_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
                         int operands, int64_t size0, int64_t size1, int64_t largest,
                         DenseRowLoop dense) {
-  alignas(64) char buffers[kMaxOperands][kBufferBytes];
+  alignas(64) char buffers[kBuffersBytes];
+  const int64_t bytes = buffer_bytes(operands);
+  const auto buffer = [&](int k) { return buffers + k * bytes; };
   const int64_t* outer = strides + operands;
-  const int64_t block = std::max<int64_t>(kBufferBytes / (largest * size0), 1);
+  const int64_t block = std::max<int64_t>(bytes / (largest * size0), 1);
   char* row[kMaxOperands];
   for (int64_t j = 0; j < size1; j += block) {
     const int64_t rows = std::min(block, size1 - j);
     for (int k = 0; k < operands; ++k) {
       row[k] = data[k] + j * outer[k];
       if (k < outputs || (strides[k] == sizes[k] && outer[k] == size0 * sizes[k])) continue;
-      gather_rows(buffers[k], row[k], strides[k], outer[k], sizes[k], size0, rows);
-      row[k] = buffers[k];
+      gather_rows(buffer(k), row[k], strides[k], outer[k], sizes[k], size0, rows);
+      row[k] = buffer(k);
     }
     dense(row, rows * size0);
   }
@@ -133,7 +136,9 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
     return;
   }
 
-  alignas(64) char buffers[kMaxOperands][kBufferBytes];
+  alignas(64) char buffers[kBuffersBytes];
+  const int64_t bytes = buffer_bytes(operands);
+  const auto buffer = [&](int k) { return buffers + k * bytes; };
   Mode mode[kMaxOperands];
   bool columns = false;
   for (int k = 0; k < operands; ++k) {
@@ -149,7 +154,7 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
     }
   }
   const int64_t block = columns ? kRows : 1;
-  const int64_t width = kBufferBytes / largest / block;
+  const int64_t width = bytes / largest / block;
 
   for (int64_t j = 0; j < size1; j += block) {
     const int64_t rows = std::min(block, size1 - j);
@@ -157,7 +162,7 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
       const int64_t n = std::min(width, size0 - i);
       for (int k = outputs; k < operands; ++k) {
         if (mode[k] != Mode::Columns) continue;
-        gather_columns(buffers[k], width, data[k] + i * strides[k] + j * outer[k], strides[k],
+        gather_columns(buffer(k), width, data[k] + i * strides[k] + j * outer[k], strides[k],
                        sizes[k], n, rows);
       }
       for (int64_t r = 0; r < rows; ++r) {
@@ -170,24 +175,24 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
             case Mode::Repeated:
               // The buffer still holds the element if neither row nor piece needs another.
               if (i == 0 && (outer[k] != 0 || (j == 0 && r == 0))) {
-                repeat(buffers[k], place, sizes[k], std::min(width, size0));
+                repeat(buffer(k), place, sizes[k], std::min(width, size0));
               }
-              if (columns && i > 0 && outer[k] != 0) repeat(buffers[k], place, sizes[k], n);
-              row[k] = buffers[k];
+              if (columns && i > 0 && outer[k] != 0) repeat(buffer(k), place, sizes[k], n);
+              row[k] = buffer(k);
               break;
             case Mode::Strided:
-              row[k] = buffers[k];
-              if (k >= outputs) gather(buffers[k], place, strides[k], sizes[k], n);
+              row[k] = buffer(k);
+              if (k >= outputs) gather(buffer(k), place, strides[k], sizes[k], n);
               break;
             case Mode::Columns:
-              row[k] = buffers[k] + r * width * sizes[k];
+              row[k] = buffer(k) + r * width * sizes[k];
               break;
           }
         }
         dense(row, n);
         for (int k = 0; k < outputs; ++k) {
           if (mode[k] != Mode::Strided) continue;
-          scatter(data[k] + i * strides[k] + (j + r) * outer[k], strides[k], buffers[k], sizes[k],
+          scatter(data[k] + i * strides[k] + (j + r) * outer[k], strides[k], buffer(k), sizes[k],
                   n);
         }
       }

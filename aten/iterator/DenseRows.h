@@ -23,6 +23,7 @@ namespace at::inline oploom_v1::detail {
 // `data` points to the first elements of `operands` operands, `outputs` outputs first; `strides`
 // holds their inner and then their outer strides (bytes), as in TensorIteratorBase::loop2d_t;
 // `sizes` the bytes of one element of each. `dense` gets pointers to rows of n dense elements.
+inline constexpr int kMaxOperands = 16;  // outputs and inputs
 using DenseRowLoop = c10::function_ref<void(char** data, int64_t n)>;
 OPLOOM_API void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes,
                                    int outputs, int operands, int64_t size0, int64_t size1,

@@ -8,7 +8,7 @@ namespace {
 
 using Promotion = ExpressionTraits::Promotion;
 
-void build_any(TensorIteratorBase& iter, std::initializer_list<const TensorBase*> outputs,
+void build_any(TensorIteratorBase& iter, ArrayRef<const TensorBase*> outputs,
                std::initializer_list<const Tensor*> inputs, const ExpressionTraits& traits) {
   TensorIteratorConfig config;
   config.set_check_mem_overlap(true)
@@ -76,11 +76,9 @@ void compute_expression(const char* name, const ExpressionKernel* kernel,
     if (!iter.build_rows(none, tensors, ScalarType::Undefined, !traits.integers)) {
       build_any(iter, {&none}, inputs, traits);
     }
-  } else if (outputs.size() == 2) {
-    build_any(iter, {&none, &none}, inputs, traits);
   } else {
-    OPLOOM_INTERNAL_ASSERT(outputs.size() == 3, name, "(): more than three outputs");
-    build_any(iter, {&none, &none, &none}, inputs, traits);
+    const SmallVector<const TensorBase*, 4> fresh(outputs.size(), &none);
+    build_any(iter, fresh, inputs, traits);
   }
   check_dtype(name, iter.common_dtype(), traits);
   if (kernel != nullptr) kernel->run(iter, *kernel, numbers);

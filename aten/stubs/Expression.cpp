@@ -10,7 +10,7 @@ namespace at::inline oploom_v1::native {
 
 namespace {
 
-constexpr int kMaxOperands = 8;
+using at::detail::kMaxOperands;
 // Elements of one operand that are converted at a time: all operands fit into the first-level
 // cache.
 constexpr int64_t kPiece = 512;

@@ -399,21 +399,13 @@ def tensor_statements(
             return f"{at}where({', '.join(arguments)})"
         name = f"logical_{operation}" if operation in ("and", "or", "not") else operation
         passed = [
-            value if _takes_number(model, name, place) else wrapped_value
+            value if place in model.package.number_arguments.get(name, ()) else wrapped_value
             for place, (value, wrapped_value) in enumerate(zip(arguments, as_tensor))
         ]
         return f"{at}{name}({', '.join(passed)})"
 
     lines, outputs = statements(program, spell, leaf, indent=indent)
     return lines, outputs[0]
-
-
-def _takes_number(model: Model, base: str, place: int) -> bool:
-    """Whether a form of the operator takes a number, not a tensor, as its argument at `place`."""
-    return any(
-        len(op.inputs) > place and op.inputs[place].type.base in ("Scalar", "int", "float")
-        for op in model.bases.get(base, ())
-    )
 
 
 def calls_number_functions(program: Program) -> bool:

@@ -599,6 +599,8 @@ class Package:
     derivative_files: tuple[str, ...]
     helper_headers: tuple[str, ...]  # of a project's own functions that its formulas call
     core_operators: frozenset[str]  # of oploom, which a project's formulas may call
+    # Which arguments of an operator a form of it takes as numbers.
+    number_arguments: dict[str, frozenset[int]]
 
     @property
     def in_tree(self) -> bool:
@@ -701,6 +703,7 @@ def _read_package(json: dict[str, Any]) -> Package:
             derivative_files=tuple(json["derivative_files"]),
             helper_headers=tuple(json["helper_headers"]),
             core_operators=frozenset(json["core_operators"]),
+            number_arguments={n: frozenset(p) for n, p in json["number_arguments"].items()},
         )
     except KeyError as error:
         raise ModelError(f"the model lacks the key {error}") from error

@@ -30,6 +30,8 @@ class Writer {
       for (const auto& op : model.core->operators) core.insert(op->schema.root());
     }
     strings({core.begin(), core.end()});
+    json_.key("number_arguments");
+    number_arguments(model.core ? *model.core : model);
     json_.key("operators").begin_array();
     for (const auto& op : model.operators) write(*op);
     json_.end_array();
@@ -59,6 +61,26 @@ class Writer {
   }
 
  private:
+  // For each operator on tensors the arguments that some form of it takes as numbers.
+  void number_arguments(const Model& model) {
+    std::map<std::string, std::set<std::size_t>> places;
+    for (const auto& op : model.operators) {
+      for (std::size_t i = 0; i < op->schema.arguments.size(); ++i) {
+        const SchemaType& type = op->schema.arguments[i].type;
+        const bool number = type.base == SchemaBaseType::Scalar ||
+                            type.base == SchemaBaseType::Int || type.base == SchemaBaseType::Float;
+        if (number && !type.list) places[op->schema.name].insert(i);
+      }
+    }
+    json_.begin_object();
+    for (const auto& [name, numbers] : places) {
+      json_.key(name).begin_compact().begin_array();
+      for (const std::size_t place : numbers) json_.value(static_cast<std::int64_t>(place));
+      json_.end_array().end_compact();
+    }
+    json_.end_object();
+  }
+
   void text_or_null(const std::string& text) { text.empty() ? json_.null() : json_.value(text); }
 
   template <class Range, class Text>

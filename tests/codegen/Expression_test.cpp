@@ -202,6 +202,21 @@ TEST(Expressions, HaveSecondDerivativesOfAnyLength) {
   EXPECT_THAT(model_to_json(frontend.model), Not(HasSubstr("\", \"cpp\": null")));
 }
 
+// The engine wants the shape of the input, also where the operator's numbers leave only a constant.
+TEST(Expressions, HaveSecondDerivativesWithTheShapeOfTheGradient) {
+  const Frontend frontend(
+      entry("f(Tensor self, bool b=False) -> Tensor", "b ? self : exp(self)") +
+      entry("g(Tensor self, bool b=False) -> Tensor", "-(b ? self : exp(self))") +
+      entry("h(Tensor self, int n=2) -> Tensor", "pow(self, n) / n"));
+  EXPECT_EQ(frontend.diagnostics.render(), "");
+  const auto second = [&](const std::string& name) {
+    return frontend.model.find(name)->derivative->inputs.at(1).text;
+  };
+  EXPECT_EQ(second("f_backward"), "b ? zeros_like(grad) : exp(self) * (grad * grad_output)");
+  EXPECT_THAT(second("g_backward"), HasSubstr("zeros_like(grad)"));
+  EXPECT_THAT(second("h_backward"), HasSubstr("n == 0 ? zeros_like(grad)"));
+}
+
 TEST(Expressions, SaveTheResultWhereThatIsCheaper) {
   const Frontend result(entry("t(Tensor self) -> Tensor", "tanh(self)"));
   EXPECT_THAT(saved_by(result, "t"), ElementsAre("result"));

@@ -24,6 +24,9 @@ OPERATORS = """
   expr: self * 2
 - func: overloads.second(Tensor self, Scalar x) -> Tensor
   expr: self * x
+- func: poisson(Tensor rate, Tensor k) -> Tensor
+  expr: rate - k * log(rate) + lgamma(k + 1)
+  test: {domain: [0.5, 3]}
 - func: called_nan(Tensor self, Scalar NaN) -> Tensor
   expr: self * NaN
 """

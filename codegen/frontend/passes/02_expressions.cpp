@@ -51,6 +51,9 @@ bool is_fraction(const std::string& text) {
   return text.find('.') != std::string::npos || !std::isfinite(value) || value != std::trunc(value);
 }
 
+// That of aten/iterator/DenseRows.h, and of aten/cuda/Elementwise.h.
+constexpr std::size_t kMaxOperands = 16;
+
 // What of the language a graph uses decides for which dtypes there is a kernel.
 struct Needs {
   bool integers = true;
@@ -78,6 +81,32 @@ Needs needs_of(const std::vector<const Node*>& roots, const FunctionSchema& sche
     }
   }
   return needs;
+}
+
+// Whether the operators that compute the value of tensors may give a number, where a condition on
+// the operator's numbers leaves no tensor in it.
+bool may_be_number(const Node* node) {
+  if (node->uniform) return true;
+  if (node->kind != Node::Kind::call) return false;
+  const auto& arguments = node->arguments;
+  if (node->is_call("select") && arguments[0]->uniform) {
+    return may_be_number(arguments[1]) || may_be_number(arguments[2]);
+  }
+  return std::all_of(arguments.begin(), arguments.end(), may_be_number);
+}
+
+// `value` with the shape of `incoming` in each case. A gradient of 0 is one of zeros, and not none
+// at all: what relu hands on is computed from its input, so it can be differentiated again, if only
+// to zeros.
+const Node* with_shape_of(const Node* incoming, Graph& graph, const Node* value) {
+  if (!may_be_number(value)) return value;
+  if (value->is_constant(0)) return graph.call("zeros_like", {incoming});
+  if (value->is_call("select") && !value->uniform) {
+    return graph.call("select",
+                      {value->arguments[0], with_shape_of(incoming, graph, value->arguments[1]),
+                       with_shape_of(incoming, graph, value->arguments[2])});
+  }
+  return graph.call("add", {graph.call("zeros_like", {incoming}), value});
 }
 
 class Expander {
@@ -125,10 +154,21 @@ class Expander {
                            : needs.integers ? Expression::Promotion::same
                                             : Expression::Promotion::to_float;
     expression.program = linearize(graph.for_kernels({root}), argument_names(op.schema));
+    if (!few_enough(op, "", expression.inputs.size() + 1)) return;
     for (const YamlNode* condition : op.requirements) require(op, *condition, expression);
     make_structured(op, root->truth);
     op.expression = std::move(expression);
     differentiate(graph, scope, op, root);
+  }
+
+  // Whether a kernel can have so many operands.
+  bool few_enough(const Operator& op, const std::string& what, std::size_t operands) {
+    if (operands <= kMaxOperands) return true;
+    diagnostics_.error(op.expr->where,
+                       what + "'" + op.name() + "' has " + std::to_string(operands) +
+                           " tensors, inputs and results together; a kernel can have " +
+                           std::to_string(kMaxOperands) + ": make two operators of it");
+    return false;
   }
 
   bool check(const Operator& op) {
@@ -520,6 +560,8 @@ class Expander {
     internal->python_module = op.python_module;
     internal->serves = op.serves;
     internal->doc = "The " + what + " of ``" + op.schema.name + "``.\n";
+    if (!few_enough(op, "the " + what + " of ", expression.inputs.size() + roots.size()))
+      return made;
     internal->internal = true;
     expression.text = to_text(roots[0]);
     for (std::size_t i = 1; i < roots.size(); ++i) expression.text += ", " + to_text(roots[i]);
@@ -534,14 +576,12 @@ class Expander {
     return made;
   }
 
-  // A gradient or a term of a tangent as a program; `term` is over the names of the operator.
-  // A gradient of 0 is one of zeros with the shape of `incoming`, and not none at all: what relu
-  // hands on is computed from its input, so it can be differentiated again, if only to zeros.
+  // A gradient as a program, over the names of the operator and `incoming`, the gradient of its
+  // result.
   GradientFormula gradient_program(Graph& graph, const FunctionSchema& schema,
                                    const std::string& name, const Node* value, const Node* incoming,
                                    const YamlNode& node) {
-    const Node* on_tensors = value->is_constant(0) ? graph.call("zeros_like", {incoming})
-                                                   : graph.with_operator_names(value);
+    const Node* on_tensors = graph.with_operator_names(with_shape_of(incoming, graph, value));
     GradientFormula made = formula({name}, to_text(on_tensors), node);
     made.program = linearize({on_tensors}, argument_names(schema));
     return made;
