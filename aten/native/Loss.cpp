@@ -386,7 +386,8 @@ Tensor smoothed_cross_entropy(const Tensor& self, const Tensor& target,
           weight->index_select(0, chosen).masked_fill(ignored.reshape({-1}), 0.0).sum();
       smooth = smooth.sum() / total;
     } else {
-      smooth = smooth.sum() / (static_cast<double>(target.numel()) - ignored.sum());
+      const Tensor counted = static_cast<double>(target.numel()) - ignored.sum();
+      smooth = smooth.sum() / counted.to(smooth.scalar_type());
     }
   }
   return loss * (1 - label_smoothing) + smooth * (label_smoothing / static_cast<double>(classes));

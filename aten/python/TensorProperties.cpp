@@ -43,7 +43,9 @@ PyObject* get_base(const Tensor& t) {
   if (!t.is_view()) Py_RETURN_NONE;
   return wrap(t._base());
 }
-// The memory without the history; writing to it is not seen by autograd.
+// The memory without the history. Autograd records nothing of what is written to it; that it was
+// written to it knows, as the version is the memory's: a tensor that was saved must not have
+// changed.
 PyObject* get_data(const Tensor& t) { return wrap(t.tensor_data()); }
 
 PyObject* get_transposed(const Tensor& t) {

@@ -108,3 +108,12 @@ def test_means_of_nothing():
     assert loss.isnan().item()
     assert oploom.zeros(0).var(correction=-1).isnan().item()
     assert oploom.zeros(0, 3).std(dim=0, correction=-2).isnan().all().item()
+
+
+@pytest.mark.parametrize("dtype", [oploom.float16, oploom.bfloat16, oploom.float32])
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_smoothed_cross_entropy_keeps_the_dtype(dtype, reduction):
+    x = oploom.randn(3, 4).to(dtype)
+    loss = oploom.nn.functional.cross_entropy(x, oploom.tensor([0, 1, 2]), reduction=reduction,
+                                              label_smoothing=0.1)
+    assert loss.dtype is dtype
