@@ -222,21 +222,30 @@ class Formatter {
     return "[" + result + "]";
   }
 
-  // The innermost dimension, broken into lines of equally many elements.
+  // The innermost dimension. Every line leaves room for what may stand behind its last element: a
+  // comma or a bracket for this dimension, a bracket for each one around it, and one character
+  // more, the parenthesis or the comma before the facts. So do NumPy's.
   std::string row(const char* at, int64_t dim, size_t indent) const {
-    const int64_t room = options_.linewidth - static_cast<int64_t>(indent);
-    const int64_t per_line = std::max<int64_t>(1, room / static_cast<int64_t>(width_ + 2));
+    const int64_t room = options_.linewidth - dim - 2;
     std::string result = "[";
-    int64_t count = 0;
+    size_t column = indent + 1;
+    bool first = true;
     const auto append = [&](const std::string& part) {
-      if (count != 0) {
-        result += count % per_line == 0 ? ",\n" + std::string(indent + 1, ' ') : ", ";
+      if (!first) {
+        column += 2;
+        if (static_cast<int64_t>(column + part.size()) > room) {
+          column = indent + 1;
+          result += ",\n" + std::string(column, ' ');
+        } else {
+          result += ", ";
+        }
       }
       result += part;
-      ++count;
+      column += part.size();
+      first = false;
     };
     positions(
-        dim, [&](int64_t i) { append(element(at + i * step(dim))); }, [&] { append(" ..."); });
+        dim, [&](int64_t i) { append(element(at + i * step(dim))); }, [&] { append("..."); });
     return result + "]";
   }
 

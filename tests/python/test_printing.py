@@ -1,5 +1,6 @@
 """How tensors are printed."""
 
+import numpy as np
 import oploom
 import pytest
 
@@ -29,7 +30,7 @@ import pytest
     (lambda: oploom.ones(2, requires_grad=True), "tensor([1., 1.], requires_grad=True)"),
     (lambda: oploom.zeros(2, 1, 2),
      "tensor([[[0., 0.]],\n\n        [[0., 0.]]])"),
-    (lambda: oploom.arange(1001), "tensor([   0,    1,    2,  ...,  998,  999, 1000])"),
+    (lambda: oploom.arange(1001), "tensor([   0,    1,    2, ...,  998,  999, 1000])"),
 ])
 def test_text(make, text):
     assert repr(make()) == text
@@ -46,16 +47,46 @@ def test_lines_are_broken():
     assert text.startswith("tensor([ 0,  1,") and "\n        " in text
 
 
+def layout(shape, seed, **options):
+    """The text of a tensor of integers and NumPy's of the same numbers, which have one layout."""
+    generator = np.random.default_rng(seed)
+    magnitude = 10 ** int(generator.integers(0, 12))
+    array = generator.integers(-magnitude, magnitude + 1, shape)
+    oploom.set_printoptions(profile="default", **options)
+    with np.printoptions(**options):
+        # A tensor's prefix has one character more than an array's.
+        wanted = "tensor(" + np.array2string(array, separator=", ", prefix="tensor(", suffix=")")
+    return repr(oploom.tensor(array)), wanted + ")"
+
+
+def test_layout_is_that_of_numpy():
+    generator = np.random.default_rng(0)
+    try:
+        for seed in range(600):
+            dims = int(generator.integers(1, 5))
+            shape = tuple(generator.integers(1, (60, 30, 9, 5)[dims - 1], dims))
+            options = dict(threshold=int(generator.choice([5, 50, 1000])),
+                           edgeitems=int(generator.integers(1, 5)),
+                           linewidth=int(generator.choice([12, 40, 75, 80, 81])))
+            got, wanted = layout(shape, seed, **options)
+            assert got == wanted, (shape, seed, options)
+        # The brackets that close fit into the last line.
+        oploom.set_printoptions(profile="default")
+        assert max(map(len, repr(oploom.ones(2, 24, dtype=oploom.int64)).split("\n"))) <= 80
+    finally:
+        oploom.set_printoptions(profile="default")
+
+
 def test_large_tensors_are_abridged():
     text = repr(oploom.zeros(100, 100))
     assert text == (
-        "tensor([[0., 0., 0.,  ..., 0., 0., 0.],\n"
-        "        [0., 0., 0.,  ..., 0., 0., 0.],\n"
-        "        [0., 0., 0.,  ..., 0., 0., 0.],\n"
+        "tensor([[0., 0., 0., ..., 0., 0., 0.],\n"
+        "        [0., 0., 0., ..., 0., 0., 0.],\n"
+        "        [0., 0., 0., ..., 0., 0., 0.],\n"
         "        ...,\n"
-        "        [0., 0., 0.,  ..., 0., 0., 0.],\n"
-        "        [0., 0., 0.,  ..., 0., 0., 0.],\n"
-        "        [0., 0., 0.,  ..., 0., 0., 0.]])"
+        "        [0., 0., 0., ..., 0., 0., 0.],\n"
+        "        [0., 0., 0., ..., 0., 0., 0.],\n"
+        "        [0., 0., 0., ..., 0., 0., 0.]])"
     )
 
 
@@ -71,7 +102,7 @@ def test_options():
         oploom.set_printoptions(sci_mode=True)
         assert repr(oploom.tensor([1.5])) == "tensor([1.50e+00])"
         oploom.set_printoptions(profile="default", threshold=3, edgeitems=1)
-        assert repr(oploom.arange(5)) == "tensor([0,  ..., 4])"
+        assert repr(oploom.arange(5)) == "tensor([0, ..., 4])"
     finally:
         oploom.set_printoptions(profile="default")
     with pytest.raises(ValueError):

@@ -62,7 +62,7 @@ TEST_F(FormattingOptions, AreTheProcesss) {
   options.threshold = 3;
   options.edgeitems = 1;
   at::set_print_options(options);
-  EXPECT_EQ(text_of(at::arange(5)), "tensor([0,  ..., 4])");
+  EXPECT_EQ(text_of(at::arange(5)), "tensor([0, ..., 4])");
   options = {};
   options.linewidth = 20;
   at::set_print_options(options);
