@@ -29,6 +29,8 @@ def block(words):
 
 
 def insert_after(content, entry, addition):
+    if addition.splitlines()[0] in content:
+        return content  # somebody has done what the walk-through says
     begin = content.index(entry)
     end = content.index("\n- ", begin) + 1
     return content[:end] + addition.rstrip() + "\n\n" + content[end:]
