@@ -396,6 +396,15 @@ std::vector<Tensor> expand_masks(const char* op, const Tensor& self, OptionalTen
   return result;
 }
 
+bool can_broadcast(IntArrayRef a, IntArrayRef b) {
+  for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
+    const int64_t size_a = a[a.size() - i];
+    const int64_t size_b = b[b.size() - i];
+    if (size_a != size_b && size_a != 1 && size_b != 1) return false;
+  }
+  return true;
+}
+
 AdvancedIndex make_advanced_index(const char* op, const Tensor& self, OptionalTensorList given) {
   std::vector<Tensor> indices = expand_masks(op, self, given);
   indices.resize(static_cast<size_t>(self.dim()));
@@ -406,6 +415,9 @@ AdvancedIndex make_advanced_index(const char* op, const Tensor& self, OptionalTe
   int64_t count = 0;
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (!indices[d].defined()) continue;
+    OPLOOM_CHECK_INDEX(can_broadcast(shape, indices[d].sizes()), op,
+                       "(): expected index tensors of shapes that can be broadcast together, got ",
+                       IntArrayRef(shape), " and ", indices[d].sizes());
     shape = count == 0 ? DimVector(indices[d].sizes())
                        : c10::infer_size_broadcast(shape, indices[d].sizes(), op);
     if (count == 0) first = d;
@@ -439,7 +451,8 @@ AdvancedIndex make_advanced_index(const char* op, const Tensor& self, OptionalTe
     OPLOOM_CHECK(self.is_meta() || indices[d].device() == self.device(), op,
                  "(): expected indices on device ", self.device(), ", got one on ",
                  indices[d].device());
-    const Tensor index = self.is_meta()
+    // Where the result has no elements, none is read, and no index is out of bounds.
+    const Tensor index = self.is_meta() || result.self.numel() == 0
                              ? indices[d]
                              : checked_index(op, indices[d], d, self.sizes()[d], /*wrap=*/true);
     // Sizes of 1 for the dimensions of self that come after the indices.

@@ -134,10 +134,26 @@ def test_refused_others():
         x[oploom.tensor([True, False])]
     with pytest.raises(IndexError, match="0-d"):
         oploom.tensor(1.0)[0]
+    three, two = oploom.tensor([0, 1, 0]), oploom.tensor([0, 1])
+    with pytest.raises(IndexError, match=r"broadcast together, got \[3\] and \[2\]"):
+        x[three, two]
+    with pytest.raises(IndexError, match=r"broadcast together, got \[3\] and \[2\]"):
+        x[three, two] = 0
     with pytest.raises(TypeError, match="deleted"):
         del x[0]
     with pytest.raises((RuntimeError, ValueError)):
         x[0] = oploom.ones(7)
+
+
+def test_no_index_is_out_of_bounds_of_a_result_without_elements():
+    x = oploom.zeros(0, 3, requires_grad=True)
+    y = x[..., oploom.tensor([5])]
+    assert y.shape == (0, 1)
+    y.sum().backward()
+    assert x.grad.shape == (0, 3)
+    x.detach()[:, oploom.tensor([5])] = 1
+    with pytest.raises(IndexError, match="out of bounds"):
+        oploom.zeros(0)[oploom.tensor([0])]
 
 
 def test_indices_are_let_go_of():
