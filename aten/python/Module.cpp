@@ -174,12 +174,16 @@ PyObject* py_rebuild_tensor(PyObject*, PyObject* args) {
     PyObject* sizes = nullptr;
     int requires_grad = 0;
     PyObject* attributes = nullptr;
-    if (!PyArg_ParseTuple(args, "OO!OO!pO:_rebuild_tensor", &type, &PyBytes_Type, &bytes, &dtype,
-                          &PyTuple_Type, &sizes, &requires_grad, &attributes)) {
+    PyObject* strides = nullptr;
+    if (!PyArg_ParseTuple(args, "OO!OO!pOO!:_rebuild_tensor", &type, &PyBytes_Type, &bytes, &dtype,
+                          &PyTuple_Type, &sizes, &requires_grad, &attributes, &PyTuple_Type,
+                          &strides)) {
       return nullptr;
     }
-    Tensor tensor(
-        at::detail::empty(to_integers(sizes), TensorOptions().dtype(to_scalar_type(dtype))));
+    Tensor tensor(at::detail::empty_strided(to_integers(sizes), to_integers(strides),
+                                            TensorOptions().dtype(to_scalar_type(dtype))));
+    OPLOOM_CHECK_VALUE(tensor.is_non_overlapping_and_dense(),
+                       "pickle: expected strides without gaps, got ", tensor.strides());
     const auto length = static_cast<size_t>(PyBytes_GET_SIZE(bytes));
     OPLOOM_CHECK_VALUE(length == tensor.nbytes(), "pickle: expected ", tensor.nbytes(),
                        " bytes of elements, got ", length);

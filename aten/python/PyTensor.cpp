@@ -157,7 +157,6 @@ void add_tensor_type(PyObject* module, const std::vector<PyMethodDef>& generated
   // Comparison is elementwise, so a tensor is told apart by identity.
   TensorType.tp_hash = tensor_hash;
   TensorType.tp_repr = tensor_repr;
-  TensorType.tp_str = tensor_repr;
   TensorType.tp_iter = tensor_iter;
   TensorType.tp_getattro = PyObject_GenericGetAttr;
   TensorType.tp_setattro = PyObject_GenericSetAttr;

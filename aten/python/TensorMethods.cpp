@@ -1,15 +1,19 @@
 // Hand-written methods of Tensor: what is no operator, or gives Python objects.
 #include <aten/autograd/Node.h>
+#include <aten/core/Empty.h>
 #include <aten/core/Formatting.h>
 #include <aten/python/ArgParser.h>
 #include <aten/python/Elements.h>
+#include <aten/python/Foreign.h>
 #include <aten/python/NumberProtocol.h>
 #include <aten/python/PyTensor.h>
+#include <aten/python/Results.h>
 #include <c10/util/Exception.h>
 #include <generated/ops/clone.h>
 #include <generated/ops/detach.h>
 #include <generated/ops/unbind.h>
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -53,20 +57,23 @@ PyObject* py_tolist(PyObject* self, PyObject*) {
 }
 
 // size() and stride(): all of them, or the one of a dimension.
-template <bool kSizes>
-PyObject* py_extent(PyObject* self, PyObject* args, PyObject* kwargs) {
-  return guarded([&]() -> PyObject* {
-    static const char* names[] = {"dim", nullptr};
-    PyObject* dim = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, kSizes ? "|O:size" : "|O:stride",
-                                     const_cast<char**>(names), &dim)) {
-      return nullptr;
-    }
-    const Tensor& tensor = unpack(self);
-    if (dim == Py_None) return kSizes ? wrap_size(tensor.sizes()) : wrap_tuple(tensor.strides());
-    const int64_t d = to_integer(dim);
-    return PyLong_FromLongLong(kSizes ? tensor.size(d) : tensor.stride(d));
-  });
+constexpr SignatureText kSizeSignatures[] = {{kMethod, "size(Tensor self, int? dim=None)"}};
+constexpr SignatureText kStrideSignatures[] = {{kMethod, "stride(Tensor self, int? dim=None)"}};
+
+PyObject* size(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("size", kSizeSignatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  const Tensor& tensor = unpack(self);
+  return a.given(1) ? to_python(tensor.size(a.integer(1))) : wrap_size(tensor.sizes());
+}
+
+PyObject* stride(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("stride", kStrideSignatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  const Tensor& tensor = unpack(self);
+  return a.given(1) ? to_python(tensor.stride(a.integer(1))) : wrap_tuple(tensor.strides());
 }
 
 PyObject* py_dim(PyObject* self, PyObject*) { return PyLong_FromLongLong(unpack(self).dim()); }
@@ -107,7 +114,7 @@ PyObject* py_is_contiguous(PyObject* self, PyObject* args, PyObject* kwargs) {
 PyObject* py_format(PyObject* self, PyObject* spec) {
   return guarded([&]() -> PyObject* {
     OPLOOM_CHECK_TYPE(PyUnicode_Check(spec), "__format__(): expected a str, got ", type_name(spec));
-    if (unpack(self).dim() > 0) return PyObject_Format(Ref(tensor_repr(self)).get(), spec);
+    if (unpack(self).dim() > 0) return PyObject_Format(Ref(PyObject_Str(self)).get(), spec);
     Ref number(item_as_python(unpack(self), "format"));
     return PyObject_Format(number.get(), spec);
   });
@@ -152,6 +159,30 @@ void deepcopy_attributes(PyObject* from, PyObject* to, PyObject* memo) {
   Py_XSETREF(reinterpret_cast<PyTensor*>(to)->dict, duplicate.release());
 }
 
+// A copy of a storage, the same one for all tensors on it that one deepcopy() meets: `memo` keeps
+// it, as a tensor of its bytes.
+c10::Storage deepcopy_storage(const c10::Storage& storage, PyObject* memo) {
+  Ref key(Py_BuildValue("(sN)", "storage", PyLong_FromVoidPtr(storage.unsafeGetStorageImpl())));
+  if (PyObject* known = PyDict_GetItemWithError(memo, key.get())) return unpack(known).storage();
+  if (PyErr_Occurred()) throw PythonError();
+  const Tensor bytes(
+      at::detail::empty({static_cast<int64_t>(storage.nbytes())}, TensorOptions().dtype(kByte)));
+  if (storage.nbytes() > 0) {
+    std::memcpy(bytes.mutable_data_ptr(), storage.data(), storage.nbytes());
+  }
+  Ref object(wrap(bytes));
+  check_status(PyDict_SetItem(memo, key.get(), object.get()));
+  return bytes.storage();
+}
+
+Tensor deepcopy_data(const Tensor& tensor, PyObject* memo) {
+  if (!tensor.is_cpu()) return tensor.detach().clone();
+  Tensor result = make_tensor_on(deepcopy_storage(tensor.storage(), memo), tensor.sizes(),
+                                 tensor.strides(), tensor.scalar_type());
+  result.unsafeGetTensorImpl()->set_storage_offset(tensor.storage_offset());
+  return result;
+}
+
 PyObject* py_deepcopy(PyObject* self, PyObject* memo) {
   return guarded([&]() -> PyObject* {
     OPLOOM_CHECK_TYPE(PyDict_Check(memo), "__deepcopy__(): expected a dict, got ", type_name(memo));
@@ -161,9 +192,9 @@ PyObject* py_deepcopy(PyObject* self, PyObject* memo) {
     OPLOOM_CHECK(tensor.is_leaf(),
                  "deepcopy(): the tensor is the result of a recorded operator; only leaves can be "
                  "copied with their gradient, use tensor.detach().clone()");
-    Tensor result = tensor.detach().clone();
+    Tensor result = deepcopy_data(tensor, memo);
     if (tensor.requires_grad()) result.set_requires_grad(true);
-    if (tensor.grad().defined()) result.set_grad(tensor.grad().detach().clone());
+    if (tensor.grad().defined()) result.set_grad(deepcopy_data(tensor.grad(), memo));
     Ref copy(wrap_as(Py_TYPE(self), std::move(result)));
     check_status(PyDict_SetItem(memo, key.get(), copy.get()));
     deepcopy_attributes(self, copy.get(), memo);
@@ -171,7 +202,8 @@ PyObject* py_deepcopy(PyObject* self, PyObject* memo) {
   });
 }
 
-// Pickled as its elements in row-major order; tensors that share memory come back as copies.
+// Pickled as its elements in the order of its memory, without gaps between them and each once;
+// tensors that share memory come back as copies.
 PyObject* py_reduce(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
     const Tensor& tensor = unpack(self);
@@ -180,17 +212,18 @@ PyObject* py_reduce(PyObject* self, PyObject*) {
     OPLOOM_CHECK_NOT_IMPLEMENTED(tensor.is_cpu(),
                                  "pickle: expected a tensor on the CPU, got one on ",
                                  tensor.device().str());
-    const Tensor plain = tensor.detach().clone(MemoryFormat::Contiguous);
+    const Tensor plain = tensor.detach().clone();
     Ref bytes(PyBytes_FromStringAndSize(static_cast<const char*>(plain.const_data_ptr()),
                                         static_cast<Py_ssize_t>(plain.nbytes())));
     Ref module(PyImport_ImportModule("oploom._C"));
     Ref rebuild(PyObject_GetAttrString(module.get(), "_rebuild_tensor"));
     Ref dtype(wrap(tensor.scalar_type()));
     Ref sizes(wrap_tuple(tensor.sizes()));
+    Ref strides(wrap_tuple(plain.strides()));
     PyObject* attributes = reinterpret_cast<PyTensor*>(self)->dict;
-    return Py_BuildValue("O(OOOOOO)", rebuild.get(), Py_TYPE(self), bytes.get(), dtype.get(),
+    return Py_BuildValue("O(OOOOOOO)", rebuild.get(), Py_TYPE(self), bytes.get(), dtype.get(),
                          sizes.get(), tensor.requires_grad() ? Py_True : Py_False,
-                         attributes == nullptr ? Py_None : attributes);
+                         attributes == nullptr ? Py_None : attributes, strides.get());
   });
 }
 
@@ -217,11 +250,12 @@ PyMethodDef tensor_methods[] = {
     {"item", py_item, METH_NOARGS, "item() -> number\n\nThe value of a tensor with one element."},
     {"tolist", py_tolist, METH_NOARGS,
      "tolist() -> list or number\n\nThe elements as nested lists of Python numbers."},
-    {"size", FUNCTION(py_extent<true>), METH_VARARGS | METH_KEYWORDS,
-     "size(dim=None) -> Size or int\n\nThe sizes, or the size of one dimension."},
-    {"stride", FUNCTION(py_extent<false>), METH_VARARGS | METH_KEYWORDS,
-     "stride(dim=None) -> tuple or int\n\nElements to step over to the next one of each "
-     "dimension."},
+    method_entry("size", as_method<size>,
+                 "size(dim=None) -> Size or int\n\nThe sizes, or the size of one dimension."),
+    method_entry(
+        "stride", as_method<stride>,
+        "stride(dim=None) -> tuple or int\n\nElements to step over to the next one of each "
+        "dimension."),
     {"dim", py_dim, METH_NOARGS, "dim() -> int\n\nThe number of dimensions."},
     {"ndimension", py_dim, METH_NOARGS, "ndimension() -> int\n\nThe number of dimensions."},
     {"numel", py_numel, METH_NOARGS, "numel() -> int\n\nThe number of elements."},

@@ -147,6 +147,7 @@ PyGetSetDef tensor_properties[] = {
     PROPERTY("is_cpu", get_is_cpu, nullptr, "Whether the memory is the CPU's."),
     PROPERTY("is_cuda", get_is_cuda, nullptr, "Whether the memory is a CUDA device's."),
     PROPERTY("is_meta", get_is_meta, nullptr, "Whether it has no memory."),
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 #undef PROPERTY

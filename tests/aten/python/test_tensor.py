@@ -258,6 +258,65 @@ def test_copy_and_pickle():
         assert pickle.loads(pickle.dumps(value)) == value
 
 
+def test_deepcopy_keeps_shared_memory_and_strides():
+    a = oploom.arange(4.0)
+    copied = copy.deepcopy({"a": a, "v": a[1:], "i": a.view(2, 2).T})
+    copied["a"].fill_(7)
+    assert copied["v"].tolist() == [7, 7, 7] and copied["i"].tolist() == [[7, 7], [7, 7]]
+    assert copied["v"].storage_offset() == 1 and copied["i"].stride() == (1, 2)
+    assert a.tolist() == [0, 1, 2, 3]
+    # Two calls share nothing.
+    b, c = copy.deepcopy(a), copy.deepcopy(a)
+    assert b.data_ptr() != c.data_ptr()
+    for x in (oploom.zeros(2, 3).t(), oploom.zeros(3, 1).expand(3, 2), oploom.zeros(4, 4)[::2, 1:],
+              oploom.zeros(2, 0, 3), oploom.tensor(1.5), oploom.tensor([True])):
+        y = copy.deepcopy(x)
+        assert y.stride() == x.stride() and y.tolist() == x.tolist() and y.dtype is x.dtype
+    array = np.ones(3)
+    assert copy.deepcopy(oploom.from_numpy(array)).mul_(2).tolist() == [2, 2, 2] and array[0] == 1
+    w = oploom.ones(2, requires_grad=True)
+    w.grad = oploom.ones(2)
+    model = copy.deepcopy([w, w.grad])
+    model[1].mul_(3)
+    assert model[0].grad.tolist() == [3, 3] and w.grad.tolist() == [1, 1]
+    assert copy.deepcopy(oploom.zeros(2, device="meta")).is_meta
+
+
+def test_pickle_keeps_the_strides_of_memory_without_gaps():
+    x = oploom.arange(24).reshape(2, 3, 4)
+    for y in (x, x[0].t(), x.permute(2, 0, 1), oploom.zeros(2, 0)):
+        z = pickle.loads(pickle.dumps(y))
+        assert z.stride() == y.stride() and z.tolist() == y.tolist()
+    for y in (x[:, ::2], x[:, :1].expand(2, 3, 4), x[1, 1:]):
+        z = pickle.loads(pickle.dumps(y))
+        assert z.tolist() == y.tolist() and z.nbytes == y.nbytes
+    rebuild, given = x.__reduce__()
+    with pytest.raises(ValueError, match="without gaps"):
+        rebuild(*given[:-1], (12, 4, 0))
+
+
+def test_attributes_as_a_dict():
+    x = oploom.ones(2)
+    assert vars(x) == {} and x.__dict__ is vars(x)
+    x.name = "a"
+    assert vars(x) == {"name": "a"}
+    vars(x)["other"] = 1
+    assert x.other == 1
+    x.__dict__ = {"name": "b"}
+    assert x.name == "b"
+
+
+def test_text_of_a_subclass():
+    class Shouting(oploom.Tensor):
+        def __repr__(self):
+            return super().__repr__().upper()
+
+    x = Shouting([1.0, 2.0])
+    assert repr(x) == str(x) == f"{x}" == "TENSOR([1., 2.])"
+    assert str(oploom.ones(1)) == "tensor([1.])"
+    assert str(oploom.nn.Parameter(oploom.ones(1))).startswith("Parameter containing:")
+
+
 def test_data_shares_memory_without_history():
     x = oploom.ones(2, requires_grad=True)
     x.data.mul_(3)
