@@ -1,8 +1,6 @@
 // Python objects for the results of operators.
 #include <aten/python/Results.h>
 
-#include <deque>
-
 namespace at::inline oploom_v1::python {
 
 PyObject* to_python(const Scalar& value) {
@@ -25,18 +23,11 @@ PyObject* to_python(std::vector<Tensor>&& tensors) {
 
 PyObject* to_python(std::vector<int64_t>&& values) { return wrap_tuple(values); }
 
-PyTypeObject* return_type(const char* name, std::initializer_list<const char*> fields) {
-  // CPython keeps pointers to all of it, as long as the process runs.
-  static std::deque<std::string> names;
-  names.emplace_back(name);
-  auto* members = new std::vector<PyStructSequence_Field>();
-  for (const char* field : fields) members->push_back({field, nullptr});
-  members->push_back({nullptr, nullptr});
-  PyStructSequence_Desc description = {names.back().c_str(), "The results of an operator.",
-                                       members->data(), static_cast<int>(fields.size())};
-  PyTypeObject* type = PyStructSequence_NewType(&description);
-  if (type == nullptr) throw PythonError();
-  return type;
+PyTypeObject* return_type(const char* module, const char* name) {
+  Ref types(PyImport_ImportModule(module));
+  // Kept as long as the process runs, by the function that returns such tuples.
+  Ref type(PyObject_GetAttrString(types.get(), name));
+  return reinterpret_cast<PyTypeObject*>(type.release());
 }
 
 }  // namespace at::inline oploom_v1::python

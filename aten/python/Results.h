@@ -5,7 +5,6 @@
 #include <aten/python/Types.h>
 #include <c10/core/Scalar.h>
 
-#include <initializer_list>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -26,8 +25,8 @@ OPLOOM_API PyObject* to_python(const Scalar& value);
 OPLOOM_API PyObject* to_python(std::vector<Tensor>&& tensors);  // a tuple
 OPLOOM_API PyObject* to_python(std::vector<int64_t>&& values);  // a tuple
 
-// The type of a named tuple: oploom.return_types.max with fields values and indices.
-OPLOOM_API PyTypeObject* return_type(const char* name, std::initializer_list<const char*> fields);
+// A class of named tuples: `max` of the generated module oploom.return_types.
+OPLOOM_API PyTypeObject* return_type(const char* module, const char* name);
 
 namespace detail {
 template <class Tuple, size_t... I, class Set>
@@ -49,11 +48,11 @@ PyObject* to_python(std::tuple<Ts...>&& values) {
 
 template <class... Ts>
 PyObject* to_python(PyTypeObject* type, std::tuple<Ts...>&& values) {
-  Ref result(PyStructSequence_New(type));
+  Ref result(type->tp_alloc(type, sizeof...(Ts)));
   detail::set_items(std::move(values), std::index_sequence_for<Ts...>(),
                     [&](size_t i, PyObject* item) {
                       if (item == nullptr) throw PythonError();
-                      PyStructSequence_SET_ITEM(result.get(), static_cast<Py_ssize_t>(i), item);
+                      PyTuple_SET_ITEM(result.get(), static_cast<Py_ssize_t>(i), item);
                     });
   return result.release();
 }

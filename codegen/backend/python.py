@@ -240,15 +240,8 @@ def _body(package: Package, signature: Signature, indent: int) -> list[str]:
     lines = []
     op = signature.op
     if _named(op):
-        names = [f'"{r.name}"' for r in op.returns]
-        lines.append(
-            text.wrapped(
-                f'static PyTypeObject* type = return_type("{package.python}.return_types.{op.base}", {{',
-                names,
-                "});",
-                indent,
-            )
-        )
+        names = [f'"{package.python}.return_types"', f'"{op.base}"']
+        lines.append(text.wrapped("static PyTypeObject* type = return_type(", names, ");", indent))
     if signature.out is not None:
         lines += _out_call(signature, indent)
     conversions = [
@@ -465,6 +458,9 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
     outputs[f"{folder}/Families.cpp"] = env.get_template("python_families.cpp.j2").render(
         families=families
     )
+    results = python_pyi.result_types(all_functions)
+    template = env.get_template("python_return_types.py.j2")
+    outputs[f"{folder}/{package.python}/return_types.py"] = template.render(results=results)
     if package.in_tree:
         outputs |= _extension_with_types(model, families, env)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Sequence
 
 import jinja2
 
@@ -56,7 +56,7 @@ def return_annotation(op: Operator) -> str:
     if len(op.returns) == 1:
         return _one_return(op.returns[0])
     if all(r.name for r in op.returns):
-        return f"{op.base}_result"
+        return f"_return_types.{op.base}"
     return f"Tuple[{', '.join(_one_return(r) for r in op.returns)}]"
 
 
@@ -166,15 +166,21 @@ def stub(function: "Function", method: bool, indent: int) -> list[str]:
     return lines
 
 
-def _result_types(functions: Sequence["Function"]) -> list[dict]:
+def _field(ret: Return) -> str:
+    """The type of a field of a named tuple, in a module where `int` is Python's."""
+    name = re.sub(r"\b_(\w)", r"\1", _one_return(ret))
+    return name.replace("Tuple", "tuple").replace("number", "complex")
+
+
+def result_types(functions: Sequence["Function"]) -> list[dict]:
     """The named tuples that operators of several named results return."""
     found: dict[str, list[str]] = {}
     for function in functions:
         for signature in function.signatures:
             op = signature.op
             if len(op.returns) > 1 and all(r.name for r in op.returns):
-                fields = [f"{r.name}: {_one_return(r)}" for r in op.returns]
-                found.setdefault(f"{op.base}_result", fields)
+                fields = [f"{r.name}: {_field(r)}" for r in op.returns]
+                found.setdefault(op.base, fields)
     return [{"name": name, "fields": found[name]} for name in sorted(found)]
 
 
@@ -204,7 +210,10 @@ def render(model: Model, functions: Sequence["Function"], env: jinja2.Environmen
         for _, base, name in python.UNARY_SLOTS
         if base in model.by_name
     ]
-    functions_text = [line for f in plain for line in stub(f, False, 0)]
+    hand_written = _hand_written(env)
+    functions_text = [line for f in plain
+                      if f.name not in hand_written.functions or not model.package.in_tree
+                      for line in stub(f, False, 0)]
     modules_text = [
         {"name": m, "lines": [line for f in functions if f.module == m and f.is_function
                               for line in stub(f, False, 4)]}
@@ -212,21 +221,27 @@ def render(model: Model, functions: Sequence["Function"], env: jinja2.Environmen
     ]
     if not model.package.in_tree:
         return env.get_template("python_package.pyi.j2").render(
-            results=_result_types(functions), functions=functions_text, modules=modules_text
+            functions=functions_text, modules=modules_text
         )
-    hand_written = _hand_written(env)
     return env.get_template("python_stub.pyi.j2").render(
-        results=_result_types(functions),
         slots=slots,
-        methods=[line for f in functions if f.is_method and f.name not in hand_written
+        methods=[line for f in functions if f.is_method and f.name not in hand_written.members
                  for line in stub(f, True, 4)],
         functions=functions_text,
         modules=modules_text,
     ) if methods or plain else ""
 
 
-def _hand_written(env: jinja2.Environment) -> set[str]:
-    """The members that the template declares itself: they win over generated methods."""
+class _HandWritten(NamedTuple):
+    functions: set[str]
+    members: set[str]
+
+
+def _hand_written(env: jinja2.Environment) -> _HandWritten:
+    """What the template declares or imports itself, functions and members of Tensor: it wins over
+    what is generated."""
     source, _, _ = env.loader.get_source(env, "python_stub.pyi.j2")
     body = source[source.index("class Tensor"):]
-    return set(re.findall(r"^    (?:def )?(\w+)[(:]", body, re.MULTILINE))
+    functions = r"^(?:def |from oploom\.functional import \w+ as )(\w+)"
+    return _HandWritten(set(re.findall(functions, source, re.MULTILINE)),
+                        set(re.findall(r"^    (?:def )?(\w+)[(:]", body, re.MULTILINE)))

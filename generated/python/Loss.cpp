@@ -155,8 +155,7 @@ PyObject* nn_nll_loss2d_forward(PyObject* self, PyObject* const* args, Py_ssize_
   static constinit Parser parser("nll_loss2d_forward", nn_nll_loss2d_forward_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
-  static PyTypeObject* type = return_type("oploom.return_types.nll_loss2d_forward", {
-      "output", "total_weight"});
+  static PyTypeObject* type = return_type("oploom.return_types", "nll_loss2d_forward");
   if (a.given(5)) {
     auto outs = a.outs<2>(5);
     return to_python(type, call<_ops::nll_loss2d_forward_output>(a.tensor(0), a.tensor(1),
@@ -208,8 +207,7 @@ PyObject* nn_nll_loss_forward(PyObject* self, PyObject* const* args, Py_ssize_t 
   static constinit Parser parser("nll_loss_forward", nn_nll_loss_forward_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
-  static PyTypeObject* type = return_type("oploom.return_types.nll_loss_forward", {"output",
-                                                                                   "total_weight"});
+  static PyTypeObject* type = return_type("oploom.return_types", "nll_loss_forward");
   if (a.given(5)) {
     auto outs = a.outs<2>(5);
     return to_python(type, call<_ops::nll_loss_forward_output>(a.tensor(0), a.tensor(1),

@@ -281,7 +281,7 @@ PyObject* py_max(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
       return to_python(call<_ops::max_other>(a.tensor(0), a.tensor(1)));
     }
     default: {
-      static PyTypeObject* type = return_type("oploom.return_types.max", {"values", "indices"});
+      static PyTypeObject* type = return_type("oploom.return_types", "max");
       if (a.given(3)) {
         auto outs = a.outs<2>(3);
         return to_python(type, call<_ops::max_dim_max>(a.tensor(0), a.integer(1),
@@ -355,7 +355,7 @@ PyObject* py_min(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
       return to_python(call<_ops::min_other>(a.tensor(0), a.tensor(1)));
     }
     default: {
-      static PyTypeObject* type = return_type("oploom.return_types.min", {"values", "indices"});
+      static PyTypeObject* type = return_type("oploom.return_types", "min");
       if (a.given(3)) {
         auto outs = a.outs<2>(3);
         return to_python(type, call<_ops::min_dim_min>(a.tensor(0), a.integer(1),

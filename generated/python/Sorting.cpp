@@ -53,7 +53,7 @@ PyObject* py_sort(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
   Arguments a;
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
-      static PyTypeObject* type = return_type("oploom.return_types.sort", {"values", "indices"});
+      static PyTypeObject* type = return_type("oploom.return_types", "sort");
       if (a.given(4)) {
         auto outs = a.outs<2>(4);
         return to_python(type, call<_ops::sort_values_stable>(a.tensor(0), a.optional_boolean(1),
@@ -64,7 +64,7 @@ PyObject* py_sort(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
                                                      a.integer(2, -1), a.boolean(3, false)));
     }
     default: {
-      static PyTypeObject* type = return_type("oploom.return_types.sort", {"values", "indices"});
+      static PyTypeObject* type = return_type("oploom.return_types", "sort");
       if (a.given(3)) {
         auto outs = a.outs<2>(3);
         return to_python(type, call<_ops::sort_values>(a.tensor(0), a.integer(1, -1),
@@ -88,7 +88,7 @@ PyObject* py_topk(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
   static constinit Parser parser("topk", py_topk_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
-  static PyTypeObject* type = return_type("oploom.return_types.topk", {"values", "indices"});
+  static PyTypeObject* type = return_type("oploom.return_types", "topk");
   if (a.given(5)) {
     auto outs = a.outs<2>(5);
     return to_python(type, call<_ops::topk_values>(a.tensor(0), a.integer(1), a.integer(2, -1),

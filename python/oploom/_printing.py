@@ -1,6 +1,6 @@
 """How tensors are printed; the text itself is made in C++."""
 
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from oploom import _C
 
@@ -9,6 +9,12 @@ _PROFILES = {
     "short": dict(precision=2, threshold=1000, edgeitems=2, linewidth=80),
     "full": dict(precision=4, threshold=2**62, edgeitems=3, linewidth=80),
 }
+
+
+def named_tuple_text(result: NamedTuple) -> str:
+    """A named tuple of results with the module of its class, whose name may be a builtin's."""
+    fields = ", ".join(f"{name}={value!r}" for name, value in zip(result._fields, result))
+    return f"{type(result).__module__}.{type(result).__name__}({fields})"
 
 
 def set_printoptions(

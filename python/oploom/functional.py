@@ -1,20 +1,42 @@
 """Functions whose Python form is more convenient than their schema."""
 
+from typing import Any, Dict, Literal, Optional, Sequence, Tuple, Type, Union, overload
+
 from oploom import _C
 from oploom._C import Tensor
 
+_Number = Union[int, float, complex]
+_Dtype = Union[_C.dtype, Type[Any]]
 
-def einsum(equation: str, *operands: Tensor) -> Tensor:
+
+@overload
+def einsum(equation: str, *operands: Tensor) -> Tensor: ...
+@overload
+def einsum(equation: str, operands: Sequence[Tensor], /) -> Tensor: ...
+def einsum(equation: str, *operands: Any) -> Tensor:
     """Sums products of tensors as the equation says, for instance ``einsum("ij,jk->ik", a, b)``.
 
     The operands can also be given as one list.
     """
-    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
-        operands = operands[0]
-    return _C.einsum(equation, list(operands))
+    listed = len(operands) == 1 and isinstance(operands[0], (list, tuple))
+    return _C.einsum(equation, list(operands[0] if listed else operands))
 
 
-def nonzero(input: Tensor, *, out=None, as_tuple: bool = False):
+@overload
+def nonzero(
+    input: Tensor, *, out: Optional[Tensor] = None, as_tuple: Literal[False] = False
+) -> Tensor: ...
+@overload
+def nonzero(
+    input: Tensor, *, out: None = None, as_tuple: Literal[True]
+) -> Tuple[Tensor, ...]: ...
+@overload
+def nonzero(
+    input: Tensor, *, out: Optional[Tensor] = None, as_tuple: bool = False
+) -> Union[Tensor, Tuple[Tensor, ...]]: ...
+def nonzero(
+    input: Tensor, *, out: Optional[Tensor] = None, as_tuple: bool = False
+) -> Union[Tensor, Tuple[Tensor, ...]]:
     """The coordinates of the elements that are not zero, one row each, in order.
 
     With ``as_tuple``, a tuple of one tensor for each dimension, which indexing takes.
@@ -36,7 +58,14 @@ def is_floating_point(input: Tensor) -> bool:
     return input.is_floating_point()
 
 
-def norm(input: Tensor, p="fro", dim=None, keepdim=False, out=None, dtype=None) -> Tensor:
+def norm(
+    input: Tensor,
+    p: Union[_Number, str, None] = "fro",
+    dim: Union[int, Sequence[int], None] = None,
+    keepdim: bool = False,
+    out: Optional[Tensor] = None,
+    dtype: Optional[_Dtype] = None,
+) -> Tensor:
     """The ``p``-norm of the elements, of all of them or along the dimensions ``dim``.
 
     ``p`` is a number, which may be infinite; ``"fro"`` and ``None`` mean 2.
@@ -50,7 +79,7 @@ def norm(input: Tensor, p="fro", dim=None, keepdim=False, out=None, dtype=None) 
         if p != "fro":
             raise ValueError(f"norm(): expected p to be a number or 'fro', got {p!r}")
         p = 2
-    options = {} if out is None else {"out": out}
+    options: Dict[str, Any] = {} if out is None else {"out": out}
     if dtype is not None:
         options["dtype"] = dtype
     return _C.norm(input, p, [] if dim is None else dim, keepdim, **options)
@@ -59,9 +88,17 @@ def norm(input: Tensor, p="fro", dim=None, keepdim=False, out=None, dtype=None) 
 # The methods, which take no out=; aten/python/TensorMethods.cpp calls them.
 
 
-def _tensor_nonzero(self: Tensor, *, as_tuple: bool = False):
+def _tensor_nonzero(
+    self: Tensor, *, as_tuple: bool = False
+) -> Union[Tensor, Tuple[Tensor, ...]]:
     return nonzero(self, as_tuple=as_tuple)
 
 
-def _tensor_norm(self: Tensor, p="fro", dim=None, keepdim=False, dtype=None) -> Tensor:
+def _tensor_norm(
+    self: Tensor,
+    p: Union[_Number, str, None] = "fro",
+    dim: Union[int, Sequence[int], None] = None,
+    keepdim: bool = False,
+    dtype: Optional[_Dtype] = None,
+) -> Tensor:
     return norm(self, p, dim, keepdim, dtype=dtype)

@@ -116,7 +116,7 @@ class Module:
     def __delattr__(self, name: str) -> None:
         for values in (self._parameters, self._buffers, self._modules):
             if name in values:
-                del values[name]  # type: ignore[attr-defined]
+                del values[name]
                 self._non_persistent.discard(name)
                 return
         super().__delattr__(name)

@@ -1,5 +1,10 @@
 """How Python arguments are matched with signatures, and what is said where none fits."""
 
+import os
+import pickle
+import subprocess
+import sys
+
 import numpy as np
 import oploom
 import pytest
@@ -74,7 +79,24 @@ def test_named_results():
     result = oploom.max(oploom.tensor([1.0, 3.0, 2.0]), 0)
     assert result.values.item() == 3 and result.indices.item() == 1
     values, indices = result
-    assert indices.item() == 1 and "oploom.return_types.max" in repr(result)
+    assert indices.item() == 1
+    assert repr(result) == "oploom.return_types.max(values=tensor(3.), indices=tensor(1))"
+    assert type(result) is oploom.return_types.max and result._fields == ("values", "indices")
+    assert result._asdict() == {"values": values, "indices": indices}
+    assert result._replace(values=None) == (None, indices)
+    again = pickle.loads(pickle.dumps(result))
+    assert type(again) is oploom.return_types.max and again.values.item() == 3
+
+
+def test_every_named_result_is_pickled_elsewhere():
+    """In a process that has not called the operator."""
+    x = oploom.tensor([[1.0, 3.0, 2.0]])
+    results = [x.max(0), x.min(0), x.sort(), x.topk(2)]
+    code = "import pickle, sys; print([type(r).__name__ for r in pickle.loads(sys.stdin.buffer.read())])"
+    path = os.pathsep.join(p for p in sys.path if p)
+    printed = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(results),
+                             stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": path})
+    assert printed.stdout.decode().strip() == "['max', 'min', 'sort', 'topk']"
 
 
 def test_keyword_names_made_at_run_time():
