@@ -109,6 +109,8 @@ OPLOOM_META_FUNC(cat)(TensorList tensors, int64_t dim) {
   const Tensor* first = nullptr;
   bool channels_last = true;
   for (const Tensor& tensor : tensors) {
+    OPLOOM_CHECK(tensor.defined(),
+                 "cat(): expected tensors that are defined, got an undefined one");
     OPLOOM_CHECK(tensor.dim() > 0, "cat(): 0-d tensors cannot be joined; use stack()");
     channels_last &= tensor.suggest_memory_format() == MemoryFormat::ChannelsLast;
     if (first == nullptr && !is_skipped(tensor)) first = &tensor;
@@ -182,7 +184,10 @@ OPLOOM_META_FUNC(stack)(TensorList tensors, int64_t dim) {
                  "stack(): expected tensors of the same size, got ", tensors[0].sizes(), " and ",
                  tensors[i].sizes(), " for tensor ", i);
   }
-  dim = c10::wrap_dim("stack", dim, tensors[0].dim() + 1);
+  const int64_t ndim = tensors[0].dim();
+  OPLOOM_CHECK_INDEX(dim >= -ndim - 1 && dim <= ndim, "stack(): expected dim in [", -ndim - 1, ", ",
+                     ndim, "] for ", ndim, "-d inputs, got ", dim);
+  dim = c10::wrap_dim("stack", dim, ndim + 1);
   DimVector sizes(tensors[0].sizes());
   sizes.insert(sizes.begin() + dim, static_cast<int64_t>(tensors.size()));
   const TensorBase& given = maybe_get_output(0);

@@ -31,6 +31,7 @@ constexpr TypeName kTypeNames[] = {
     {"MemoryFormat", ParamType::kMemoryFormat, ParamType::kMemoryFormat},
     {"Generator", ParamType::kGenerator, ParamType::kGenerator},
     {"str", ParamType::kString, ParamType::kString},
+    {"object", ParamType::kObject, ParamType::kObject},
 };
 
 // `Tensor`, `Tensor?`, `int[2]`, `int[1]?`, `Tensor?[]`.
@@ -216,6 +217,8 @@ bool accepts(const Param& param, PyObject* value, bool lenient) {
       return all_items(value, [](PyObject* item) { return is_tensor(item); });
     case ParamType::kOptionalTensorList:
       return all_items(value, [](PyObject* item) { return item == Py_None || is_tensor(item); });
+    case ParamType::kObject:
+      return true;
   }
   return false;
 }
@@ -224,6 +227,11 @@ std::string as_text(PyObject* name) {
   const char* text = PyUnicode_AsUTF8(name);
   if (text == nullptr) throw PythonError();
   return text;
+}
+
+std::string module_name(PyTypeObject* type) {
+  Ref module(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__module__"));
+  return PyUnicode_Check(module.get()) ? as_text(module.get()) : "?";
 }
 
 // The keyword argument called `name`, or null.
@@ -325,6 +333,8 @@ std::string type_name(PyObject* object) {
   if (is_tensor(object))
     return Py_TYPE(object) == &TensorType ? "Tensor" : Py_TYPE(object)->tp_name;
   std::string name = Py_TYPE(object)->tp_name;
+  // Classes written in Python do not say where they are from, and there are other Tensors.
+  if (name == "Tensor") name = module_name(Py_TYPE(object)) + ".Tensor";
   if (name.starts_with("oploom.")) name = name.substr(7);
   if ((PyTuple_Check(object) || PyList_Check(object)) && PySequence_Size(object) > 0) {
     Ref first(PySequence_GetItem(object, 0));
@@ -339,6 +349,15 @@ std::string type_name(PyObject* object) {
     }
   }
   return name;
+}
+
+std::string as_method_text(std::string text) {
+  const size_t end = text.find(" out=None");
+  if (end == std::string::npos) return text;
+  const size_t begin = text.rfind(',', end);
+  text.erase(begin, end + std::string_view(" out=None").size() - begin);
+  if (const size_t star = text.find(", *)"); star != std::string::npos) text.erase(star, 3);
+  return text;
 }
 
 // ---- Arguments ----
@@ -566,7 +585,9 @@ void Parser::fail(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
     Arguments unused;
     std::string why;
     bind(signature, self, args, nargs, kwnames, true, unused, &why);
-    message += "\n  " + std::string(signature.text) + "  # " + why;
+    message += "\n  ";
+    message += self == nullptr ? signature.text : as_method_text(signature.text);
+    message += "  # " + why;
   }
   PyErr_SetString(PyExc_TypeError, message.c_str());
   throw PythonError();

@@ -42,6 +42,7 @@ enum class ParamType : uint8_t {
   kScalarList,
   kTensorList,
   kOptionalTensorList,
+  kObject,  // anything; hand-written functions look at it themselves
 };
 
 // Where a signature can be called: `oploom.add(a, b)`, `a.add(b)` or both.
@@ -223,6 +224,8 @@ OPLOOM_API double to_number(PyObject* object);
 OPLOOM_API Scalar to_scalar(PyObject* object);
 OPLOOM_API DimVector to_integers(PyObject* object);  // of a sequence of integers
 OPLOOM_API std::string type_name(PyObject* object);  // as error messages name it
+// A signature without `out`, which methods do not take.
+std::string as_method_text(std::string text);
 
 template <size_t N>
 std::array<Tensor, N> Arguments::outs(int i) const {

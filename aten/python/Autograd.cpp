@@ -261,17 +261,16 @@ PyObject* py_unpack_dual(PyObject*, PyObject* tensor) {
   });
 }
 
-PyObject* py_requires_grad_(PyObject* self, PyObject* args, PyObject* kwargs) {
-  return guarded([&]() -> PyObject* {
-    static const char* names[] = {"requires_grad", nullptr};
-    int requires_grad = 1;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|p:requires_grad_", const_cast<char**>(names),
-                                     &requires_grad)) {
-      return nullptr;
-    }
-    unpack(self).requires_grad_(requires_grad != 0);
-    return Py_NewRef(self);
-  });
+constexpr SignatureText kRequiresGradSignatures[] = {
+    {kMethod, "requires_grad_(Tensor self, bool requires_grad=True)"}};
+
+PyObject* requires_grad_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                         PyObject* kwnames) {
+  static constinit Parser parser("requires_grad_", kRequiresGradSignatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  unpack(self).requires_grad_(a.boolean(1, true));
+  return Py_NewRef(self);
 }
 
 PyObject* py_detach_(PyObject* self, PyObject*) {
@@ -356,9 +355,9 @@ PyMethodDef autograd_methods[] = {
     {"backward", FUNCTION(py_backward), METH_VARARGS | METH_KEYWORDS,
      "backward(gradient=None, retain_graph=None, create_graph=False, inputs=None) -> None\n\n"
      "Computes the gradients of this tensor and adds them to the grad of the leaves."},
-    {"requires_grad_", FUNCTION(py_requires_grad_), METH_VARARGS | METH_KEYWORDS,
-     "requires_grad_(requires_grad=True) -> Tensor\n\n"
-     "Sets whether operators on this leaf record their derivatives."},
+    method_entry("requires_grad_", as_method<requires_grad_>,
+                 "requires_grad_(requires_grad=True) -> Tensor\n\n"
+                 "Sets whether operators on this leaf record their derivatives."),
     {"detach_", py_detach_, METH_NOARGS,
      "detach_() -> Tensor\n\nMakes this tensor a leaf without history."},
     {"retain_grad", py_retain_grad, METH_NOARGS,

@@ -198,18 +198,15 @@ PyObject* to_numpy(PyObject* self) {
   return PyObject_CallOneArg(asarray, self);
 }
 
-PyObject* py_numpy(PyObject* self, PyObject* args, PyObject* kwargs) {
-  return guarded([&]() -> PyObject* {
-    static const char* names[] = {"force", nullptr};
-    int force = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$p:numpy", const_cast<char**>(names),
-                                     &force)) {
-      return nullptr;
-    }
-    if (!force) return to_numpy(self);
-    Ref plain(wrap(unpack(self).detach().to(TensorOptions().device(kCPU))));
-    return to_numpy(plain.get());
-  });
+constexpr SignatureText kNumpySignatures[] = {{kMethod, "numpy(Tensor self, *, bool force=False)"}};
+
+PyObject* numpy(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("numpy", kNumpySignatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (!a.boolean(1, false)) return to_numpy(self);
+  Ref plain(wrap(unpack(self).detach().to(TensorOptions().device(kCPU))));
+  return to_numpy(plain.get());
 }
 
 // __array__(dtype=None, copy=None): NumPy's last resort, and the one that explains a refusal.
@@ -242,15 +239,19 @@ PyObject* py_array_wrap(PyObject*, PyObject* args) {
   });
 }
 
-PyObject* py_from_numpy(PyObject*, PyObject* array) {
-  return guarded([&] {
-    OPLOOM_CHECK_TYPE(has_array_interface(array), "from_numpy(): expected a NumPy array, got ",
-                      type_name(array));
-    OPLOOM_CHECK_TYPE(!is_numpy_scalar(array),
-                      "from_numpy(): expected a NumPy array, got the number ", type_name(array),
-                      "; oploom.tensor() makes a tensor of it");
-    return wrap(from_array(array, Readonly::kRefuse));
-  });
+constexpr SignatureText kFromNumpySignatures[] = {{kFunction, "from_numpy(object array)"}};
+
+PyObject* from_numpy(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("from_numpy", kFromNumpySignatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  PyObject* array = a.object(0);
+  OPLOOM_CHECK_TYPE(has_array_interface(array), "from_numpy(): expected a NumPy array, got ",
+                    type_name(array));
+  OPLOOM_CHECK_TYPE(!is_numpy_scalar(array),
+                    "from_numpy(): expected a NumPy array, got the number ", type_name(array),
+                    "; oploom.tensor() makes a tensor of it");
+  return wrap(from_array(array, Readonly::kRefuse));
 }
 
 }  // namespace
@@ -439,9 +440,9 @@ PyBufferProcs buffer_procedures = {get_buffer, release_buffer};
 
 #define FUNCTION(name) reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(name))
 PyMethodDef interchange_methods[] = {
-    {"numpy", FUNCTION(py_numpy), METH_VARARGS | METH_KEYWORDS,
-     "numpy(*, force=False) -> numpy.ndarray\n\n"
-     "The tensor as a NumPy array that shares its memory."},
+    method_entry("numpy", as_method<numpy>,
+                 "numpy(*, force=False) -> numpy.ndarray\n\n"
+                 "The tensor as a NumPy array that shares its memory."),
     {"__array__", FUNCTION(py_array), METH_VARARGS | METH_KEYWORDS, nullptr},
     {"__array_wrap__", py_array_wrap, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
@@ -449,8 +450,9 @@ PyMethodDef interchange_methods[] = {
 #undef FUNCTION
 
 PyMethodDef interchange_functions[] = {
-    {"from_numpy", py_from_numpy, METH_O,
-     "from_numpy(array) -> Tensor\n\nA tensor that shares the memory of a NumPy array."},
+    method_entry("from_numpy", as_function<from_numpy>,
+                 "from_numpy(array) -> Tensor\n\n"
+                 "A tensor that shares the memory of a NumPy array."),
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -26,12 +26,15 @@ namespace {
 
 // ---- Random numbers ----
 
-PyObject* py_manual_seed(PyObject*, PyObject* seed) {
-  return guarded([&] {
-    Ref generator(wrap(c10::default_generator()));
-    Ref name(PyUnicode_FromString("manual_seed"));
-    return PyObject_CallMethodOneArg(generator.get(), name.get(), seed);
-  });
+constexpr SignatureText kManualSeedSignatures[] = {{kFunction, "manual_seed(int seed)"}};
+
+PyObject* manual_seed(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("manual_seed", kManualSeedSignatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  Ref generator(wrap(c10::default_generator()));
+  Ref name(PyUnicode_FromString("manual_seed"));
+  return PyObject_CallMethodOneArg(generator.get(), name.get(), a.object(0));
 }
 
 PyObject* py_initial_seed(PyObject*, PyObject*) {
@@ -56,14 +59,18 @@ PyObject* py_get_num_threads(PyObject*, PyObject*) {
   return guarded([&] { return PyLong_FromLong(at::get_num_threads()); });
 }
 
-PyObject* py_set_num_threads(PyObject*, PyObject* threads) {
-  return guarded([&]() -> PyObject* {
-    const int64_t count = to_integer(threads);
-    OPLOOM_CHECK_VALUE(count > 0 && count < 100000,
-                       "set_num_threads(): expected a positive number, got ", count);
-    at::set_num_threads(static_cast<int>(count));
-    Py_RETURN_NONE;
-  });
+constexpr SignatureText kSetNumThreadsSignatures[] = {{kFunction, "set_num_threads(int threads)"}};
+
+PyObject* set_num_threads(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                          PyObject* kwnames) {
+  static constinit Parser parser("set_num_threads", kSetNumThreadsSignatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  const int64_t count = a.integer(0);
+  OPLOOM_CHECK_VALUE(count > 0 && count < 100000,
+                     "set_num_threads(): expected a positive number, got ", count);
+  at::set_num_threads(static_cast<int>(count));
+  Py_RETURN_NONE;
 }
 
 PyObject* py_get_cpu_capability(PyObject*, PyObject*) {
@@ -198,8 +205,8 @@ PyObject* py_rebuild_tensor(PyObject*, PyObject* args) {
 }
 
 PyMethodDef module_functions[] = {
-    {"manual_seed", py_manual_seed, METH_O,
-     "manual_seed(seed) -> Generator\n\nSeeds the default generator and returns it."},
+    method_entry("manual_seed", as_function<manual_seed>,
+                 "manual_seed(seed) -> Generator\n\nSeeds the default generator and returns it."),
     {"initial_seed", py_initial_seed, METH_NOARGS,
      "initial_seed() -> int\n\nThe seed of the default generator."},
     {"get_default_dtype", py_get_default_dtype, METH_NOARGS,
@@ -208,8 +215,8 @@ PyMethodDef module_functions[] = {
      "set_default_dtype(d) -> None\n\nSets the dtype of tensors made of Python floats."},
     {"get_num_threads", py_get_num_threads, METH_NOARGS,
      "get_num_threads() -> int\n\nThreads that one operator may use."},
-    {"set_num_threads", py_set_num_threads, METH_O,
-     "set_num_threads(threads) -> None\n\nSets how many threads one operator may use."},
+    method_entry("set_num_threads", as_function<set_num_threads>,
+                 "set_num_threads(threads) -> None\n\nSets how many threads one operator may use."),
     {"get_cpu_capability", py_get_cpu_capability, METH_NOARGS,
      "get_cpu_capability() -> str\n\nThe instruction set of the kernels in use."},
     {"memory_stats", py_memory_stats, METH_NOARGS,

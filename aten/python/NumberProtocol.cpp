@@ -34,8 +34,10 @@ PyObject* to_index(PyObject* self) {
   return guarded([&] {
     const Tensor& tensor = unpack(self);
     OPLOOM_CHECK_TYPE(tensor.numel() == 1 && c10::isIntegralType(tensor.scalar_type(), true),
-                      "only integer tensors of one element can be an index, got ",
-                      tensor.scalar_type(), " of shape ", tensor.sizes());
+                      "only integer tensors of one element can be an index or repeat a sequence, "
+                      "got ",
+                      tensor.scalar_type(), " of shape ", tensor.sizes(),
+                      "; oploom.tensor() makes a tensor of a list, as operators want it");
     Ref value(item_as_python(tensor, "index"));
     return PyNumber_Index(value.get());
   });

@@ -1,13 +1,16 @@
 // Creation, destruction and garbage collection of Python's Tensor objects.
+#include <aten/python/ArgParser.h>
 #include <aten/python/Hooks.h>
 #include <aten/python/PyTensor.h>
 #include <aten/python/TensorNew.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <new>
 #include <set>
+#include <string>
 #include <string_view>
 
 namespace at::inline oploom_v1::python {
@@ -90,6 +93,23 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 
 Py_hash_t tensor_hash(PyObject* self) { return _Py_HashPointer(self); }
 
+// A docstring, which functions share, with the signatures of a method at its head. CPython keeps
+// pointers to them, so they are never freed.
+const char* method_doc(const char* doc) {
+  const std::string_view text(doc == nullptr ? "" : doc);
+  const size_t head = std::min(text.find("\n\n"), text.size());
+  if (text.substr(0, head).find(" out=None") == std::string_view::npos) return doc;
+  auto* result = new std::string();
+  for (size_t begin = 0; begin < head;) {
+    const size_t end = std::min(text.find('\n', begin), head);
+    *result += as_method_text(std::string(text.substr(begin, end - begin)));
+    if (end < head) *result += '\n';
+    begin = end + 1;
+  }
+  *result += text.substr(head);
+  return result->c_str();
+}
+
 }  // namespace
 
 PyObject* wrap(Tensor&& tensor) {
@@ -132,6 +152,7 @@ void add_tensor_type(PyObject* module, const std::vector<PyMethodDef>& generated
   for (const PyMethodDef& method : generated_methods) {
     if (!taken.contains(method.ml_name)) methods->push_back(method);
   }
+  for (PyMethodDef& method : *methods) method.ml_doc = method_doc(method.ml_doc);
   methods->push_back({nullptr, nullptr, 0, nullptr});
 
   TensorType.tp_name = "oploom.Tensor";

@@ -170,91 +170,74 @@ Tensor from_sequence(PyObject* data, std::optional<ScalarType> dtype,
   return converted(result, std::nullopt, device, false);
 }
 
-struct NewArguments {
-  PyObject* data;
-  std::optional<ScalarType> dtype;
-  std::optional<Device> device;
-  std::optional<bool> copy;
-  bool requires_grad;
-};
-
-// (data, dtype=None, device=None, ...) with the names given.
-NewArguments parse_new(const char* format, const char** names, PyObject* args, PyObject* kwargs,
-                       bool takes_copy) {
-  PyObject* data = nullptr;
-  PyObject* dtype = Py_None;
-  PyObject* device = Py_None;
-  PyObject* copy = Py_None;
-  int requires_grad = 0;
-  const int parsed =
-      takes_copy ? PyArg_ParseTupleAndKeywords(args, kwargs, format, const_cast<char**>(names),
-                                               &data, &dtype, &device, &copy, &requires_grad)
-                 : PyArg_ParseTupleAndKeywords(args, kwargs, format, const_cast<char**>(names),
-                                               &data, &dtype, &device, &requires_grad);
-  if (!parsed) throw PythonError();
-  NewArguments result{data, std::nullopt, std::nullopt, std::nullopt, requires_grad != 0};
-  if (dtype != Py_None) result.dtype = to_scalar_type(dtype);
-  if (device != Py_None) result.device = to_device(device);
-  if (copy != Py_None) result.copy = PyObject_IsTrue(copy) == 1;
-  return result;
-}
-
 PyObject* finished(Tensor tensor, bool requires_grad) {
   if (requires_grad) tensor.set_requires_grad(true);
   return wrap(std::move(tensor));
 }
 
-PyObject* py_tensor(PyObject*, PyObject* args, PyObject* kwargs) {
-  return guarded([&] {
-    static const char* names[] = {"data", "dtype", "device", "requires_grad", nullptr};
-    const NewArguments a = parse_new("O|OO$p:tensor", names, args, kwargs, false);
-    return finished(tensor_from_data(a.data, a.dtype, a.device), a.requires_grad);
-  });
+constexpr SignatureText kTensorSignatures[] = {
+    {kFunction,
+     "tensor(object data, ScalarType? dtype=None, Device? device=None, *, "
+     "bool requires_grad=False)"}};
+
+PyObject* tensor(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("tensor", kTensorSignatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return finished(tensor_from_data(a.object(0), a.optional_scalar_type(1), a.optional_device(2)),
+                  a.boolean(3, false));
 }
 
-PyObject* py_as_tensor(PyObject*, PyObject* args, PyObject* kwargs) {
-  return guarded([&] {
-    static const char* names[] = {"data", "dtype", "device", "requires_grad", nullptr};
-    const NewArguments a = parse_new("O|OO$p:as_tensor", names, args, kwargs, false);
-    return finished(as_tensor(a.data, a.dtype, a.device), a.requires_grad);
-  });
+constexpr SignatureText kAsTensorSignatures[] = {
+    {kFunction,
+     "as_tensor(object data, ScalarType? dtype=None, Device? device=None, *, "
+     "bool requires_grad=False)"}};
+
+PyObject* py_as_tensor(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("as_tensor", kAsTensorSignatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return finished(as_tensor(a.object(0), a.optional_scalar_type(1), a.optional_device(2)),
+                  a.boolean(3, false));
 }
 
-PyObject* py_asarray(PyObject*, PyObject* args, PyObject* kwargs) {
-  return guarded([&] {
-    static const char* names[] = {"obj", "dtype", "device", "copy", "requires_grad", nullptr};
-    const NewArguments a = parse_new("O|$OOOp:asarray", names, args, kwargs, true);
-    if (a.copy == true) {
-      return finished(tensor_from_data(a.data, a.dtype, a.device), a.requires_grad);
-    }
-    Tensor result = as_tensor(a.data, a.dtype, a.device);
-    if (a.copy == false) {
-      const Tensor original = as_tensor(a.data, std::nullopt, std::nullopt);
-      const bool shares = !is_python_number(a.data) && !PyList_Check(a.data) &&
-                          !PyTuple_Check(a.data) &&
-                          original.const_data_ptr() == result.const_data_ptr();
-      OPLOOM_CHECK_VALUE(shares, "asarray(): cannot make this tensor without a copy");
-    }
-    return finished(std::move(result), a.requires_grad);
-  });
+constexpr SignatureText kAsarraySignatures[] = {
+    {kFunction,
+     "asarray(object obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, "
+     "bool requires_grad=False)"}};
+
+PyObject* asarray(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("asarray", kAsarraySignatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  PyObject* object = a.object(0);
+  const std::optional<ScalarType> dtype = a.optional_scalar_type(1);
+  const std::optional<Device> device = a.optional_device(2);
+  const std::optional<bool> copy = a.optional_boolean(3);
+  const bool requires_grad = a.boolean(4, false);
+  if (copy == true) return finished(tensor_from_data(object, dtype, device), requires_grad);
+  Tensor result = as_tensor(object, dtype, device);
+  if (copy == false) {
+    const Tensor original = as_tensor(object, std::nullopt, std::nullopt);
+    const bool shares = !is_python_number(object) && !PyList_Check(object) &&
+                        !PyTuple_Check(object) &&
+                        original.const_data_ptr() == result.const_data_ptr();
+    OPLOOM_CHECK_VALUE(shares, "asarray(): cannot make this tensor without a copy");
+  }
+  return finished(std::move(result), requires_grad);
 }
 
-PyObject* py_frombuffer(PyObject*, PyObject* args, PyObject* kwargs) {
-  return guarded([&]() -> PyObject* {
-    static const char* names[] = {"buffer", "dtype", "count", "offset", "requires_grad", nullptr};
-    PyObject* buffer = nullptr;
-    PyObject* dtype = nullptr;
-    long long count = -1;
-    long long offset = 0;
-    int requires_grad = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OLLp:frombuffer", const_cast<char**>(names),
-                                     &buffer, &dtype, &count, &offset, &requires_grad)) {
-      return nullptr;
-    }
-    OPLOOM_CHECK_TYPE(dtype != nullptr, "frombuffer(): the argument 'dtype' is missing");
-    return finished(from_raw_buffer(buffer, to_scalar_type(dtype), count, offset),
-                    requires_grad != 0);
-  });
+constexpr SignatureText kFrombufferSignatures[] = {
+    {kFunction,
+     "frombuffer(object buffer, *, ScalarType dtype, int count=-1, int offset=0, "
+     "bool requires_grad=False)"}};
+
+PyObject* frombuffer(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("frombuffer", kFrombufferSignatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return finished(from_raw_buffer(a.object(0), a.scalar_type(1), a.integer(2, -1), a.integer(3, 0)),
+                  a.boolean(4, false));
 }
 
 }  // namespace
@@ -298,22 +281,23 @@ Tensor legacy_new(PyObject* args) {
   return Tensor(at::detail::empty(sizes, TensorOptions().dtype(type).device(kCPU)));
 }
 
-#define FUNCTION(name) reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(name))
 PyMethodDef tensor_new_functions[] = {
-    {"tensor", FUNCTION(py_tensor), METH_VARARGS | METH_KEYWORDS,
-     "tensor(data, dtype=None, device=None, *, requires_grad=False) -> Tensor\n\n"
-     "Makes a tensor of numbers, nested sequences of numbers, or an array, by copying."},
-    {"as_tensor", FUNCTION(py_as_tensor), METH_VARARGS | METH_KEYWORDS,
-     "as_tensor(data, dtype=None, device=None) -> Tensor\n\n"
-     "Like tensor(), but shares the memory of tensors and arrays where it can."},
-    {"asarray", FUNCTION(py_asarray), METH_VARARGS | METH_KEYWORDS,
-     "asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False) -> Tensor\n\n"
-     "Makes a tensor of obj; copy=True always copies, copy=False never."},
-    {"frombuffer", FUNCTION(py_frombuffer), METH_VARARGS | METH_KEYWORDS,
-     "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False) -> Tensor\n\n"
-     "A 1-d tensor that shares the memory of a writable buffer; offset counts bytes."},
+    method_entry(
+        "tensor", as_function<tensor>,
+        "tensor(data, dtype=None, device=None, *, requires_grad=False) -> Tensor\n\n"
+        "Makes a tensor of numbers, nested sequences of numbers, or an array, by copying."),
+    method_entry("as_tensor", as_function<py_as_tensor>,
+                 "as_tensor(data, dtype=None, device=None, *, requires_grad=False) -> Tensor\n\n"
+                 "Like tensor(), but shares the memory of tensors and arrays where it can."),
+    method_entry("asarray", as_function<asarray>,
+                 "asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False) -> "
+                 "Tensor\n\n"
+                 "Makes a tensor of obj; copy=True always copies, copy=False never."),
+    method_entry("frombuffer", as_function<frombuffer>,
+                 "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False) -> "
+                 "Tensor\n\n"
+                 "A 1-d tensor that shares the memory of a writable buffer; offset counts bytes."),
     {nullptr, nullptr, 0, nullptr},
 };
-#undef FUNCTION
 
 }  // namespace at::inline oploom_v1::python

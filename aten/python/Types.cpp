@@ -211,7 +211,8 @@ PyObject* info_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
     static const char* names[] = {"type", nullptr};
     PyObject* dtype = nullptr;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", const_cast<char**>(names), &dtype)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, kFloating ? "|O:finfo" : "O:iinfo",
+                                     const_cast<char**>(names), &dtype)) {
       return nullptr;
     }
     ScalarType value = dtype == nullptr ? ScalarType::Float : to_scalar_type(dtype);

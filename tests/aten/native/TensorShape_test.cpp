@@ -299,6 +299,10 @@ TEST(Cat, OutAndErrors) {
               }),
               HasSubstr("Sizes of tensors must match"));
   EXPECT_THAT(message_of<c10::Error>([&] {
+                at::cat({a, Tensor()});
+              }),
+              HasSubstr("got an undefined one"));
+  EXPECT_THAT(message_of<c10::Error>([&] {
                 at::cat({a, at::ones({2})});
               }),
               HasSubstr("same number of dimensions"));

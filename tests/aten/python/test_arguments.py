@@ -75,6 +75,11 @@ def test_out():
         x.add(x, out=out)
 
 
+def foreign_tensor():
+    """An object of another library's class of the same name."""
+    return type("Tensor", (), {"__module__": "another"})()
+
+
 def test_named_results():
     result = oploom.max(oploom.tensor([1.0, 3.0, 2.0]), 0)
     assert result.values.item() == 3 and result.indices.item() == 1
@@ -114,9 +119,12 @@ def test_overload_by_type():
 @pytest.mark.parametrize("call, lines", [
     (lambda x: x.add("a"), [
         r"add\(\): got \(Tensor, str\); expected one of:",
+        r"  add\(Tensor self, Tensor other, \*, Scalar alpha=1\)  # 'other' must be Tensor, got str",
+        r"  add\(Tensor self, Scalar other, \*, Scalar alpha=1\)",
+    ]),
+    (lambda x: oploom.add(x, "a"), [
         r"  add\(Tensor self, Tensor other, \*, Scalar alpha=1, Tensor out=None\)"
         r"  # 'other' must be Tensor, got str",
-        r"  add\(Tensor self, Scalar other, \*, Scalar alpha=1, Tensor out=None\)",
     ]),
     (lambda x: oploom.add(x), [r"add\(\): got \(Tensor\)", "'other' is missing"]),
     (lambda x: oploom.add(x, x, x), ["takes 2 positional arguments, got 3"]),
@@ -128,6 +136,26 @@ def test_overload_by_type():
     (lambda x: oploom.empty([2, "a"]), ["got \\(list of int and str\\)"]),
     (lambda x: oploom.zeros(2, dtype="float32"), ["'dtype' must be ScalarType\\?, got str"]),
     (lambda x: oploom.mm(x, None), ["got \\(Tensor, None\\)"]),
+    (lambda x: oploom.from_numpy(), [r"\n  from_numpy\(object array\)  # 'array' is missing"]),
+    (lambda x: oploom.tensor(), [r"\n  tensor\(object data, ScalarType\? dtype=None, .*missing"]),
+    (lambda x: oploom.tensor([1], dtype="float32"), ["'dtype' must be ScalarType\\?, got str"]),
+    (lambda x: oploom.tensor([1.0], requires_grad="no"), ["'requires_grad' must be bool, got str"]),
+    (lambda x: oploom.as_tensor([1], copy=True), ["as_tensor.*has no argument 'copy'"]),
+    (lambda x: oploom.asarray(x, None), [r"\n  asarray\(object obj, \*, .*takes 1 positional"]),
+    (lambda x: oploom.frombuffer(b""), [r"\n  frombuffer\(object buffer, .*'dtype' is missing"]),
+    (lambda x: oploom.manual_seed("a"), ["manual_seed\\(int seed\\)  # 'seed' must be int, got str"]),
+    (lambda x: oploom.set_num_threads(1.5), ["int threads\\)  # 'threads' must be int, got float"]),
+    (lambda x: oploom.finfo(1, 2), [r"finfo\(\) takes at most 1 argument"]),
+    (lambda x: oploom.iinfo(), [r"iinfo\(\) missing required argument 'type'"]),
+    (lambda x: x.size("a"), [r"  size\(Tensor self, int\? dim=None\)  # 'dim' must be int\?"]),
+    (lambda x: x.stride(0, 1), [r"  stride\(Tensor self, int\? dim=None\)  # takes 1 positional"]),
+    (lambda x: x.numpy(True), [r"  numpy\(Tensor self, \*, bool force=False\)"]),
+    (lambda x: x.requires_grad_("no"), ["'requires_grad' must be bool, got str"]),
+    (lambda x: x.exp(out=x), [r"exp\(Tensor self\)  # has no argument 'out'"]),
+    (lambda x: x.add(x, out=x), [r"add\(Tensor self, Tensor other, \*, Scalar alpha=1\)  # has"]),
+    (lambda x: oploom.tensor(foreign_tensor()), ["got another.Tensor"]),
+    (lambda x: oploom.exp(foreign_tensor()), ["'self' must be Tensor, got another.Tensor"]),
+    (lambda x: x * [1, 2], [r"got float32 of shape \[2\]; oploom.tensor\(\) makes a tensor of"]),
 ])
 def test_messages(call, lines):
     with pytest.raises(TypeError) as error:
@@ -157,6 +185,14 @@ def test_errors_have_python_classes():
         oploom.zeros(2**70)
 
 
+def test_the_place_of_a_new_dimension():
+    x = oploom.ones(3)
+    with pytest.raises(IndexError, match=r"expected dim in \[-2, 1\] for a 1-d input, got 9"):
+        oploom.unsqueeze(x, 9)
+    with pytest.raises(IndexError, match=r"expected dim in \[-2, 1\] for 1-d inputs, got -3"):
+        oploom.stack([x, x], -3)
+
+
 def test_operands_unchanged_after_an_error():
     x, y = oploom.ones(2), oploom.zeros(3)
     with pytest.raises((RuntimeError, ValueError)):
@@ -168,14 +204,18 @@ def test_docstrings():
     doc = oploom.add.__doc__
     assert doc.startswith("add(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None)")
     assert "alpha" in oploom.Tensor.add.__doc__
+    # Methods take no out=.
+    assert oploom.Tensor.exp.__doc__.startswith("exp(Tensor self) -> Tensor\n\n")
+    assert oploom.Tensor.exp.__doc__.split("\n\n")[1:] == oploom.exp.__doc__.split("\n\n")[1:]
+    heads = [getattr(oploom.Tensor, n).__doc__.split("\n\n")[0] for n in dir(oploom.Tensor)
+             if not n.startswith("_")]
+    assert [h for h in heads if " out=" in h or "*)" in h] == []
     undocumented = [n for n in dir(oploom.Tensor)
                     if not n.startswith("_") and not getattr(oploom.Tensor, n).__doc__]
     assert undocumented == []
 
 
 def test_garbage_arguments_do_not_leak_references():
-    import sys
-
     marker = object()
     before = sys.getrefcount(marker)
     for _ in range(100):
