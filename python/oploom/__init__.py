@@ -2,6 +2,7 @@
 
 import builtins
 
+# `as` tells type checkers that a name is meant for users.
 from oploom import _C
 from oploom._C import *  # noqa: F403  (shadows builtins: oploom.float is a dtype)
 from oploom._C import Tensor as Tensor
@@ -16,7 +17,6 @@ from oploom.functional import is_floating_point as is_floating_point
 from oploom.functional import nonzero as nonzero
 from oploom.functional import norm as norm
 
-# `as` tells type checkers that a name is meant for users.
 from oploom import autograd as autograd  # isort: skip
 from oploom import cuda as cuda  # isort: skip
 from oploom import func as func  # isort: skip

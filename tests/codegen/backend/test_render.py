@@ -160,6 +160,15 @@ def test_a_package_registers_itself_and_names_its_module(package):
     assert tests and all("module='mx'" in t for t in tests)
 
 
+def test_named_results_are_classes_of_the_package(package):
+    module = package["mathx/python/mx/return_types.py"]
+    assert "class max(NamedTuple):" in module and "    indices: Tensor\n" in module
+    assert 'return_type("mx.return_types", "max")' in package["mathx/python/ReduceOps.cpp"]
+    stub = package["mathx/python/mx/_C.pyi"]
+    assert "from mx import return_types as _return_types" in stub
+    assert "-> _return_types.max: ..." in stub and "NamedTuple" not in stub
+
+
 def test_formulas_of_a_package_see_oploom_and_its_helpers(package):
     sources = {path: text for path, text in package.items()
                if path.startswith("mathx/autograd/") and path.endswith(".cpp")}
