@@ -70,12 +70,23 @@ PyObject* interned(std::string_view text) {
   return name;
 }
 
-// The name that NumPy's users, or callers of the function form, give to the same argument.
-std::string_view alias_of(std::string_view name) {
+// As the module `keyword` says; C has no function for it.
+bool is_keyword(std::string_view name) {
+  const Ref module(PyImport_ImportModule("keyword"));
+  const Ref words(PyObject_GetAttrString(module.get(), "kwlist"));
+  const Ref text(PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));
+  const int found = PySequence_Contains(words.get(), text.get());
+  if (found < 0) throw PythonError();
+  return found == 1;
+}
+
+// The name that NumPy's users, or callers of the function form, give to the same argument; that of
+// `from`, which no call can spell, is `from_`, as in the type stubs.
+std::string alias_of(std::string_view name) {
   if (name == "self") return "input";
   if (name == "dim") return "axis";
   if (name == "keepdim") return "keepdims";
-  return {};
+  return is_keyword(name) ? std::string(name) + "_" : "";
 }
 
 Signature parse_signature(const SignatureText& source) {
@@ -112,7 +123,7 @@ Signature parse_signature(const SignatureText& source) {
     param.optional = param.optional || default_none;
     param.keyword_only = keyword_only;
     param.name = interned(name);
-    const std::string_view alias = alias_of(name);
+    const std::string alias = alias_of(name);
     param.alias = alias.empty() ? nullptr : interned(alias);
     param.function_only = name == "out" && keyword_only;
     if (name == "self") signature.self_index = static_cast<int>(signature.params.size());

@@ -6,9 +6,9 @@ The JSON is described in codegen/frontend/MODEL.md. Every class here reads its o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Optional
+from typing import Any, Collection, Optional
 
 VERSION = 3
 
@@ -431,12 +431,15 @@ class Derivative:
         )
 
 
-# A struct with one of these names would hide a namespace from everything after it, or is a keyword.
-_TAKEN = frozenset({"std", "c10", "at", "and", "or", "xor", "not"})
+# A struct with one of these names would hide a namespace from everything after it.
+_TAKEN = frozenset({"std", "c10", "at"})
 
 
-def _safe(identifier: str) -> str:
-    return identifier + "_" if identifier in _TAKEN else identifier
+def _safe(identifier: str, others: Collection[str]) -> str:
+    """With as many `_` as tell it from namespaces and from its own in-place form."""
+    while identifier in _TAKEN or identifier in others:
+        identifier += "_"
+    return identifier
 
 
 @dataclass(frozen=True, eq=False)
@@ -485,7 +488,7 @@ class Operator:
             base=json["base"],
             overload=json["overload"],
             root=json["root"],
-            identifier=_safe(json["identifier"]),
+            identifier=json["identifier"],
             schema=json["schema"],
             kind=json["kind"],
             group=json["group"],
@@ -686,6 +689,11 @@ def read_model(json: dict[str, Any]) -> Model:
         except KeyError as error:
             name = entry.get("name", "an operator without a name")
             raise ModelError(f"{name}: the model lacks the key {error}") from error
+    identifiers = {o.identifier for o in operators}
+    operators = [
+        replace(o, identifier=_safe(o.identifier, identifiers)) if o.identifier in _TAKEN else o
+        for o in operators
+    ]
     # Within a group of overloads the functional form comes first, then in-place, then out.
     rank = {"functional": 0, "mutable": 1, "inplace": 2, "out": 3}
     operators.sort(key=lambda o: (o.root, rank[o.kind], o.name))

@@ -464,7 +464,7 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
     if package.in_tree:
         outputs |= _extension_with_types(model, families, env)
     else:
-        outputs |= _extension_of_operators(package, env)
+        outputs |= _extension_of_operators(package, all_functions, env)
     outputs[f"{folder}/{package.python}/_C.pyi"] = python_pyi.render(model, all_functions, env)
     return outputs
 
@@ -483,11 +483,15 @@ def _extension_with_types(
     }
 
 
-def _extension_of_operators(package: Package, env: jinja2.Environment) -> dict[str, str]:
+def _extension_of_operators(package: Package, made: Sequence[Function],
+                            env: jinja2.Environment) -> dict[str, str]:
     """A package's extension module, and the Python package around it."""
     folder = f"{package.folder}/python"
+    private = [f.name for f in made
+               if f.module == MAIN_MODULE and f.is_function and f.name.startswith("_")]
     return {
         f"{folder}/Module.cpp": env.get_template("python_module.cpp.j2").render(),
-        f"{folder}/{package.python}/__init__.py": env.get_template("python_init.py.j2").render(),
+        f"{folder}/{package.python}/__init__.py": env.get_template("python_init.py.j2").render(
+            private=private),
         f"{folder}/{package.python}/py.typed": "",
     }

@@ -3,6 +3,8 @@ of all operators, for oploom/testing/examples.py."""
 
 from __future__ import annotations
 
+import keyword
+import math
 import pprint
 from dataclasses import dataclass
 from typing import Any, Optional
@@ -41,12 +43,13 @@ def default_value(text: str) -> str:
     if text in CONSTANTS:
         return CONSTANTS[text]
     if text.startswith("["):
-        return text
+        values = [default_value(value.strip()) for value in text[1:-1].split(",") if value.strip()]
+        return f"[{', '.join(values)}]"
     try:
-        float(text)
-        return text
+        number = float(text)
     except ValueError:
         return repr(text.strip("'\""))
+    return text if math.isfinite(number) else f"float({text!r})"
 
 
 # NumPy's and SciPy's names for the functions of the expression language that are not np.<name>.
@@ -83,12 +86,22 @@ _SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=
             "ge": ">=", "eq": "==", "ne": "!="}
 
 
+def reference_name(name: str) -> str:
+    """What references call an argument: `lambda_`, `np_` where its name means something in them."""
+    return name + "_" if keyword.iskeyword(name) or name in ("np", "sp", "builtins") else name
+
+
 def numpy_expression(program: Program) -> str:
     """What a program computes, as a Python expression of NumPy and SciPy."""
     values: dict[str, str] = {}
+
+    def value_of(operand: str) -> str:
+        if operand in values:
+            return values[operand]
+        return _NUMBERS.get(operand) or reference_name(operand)
+
     for instruction in program.instructions:
-        arguments = [values.get(a, a) for a in instruction.arguments]
-        arguments = [_NUMBERS.get(a, a) for a in arguments]
+        arguments = [value_of(a) for a in instruction.arguments]
         symbol = _SYMBOLS.get(instruction.operation)
         if symbol:
             value = f"({arguments[0]} {symbol} {arguments[1]})"
@@ -100,7 +113,7 @@ def numpy_expression(program: Program) -> str:
             function = _NUMPY.get(instruction.operation, f"np.{instruction.operation}")
             value = f"{function}({', '.join(arguments)})"
         values[instruction.name] = value
-    return values.get(program.outputs[0], program.outputs[0])
+    return value_of(program.outputs[0])
 
 
 def complete_record(op: Operator) -> Optional[dict[str, Any]]:

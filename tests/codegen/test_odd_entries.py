@@ -1,6 +1,8 @@
 """Entries that are right and unusual: the code that comes of them compiles and means what they say."""
 
+import ast
 import json
+import math
 
 import pytest
 
@@ -29,6 +31,15 @@ OPERATORS = """
   test: {domain: [0.5, 3]}
 - func: called_nan(Tensor self, Scalar NaN) -> Tensor
   expr: self * NaN
+- func: limits(Tensor self, float low=-inf, float high=inf, float[] others=[nan, 1.5]) -> Tensor
+  dispatch: {CPU: limits}
+  test:
+    numpy: np.clip(self, low, high)
+    samples: [[[3]]]
+- func: std(Tensor self, Scalar lambda=2) -> Tensor
+  expr: self * lambda
+- func: _underscored(Tensor self, Tensor np, Tensor np2) -> Tensor
+  expr: self * exp(np) * np2
 """
 DERIVATIVES = """
 - name: named_as_saved(Tensor self, int self_numel, int[] self_sizes) -> Tensor
@@ -57,7 +68,7 @@ def package(folder, oploom):
     return run
 
 
-@pytest.mark.parametrize("kind", ["autograd", "cpu", "dispatch"])
+@pytest.mark.parametrize("kind", ["autograd", "cpu", "dispatch", "python"])
 def test_generated_code_compiles(folder, package, compiler, kind):
     check = compiler(like=LIKE[kind], include=[folder])
     code, message = check(folder / "mathx" / kind / "mathx.cpp")
@@ -74,6 +85,35 @@ def test_fractions_are_no_integers(package):
     expression = {op["name"]: op.get("expression") for op in model["operators"]}
     assert expression["small_default"]["integers"] is False
     assert expression["called_nan"]["integers"] is True
+
+
+def class_of(folder, name):
+    """What the generated tests say of an operator."""
+    text = (folder / "mathx/tests/test_mathx.py").read_text()
+    classes = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)}
+    fields = {}
+    for node in classes[name].body:
+        if isinstance(node, ast.Assign):
+            fields[node.targets[0].id] = node.value
+    record = next(k.value for k in fields["op"].keywords if k.arg == "record")
+    return ast.literal_eval(record), eval(ast.unparse(fields["defaults"]), {})
+
+
+def test_defaults_that_python_has_no_literal_for(folder, package):
+    _, defaults = class_of(folder, "TestLimits")
+    assert defaults["low"] == -math.inf and defaults["high"] == math.inf
+    assert math.isnan(defaults["others"][0]) and defaults["others"][1] == 1.5
+
+
+def test_references_of_arguments_whose_names_mean_something_in_python(folder, package):
+    record, defaults = class_of(folder, "TestStd")
+    assert record["numpy"] == "(self * lambda_)" and defaults == {"lambda": 2}
+    record, _ = class_of(folder, "TestUnderscored")
+    assert record["numpy"] == "((self * np.exp(np_)) * np2)"
+
+
+def test_underscored_operators_are_in_the_module(folder, package):
+    assert "from ._C import _underscored" in (folder / "mathx/python/mathx/__init__.py").read_text()
 
 
 def test_out_forms_of_overloads(package):

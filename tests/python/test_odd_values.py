@@ -23,6 +23,12 @@ def test_unaligned_memory_is_copied(make):
     assert make(UNALIGNED).sum().item() == 0
 
 
+def test_an_argument_called_by_a_word_of_python():
+    assert not oploom.can_cast(from_=oploom.float32, to=oploom.int32)
+    assert not oploom.can_cast(**{"from": oploom.float32, "to": oploom.int32})
+    assert oploom.zeros(3).uniform_(from_=2, to=2).tolist() == [2, 2, 2]
+
+
 def test_bools_of_other_bytes_are_refused():
     with pytest.raises(ValueError, match="expected bools whose bytes are 0 or 1"):
         oploom.from_numpy(NOT_BOOLS)

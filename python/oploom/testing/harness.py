@@ -162,10 +162,13 @@ class OperatorTests:
         for call in self.calls(dtype):
             result = call.run()
             if "numpy" in record:
-                scope = {"np": np, "sp": scipy, "builtins": builtins, "wide": wide_name(dtype), "dtype": dtype}
+                modules = {"np": np, "sp": scipy, "builtins": builtins}
                 defaults = {p.name: None for p in self.op.parameters}
                 defaults |= self.defaults
-                names = {**scope, **defaults, **call.arrays}
+                arguments = {**defaults, **call.arrays}
+                # `lambda_` and `np_` are the arguments called `lambda` and `np`.
+                names = {f"{name}_": value for name, value in arguments.items()}
+                names |= {"wide": wide_name(dtype), "dtype": dtype, **arguments, **modules}
                 with np.errstate(all="ignore"):
                     expected = references(eval(record["numpy"], names))
             elif "oploom" in record:
