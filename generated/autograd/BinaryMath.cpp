@@ -13,8 +13,8 @@
 #include <generated/ops/clone.h>
 #include <generated/ops/conj.h>
 #include <generated/ops/copysign.h>
-#include <generated/ops/copysign_backward.h>
-#include <generated/ops/copysign_jvp.h>
+#include <generated/ops/copysign_Tensor_backward.h>
+#include <generated/ops/copysign_Tensor_jvp.h>
 #include <generated/ops/div.h>
 #include <generated/ops/eq.h>
 #include <generated/ops/exp2.h>
@@ -38,8 +38,8 @@
 #include <generated/ops/isnan.h>
 #include <generated/ops/lcm.h>
 #include <generated/ops/ldexp.h>
-#include <generated/ops/ldexp_backward.h>
-#include <generated/ops/ldexp_jvp.h>
+#include <generated/ops/ldexp_Tensor_backward.h>
+#include <generated/ops/ldexp_Tensor_jvp.h>
 #include <generated/ops/le.h>
 #include <generated/ops/log.h>
 #include <generated/ops/log1p.h>
@@ -63,14 +63,14 @@
 #include <generated/ops/sub.h>
 #include <generated/ops/where.h>
 #include <generated/ops/xlogy.h>
-#include <generated/ops/xlogy_backward.h>
-#include <generated/ops/xlogy_jvp.h>
+#include <generated/ops/xlogy_Tensor_backward.h>
+#include <generated/ops/xlogy_Tensor_jvp.h>
 #include <generated/ops/zeros_like.h>
 
 namespace at::inline oploom_v1::autograd {
 
 // copysign.Tensor(Tensor self, Tensor other) -> Tensor
-//   self, other: copysign_backward(grad, self, result, grad_input_mask)
+//   self, other: copysign_Tensor_backward(grad, self, result, grad_input_mask)
 variable_list CopysignBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
@@ -81,19 +81,19 @@ variable_list CopysignBackward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = copysign_backward(grad, self, result, grad_input_mask);
+    auto gradients = copysign_Tensor_backward(grad, self, result, grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
 
-// copysign_backward.Tensor(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
+// copysign_Tensor_backward(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
 //     (Tensor, Tensor)
 //   grad_output: self == 0 ? 0 : output / self * grads[0]
 //   self: self == 0 ? 0 : -(output / self / self * (grads[0] * grad_output))
 //   output: self == 0 ? 0 : grads[0] * grad_output / self
-variable_list CopysignBackwardBackward0::apply(variable_list&& grads) {
+variable_list CopysignTensorBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   if (!any_grad_defined(grads)) return grad_inputs;
   const Tensor self = self_.unpack(this);
@@ -114,13 +114,13 @@ variable_list CopysignBackwardBackward0::apply(variable_list&& grads) {
   return grad_inputs;
 }
 
-// copysign_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
+// copysign_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
 //     Tensor
 //   self_tangent: self == 0 ? 0 : output / self * grad
 //   other_tangent: zeros_like(grad)
 //   self: self == 0 ? 0 : -(output / self / self * self_tangent * grad)
 //   output: self == 0 ? 0 : self_tangent / self * grad
-variable_list CopysignJvpBackward0::apply(variable_list&& grads) {
+variable_list CopysignTensorJvpBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(4);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
@@ -439,7 +439,7 @@ variable_list HypotJvpBackward0::apply(variable_list&& grads) {
 }
 
 // ldexp.Tensor(Tensor self, Tensor other) -> Tensor
-//   self, other: ldexp_backward(grad, self, other, grad_input_mask)
+//   self, other: ldexp_Tensor_backward(grad, self, other, grad_input_mask)
 variable_list LdexpBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
@@ -450,20 +450,20 @@ variable_list LdexpBackward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = ldexp_backward(grad, self, other, grad_input_mask);
+    auto gradients = ldexp_Tensor_backward(grad, self, other, grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
 
-// ldexp_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// ldexp_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
 //   grad_output: grads[0] * exp2(other) + grads[1] * (self * (0.6931471805599453 * exp2(other)))
 //   self: conj(grads[1]) * grad_output * conj(0.6931471805599453 * exp2(other))
 //   other: conj(grads[0]) * grad_output * conj(0.6931471805599453 * exp2(other)) + conj(grads[1]) *
 //       grad_output * conj(self * (0.6931471805599453 * (0.6931471805599453 * exp2(other))))
-variable_list LdexpBackwardBackward0::apply(variable_list&& grads) {
+variable_list LdexpTensorBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   if (!any_grad_defined(grads)) return grad_inputs;
   const Tensor other = other_.unpack(this);
@@ -489,13 +489,13 @@ variable_list LdexpBackwardBackward0::apply(variable_list&& grads) {
   return grad_inputs;
 }
 
-// ldexp_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+// ldexp_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 //   self_tangent: grad * conj(exp2(other))
 //   other_tangent: grad * conj(self * (0.6931471805599453 * exp2(other)))
 //   self: grad * conj(other_tangent * (0.6931471805599453 * exp2(other)))
 //   other: grad * conj(self_tangent * (0.6931471805599453 * exp2(other)) + other_tangent * (self *
 //       (0.6931471805599453 * (0.6931471805599453 * exp2(other)))))
-variable_list LdexpJvpBackward0::apply(variable_list&& grads) {
+variable_list LdexpTensorJvpBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(4);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
@@ -876,7 +876,7 @@ variable_list SpecialXlog1PyJvpBackward0::apply(variable_list&& grads) {
 }
 
 // xlogy.Tensor(Tensor self, Tensor other) -> Tensor
-//   self, other: xlogy_backward(grad, self, other, grad_input_mask)
+//   self, other: xlogy_Tensor_backward(grad, self, other, grad_input_mask)
 variable_list XlogyBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
@@ -887,14 +887,14 @@ variable_list XlogyBackward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = xlogy_backward(grad, self, other, grad_input_mask);
+    auto gradients = xlogy_Tensor_backward(grad, self, other, grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }
   return grad_inputs;
 }
 
-// xlogy_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// xlogy_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
 //   grad_output: (self == 0 && (other <= 0 || isinf(other)) ? 0 : log(other) * grads[0]) + (self ==
 //       0 && (other <= 0 || isinf(other)) ? 0 : self / other * grads[1])
@@ -902,7 +902,7 @@ variable_list XlogyBackward0::apply(variable_list&& grads) {
 //   other: (self == 0 && (other <= 0 || isinf(other)) ? 0 : grads[0] * grad_output / other) + (self
 //       == 0 && (other <= 0 || isinf(other)) ? 0 : -(self / other / other * (grads[1] *
 //       grad_output)))
-variable_list XlogyBackwardBackward0::apply(variable_list&& grads) {
+variable_list XlogyTensorBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   if (!any_grad_defined(grads)) return grad_inputs;
   const Tensor self = self_.unpack(this);
@@ -929,13 +929,13 @@ variable_list XlogyBackwardBackward0::apply(variable_list&& grads) {
   return grad_inputs;
 }
 
-// xlogy_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+// xlogy_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 //   self_tangent: self == 0 && (other <= 0 || isinf(other)) ? 0 : log(other) * grad
 //   other_tangent: self == 0 && (other <= 0 || isinf(other)) ? 0 : self / other * grad
 //   self: self == 0 && (other <= 0 || isinf(other)) ? 0 : other_tangent / other * grad
 //   other: grad * ((self == 0 && (other <= 0 || isinf(other)) ? 0 : self_tangent / other) + (self
 //       == 0 && (other <= 0 || isinf(other)) ? 0 : -(self / other / other * other_tangent)))
-variable_list XlogyJvpBackward0::apply(variable_list&& grads) {
+variable_list XlogyTensorJvpBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(4);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
@@ -985,7 +985,7 @@ OPLOOM_COLD Tensor& bitwise_right_shift__Tensor_dual(DispatchKeySet ks, Tensor& 
 }
 
 // copysign.Tensor(Tensor self, Tensor other) -> Tensor
-//   result: copysign_jvp(self_t, other_t, self, result)
+//   result: copysign_Tensor_jvp(self_t, other_t, self, result)
 OPLOOM_COLD Tensor copysign_Tensor_dual(DispatchKeySet ks, const Tensor& self,
                                         const Tensor& other) {
   const forward_ad::Pause pause;
@@ -994,15 +994,15 @@ OPLOOM_COLD Tensor copysign_Tensor_dual(DispatchKeySet ks, const Tensor& self,
   const Tensor other_t = forward_ad::tangent_of(other);
   Tensor result_t;
   if (self_t.defined() && other_t.defined()) {
-    result_t = copysign_jvp(self_t, other_t, self, result);
+    result_t = copysign_Tensor_jvp(self_t, other_t, self, result);
   } else {
     if (self_t.defined()) {
       forward_ad::add_term(result_t,
-          std::get<0>(copysign_backward(self_t, self, result, {true, false})));
+          std::get<0>(copysign_Tensor_backward(self_t, self, result, {true, false})));
     }
     if (other_t.defined()) {
       forward_ad::add_term(result_t,
-          std::get<1>(copysign_backward(other_t, self, result, {false, true})));
+          std::get<1>(copysign_Tensor_backward(other_t, self, result, {false, true})));
     }
   }
   forward_ad::set_tangent(result, std::move(result_t));
@@ -1010,7 +1010,7 @@ OPLOOM_COLD Tensor copysign_Tensor_dual(DispatchKeySet ks, const Tensor& self,
 }
 
 // copysign_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-//   result: copysign_jvp(self_t, other_t, self, result)
+//   result: copysign_Tensor_jvp(self_t, other_t, self, result)
 OPLOOM_COLD Tensor& copysign__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1019,31 +1019,31 @@ OPLOOM_COLD Tensor& copysign__Tensor_dual(DispatchKeySet ks, Tensor& self, const
   kernels::copysign__Tensor(ks, self, other);
   Tensor result_t;
   if (self_t.defined() && other_t.defined()) {
-    result_t = copysign_jvp(self_t, other_t, self_p, self);
+    result_t = copysign_Tensor_jvp(self_t, other_t, self_p, self);
   } else {
     if (self_t.defined()) {
       forward_ad::add_term(result_t,
-          std::get<0>(copysign_backward(self_t, self_p, self, {true, false})));
+          std::get<0>(copysign_Tensor_backward(self_t, self_p, self, {true, false})));
     }
     if (other_t.defined()) {
       forward_ad::add_term(result_t,
-          std::get<1>(copysign_backward(other_t, self_p, self, {false, true})));
+          std::get<1>(copysign_Tensor_backward(other_t, self_p, self, {false, true})));
     }
   }
   forward_ad::update_tangent(self, result_t);
   return self;
 }
 
-// copysign_backward.Tensor(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
+// copysign_Tensor_backward(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
 //     (Tensor, Tensor)
 //   result0: self == 0 ? 0 : output / self * grad_output_t + self == 0 ? 0 : -(output / self / self
 //       * self_t * grad_output) + self == 0 ? 0 : output_t / self * grad_output
 //   result1:
-OPLOOM_COLD std::tuple<Tensor, Tensor> copysign_backward_Tensor_dual(
+OPLOOM_COLD std::tuple<Tensor, Tensor> copysign_Tensor_backward_dual(
     DispatchKeySet ks, const Tensor& grad_output, const Tensor& self, const Tensor& output,
     std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
-  auto [result0, result1] = kernels::copysign_backward_Tensor(ks, grad_output, self, output,
+  auto [result0, result1] = kernels::copysign_Tensor_backward(ks, grad_output, self, output,
                                                               output_mask);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1069,15 +1069,15 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> copysign_backward_Tensor_dual(
   return {std::move(result0), std::move(result1)};
 }
 
-// copysign_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
+// copysign_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
 //     Tensor
 //   result: self == 0 ? 0 : output / self * self_tangent_t + self == 0 ? 0 : -(output / self / self
 //       * self_tangent * self_t) + self == 0 ? 0 : self_tangent / self * output_t
-OPLOOM_COLD Tensor copysign_jvp_Tensor_dual(DispatchKeySet ks, const Tensor& self_tangent,
+OPLOOM_COLD Tensor copysign_Tensor_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
                                             const Tensor& other_tangent, const Tensor& self,
                                             const Tensor& output) {
   const forward_ad::Pause pause;
-  auto result = kernels::copysign_jvp_Tensor(ks, self_tangent, other_tangent, self, output);
+  auto result = kernels::copysign_Tensor_jvp(ks, self_tangent, other_tangent, self, output);
   const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor output_t = forward_ad::tangent_of(output);
@@ -1523,7 +1523,7 @@ OPLOOM_COLD Tensor& lcm__dual(DispatchKeySet ks, Tensor& self, const Tensor& oth
 }
 
 // ldexp.Tensor(Tensor self, Tensor other) -> Tensor
-//   result: ldexp_jvp(self_t, other_t, self, other)
+//   result: ldexp_Tensor_jvp(self_t, other_t, self, other)
 OPLOOM_COLD Tensor ldexp_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::ldexp_Tensor(ks, self, other);
@@ -1531,15 +1531,15 @@ OPLOOM_COLD Tensor ldexp_Tensor_dual(DispatchKeySet ks, const Tensor& self, cons
   const Tensor other_t = forward_ad::tangent_of(other);
   Tensor result_t;
   if (self_t.defined() && other_t.defined()) {
-    result_t = ldexp_jvp(self_t, other_t, self, other);
+    result_t = ldexp_Tensor_jvp(self_t, other_t, self, other);
   } else {
     if (self_t.defined()) {
       forward_ad::add_term(result_t,
-          std::get<0>(ldexp_backward(self_t.conj(), self, other, {true, false})).conj());
+          std::get<0>(ldexp_Tensor_backward(self_t.conj(), self, other, {true, false})).conj());
     }
     if (other_t.defined()) {
       forward_ad::add_term(result_t,
-          std::get<1>(ldexp_backward(other_t.conj(), self, other, {false, true})).conj());
+          std::get<1>(ldexp_Tensor_backward(other_t.conj(), self, other, {false, true})).conj());
     }
   }
   forward_ad::set_tangent(result, std::move(result_t));
@@ -1547,22 +1547,22 @@ OPLOOM_COLD Tensor ldexp_Tensor_dual(DispatchKeySet ks, const Tensor& self, cons
 }
 
 // ldexp_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-//   result: ldexp_jvp(self_t, other_t, self, other)
+//   result: ldexp_Tensor_jvp(self_t, other_t, self, other)
 OPLOOM_COLD Tensor& ldexp__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);
   Tensor result_t;
   if (self_t.defined() && other_t.defined()) {
-    result_t = ldexp_jvp(self_t, other_t, self, other);
+    result_t = ldexp_Tensor_jvp(self_t, other_t, self, other);
   } else {
     if (self_t.defined()) {
       forward_ad::add_term(result_t,
-          std::get<0>(ldexp_backward(self_t.conj(), self, other, {true, false})).conj());
+          std::get<0>(ldexp_Tensor_backward(self_t.conj(), self, other, {true, false})).conj());
     }
     if (other_t.defined()) {
       forward_ad::add_term(result_t,
-          std::get<1>(ldexp_backward(other_t.conj(), self, other, {false, true})).conj());
+          std::get<1>(ldexp_Tensor_backward(other_t.conj(), self, other, {false, true})).conj());
     }
   }
   kernels::ldexp__Tensor(ks, self, other);
@@ -1570,20 +1570,20 @@ OPLOOM_COLD Tensor& ldexp__Tensor_dual(DispatchKeySet ks, Tensor& self, const Te
   return self;
 }
 
-// ldexp_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// ldexp_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
 //   result0: grad_output_t * conj(exp2(other)) + grad_output * conj(0.6931471805599453 *
 //       exp2(other) * other_t)
 //   result1: grad_output_t * conj(self * (0.6931471805599453 * exp2(other))) + grad_output *
 //       conj(0.6931471805599453 * exp2(other) * self_t) + grad_output * conj(self *
 //       (0.6931471805599453 * (0.6931471805599453 * exp2(other))) * other_t)
-OPLOOM_COLD std::tuple<Tensor, Tensor> ldexp_backward_Tensor_dual(DispatchKeySet ks,
+OPLOOM_COLD std::tuple<Tensor, Tensor> ldexp_Tensor_backward_dual(DispatchKeySet ks,
                                                                   const Tensor& grad_output,
                                                                   const Tensor& self,
                                                                   const Tensor& other,
                                                                   std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
-  auto [result0, result1] = kernels::ldexp_backward_Tensor(ks, grad_output, self, other,
+  auto [result0, result1] = kernels::ldexp_Tensor_backward(ks, grad_output, self, other,
                                                            output_mask);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1618,16 +1618,16 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> ldexp_backward_Tensor_dual(DispatchKeySet
   return {std::move(result0), std::move(result1)};
 }
 
-// ldexp_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+// ldexp_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 //   result: self_tangent_t * exp2(other) + other_tangent_t * (self * (0.6931471805599453 *
 //       exp2(other))) + self_t * (other_tangent * (0.6931471805599453 * exp2(other))) + other_t *
 //       (self_tangent * (0.6931471805599453 * exp2(other)) + other_tangent * (self *
 //       (0.6931471805599453 * (0.6931471805599453 * exp2(other)))))
-OPLOOM_COLD Tensor ldexp_jvp_Tensor_dual(DispatchKeySet ks, const Tensor& self_tangent,
+OPLOOM_COLD Tensor ldexp_Tensor_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
                                          const Tensor& other_tangent, const Tensor& self,
                                          const Tensor& other) {
   const forward_ad::Pause pause;
-  auto result = kernels::ldexp_jvp_Tensor(ks, self_tangent, other_tangent, self, other);
+  auto result = kernels::ldexp_Tensor_jvp(ks, self_tangent, other_tangent, self, other);
   const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
   const Tensor other_tangent_t = forward_ad::tangent_of(other_tangent);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -2144,7 +2144,7 @@ OPLOOM_COLD Tensor special_xlog1py_jvp_dual(DispatchKeySet ks, const Tensor& sel
 }
 
 // xlogy.Tensor(Tensor self, Tensor other) -> Tensor
-//   result: xlogy_jvp(self_t, other_t, self, other)
+//   result: xlogy_Tensor_jvp(self_t, other_t, self, other)
 OPLOOM_COLD Tensor xlogy_Tensor_dual(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   auto result = kernels::xlogy_Tensor(ks, self, other);
@@ -2152,14 +2152,15 @@ OPLOOM_COLD Tensor xlogy_Tensor_dual(DispatchKeySet ks, const Tensor& self, cons
   const Tensor other_t = forward_ad::tangent_of(other);
   Tensor result_t;
   if (self_t.defined() && other_t.defined()) {
-    result_t = xlogy_jvp(self_t, other_t, self, other);
+    result_t = xlogy_Tensor_jvp(self_t, other_t, self, other);
   } else {
     if (self_t.defined()) {
-      forward_ad::add_term(result_t, std::get<0>(xlogy_backward(self_t, self, other, {true, false})));
+      forward_ad::add_term(result_t,
+          std::get<0>(xlogy_Tensor_backward(self_t, self, other, {true, false})));
     }
     if (other_t.defined()) {
       forward_ad::add_term(result_t,
-          std::get<1>(xlogy_backward(other_t, self, other, {false, true})));
+          std::get<1>(xlogy_Tensor_backward(other_t, self, other, {false, true})));
     }
   }
   forward_ad::set_tangent(result, std::move(result_t));
@@ -2167,21 +2168,22 @@ OPLOOM_COLD Tensor xlogy_Tensor_dual(DispatchKeySet ks, const Tensor& self, cons
 }
 
 // xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-//   result: xlogy_jvp(self_t, other_t, self, other)
+//   result: xlogy_Tensor_jvp(self_t, other_t, self, other)
 OPLOOM_COLD Tensor& xlogy__Tensor_dual(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
   const Tensor other_t = forward_ad::tangent_of(other);
   Tensor result_t;
   if (self_t.defined() && other_t.defined()) {
-    result_t = xlogy_jvp(self_t, other_t, self, other);
+    result_t = xlogy_Tensor_jvp(self_t, other_t, self, other);
   } else {
     if (self_t.defined()) {
-      forward_ad::add_term(result_t, std::get<0>(xlogy_backward(self_t, self, other, {true, false})));
+      forward_ad::add_term(result_t,
+          std::get<0>(xlogy_Tensor_backward(self_t, self, other, {true, false})));
     }
     if (other_t.defined()) {
       forward_ad::add_term(result_t,
-          std::get<1>(xlogy_backward(other_t, self, other, {false, true})));
+          std::get<1>(xlogy_Tensor_backward(other_t, self, other, {false, true})));
     }
   }
   kernels::xlogy__Tensor(ks, self, other);
@@ -2189,20 +2191,20 @@ OPLOOM_COLD Tensor& xlogy__Tensor_dual(DispatchKeySet ks, Tensor& self, const Te
   return self;
 }
 
-// xlogy_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// xlogy_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
 //   result0: self == 0 && (other <= 0 || isinf(other)) ? 0 : log(other) * grad_output_t + self == 0
 //       && (other <= 0 || isinf(other)) ? 0 : other_t / other * grad_output
 //   result1: self == 0 && (other <= 0 || isinf(other)) ? 0 : self / other * grad_output_t + self ==
 //       0 && (other <= 0 || isinf(other)) ? 0 : self_t / other * grad_output + self == 0 && (other
 //       <= 0 || isinf(other)) ? 0 : -(self / other / other * other_t * grad_output)
-OPLOOM_COLD std::tuple<Tensor, Tensor> xlogy_backward_Tensor_dual(DispatchKeySet ks,
+OPLOOM_COLD std::tuple<Tensor, Tensor> xlogy_Tensor_backward_dual(DispatchKeySet ks,
                                                                   const Tensor& grad_output,
                                                                   const Tensor& self,
                                                                   const Tensor& other,
                                                                   std::array<bool, 2> output_mask) {
   const forward_ad::Pause pause;
-  auto [result0, result1] = kernels::xlogy_backward_Tensor(ks, grad_output, self, other,
+  auto [result0, result1] = kernels::xlogy_Tensor_backward(ks, grad_output, self, other,
                                                            output_mask);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -2239,17 +2241,17 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> xlogy_backward_Tensor_dual(DispatchKeySet
   return {std::move(result0), std::move(result1)};
 }
 
-// xlogy_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+// xlogy_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 //   result: self == 0 && (other <= 0 || isinf(other)) ? 0 : log(other) * self_tangent_t + self == 0
 //       && (other <= 0 || isinf(other)) ? 0 : self / other * other_tangent_t + self == 0 && (other
 //       <= 0 || isinf(other)) ? 0 : other_tangent / other * self_t + other_t * ((self == 0 &&
 //       (other <= 0 || isinf(other)) ? 0 : self_tangent / other) + (self == 0 && (other <= 0 ||
 //       isinf(other)) ? 0 : -(self / other / other * other_tangent)))
-OPLOOM_COLD Tensor xlogy_jvp_Tensor_dual(DispatchKeySet ks, const Tensor& self_tangent,
+OPLOOM_COLD Tensor xlogy_Tensor_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
                                          const Tensor& other_tangent, const Tensor& self,
                                          const Tensor& other) {
   const forward_ad::Pause pause;
-  auto result = kernels::xlogy_jvp_Tensor(ks, self_tangent, other_tangent, self, other);
+  auto result = kernels::xlogy_Tensor_jvp(ks, self_tangent, other_tangent, self, other);
   const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
   const Tensor other_tangent_t = forward_ad::tangent_of(other_tangent);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -2446,20 +2448,20 @@ Tensor& copysign_out(DispatchKeySet ks, const Tensor& self, const Tensor& other,
   return out;
 }
 
-// copysign_backward.Tensor(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
+// copysign_Tensor_backward(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
 //     (Tensor, Tensor)
-std::tuple<Tensor, Tensor> copysign_backward_Tensor(DispatchKeySet ks, const Tensor& grad_output,
+std::tuple<Tensor, Tensor> copysign_Tensor_backward(DispatchKeySet ks, const Tensor& grad_output,
                                                     const Tensor& self, const Tensor& output,
                                                     std::array<bool, 2> output_mask) {
   if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self, output)) {
-    return copysign_backward_Tensor_dual(ks, grad_output, self, output, output_mask);
+    return copysign_Tensor_backward_dual(ks, grad_output, self, output, output_mask);
   }
   if (!compute_requires_grad(grad_output, self, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::copysign_backward_Tensor::table(ks & c10::after_autograd_keyset, grad_output, self,
+    return _ops::copysign_Tensor_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                                  output, output_mask);
   }
-  const auto grad_fn = make_node<CopysignBackwardBackward0>();
+  const auto grad_fn = make_node<CopysignTensorBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
   grad_fn->self_ = SavedTensor(self, false);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
@@ -2470,7 +2472,7 @@ std::tuple<Tensor, Tensor> copysign_backward_Tensor(DispatchKeySet ks, const Ten
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::copysign_backward_Tensor::table(ks & c10::after_autograd_keyset, grad_output, self,
+    return _ops::copysign_Tensor_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                                  output, output_mask);
   }();
   set_history(result0, grad_fn);
@@ -2478,19 +2480,19 @@ std::tuple<Tensor, Tensor> copysign_backward_Tensor(DispatchKeySet ks, const Ten
   return {std::move(result0), std::move(result1)};
 }
 
-// copysign_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
+// copysign_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
 //     Tensor
-Tensor copysign_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent,
+Tensor copysign_Tensor_jvp(DispatchKeySet ks, const Tensor& self_tangent,
                            const Tensor& other_tangent, const Tensor& self, const Tensor& output) {
   if (forward_ad::is_on() && forward_ad::any_tangent(self_tangent, other_tangent, self, output)) {
-    return copysign_jvp_Tensor_dual(ks, self_tangent, other_tangent, self, output);
+    return copysign_Tensor_jvp_dual(ks, self_tangent, other_tangent, self, output);
   }
   if (!compute_requires_grad(self_tangent, other_tangent, self, output)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::copysign_jvp_Tensor::table(ks & c10::after_autograd_keyset, self_tangent,
+    return _ops::copysign_Tensor_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
                                             other_tangent, self, output);
   }
-  const auto grad_fn = make_node<CopysignJvpBackward0>();
+  const auto grad_fn = make_node<CopysignTensorJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, output);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
     grad_fn->self_ = SavedTensor(self, false);
@@ -2503,7 +2505,7 @@ Tensor copysign_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent,
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::copysign_jvp_Tensor::table(ks & c10::after_autograd_keyset, self_tangent,
+    return _ops::copysign_Tensor_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
                                             other_tangent, self, output);
   }();
   set_history(result, grad_fn);
@@ -3142,20 +3144,20 @@ Tensor& ldexp_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Te
   return out;
 }
 
-// ldexp_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// ldexp_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
-std::tuple<Tensor, Tensor> ldexp_backward_Tensor(DispatchKeySet ks, const Tensor& grad_output,
+std::tuple<Tensor, Tensor> ldexp_Tensor_backward(DispatchKeySet ks, const Tensor& grad_output,
                                                  const Tensor& self, const Tensor& other,
                                                  std::array<bool, 2> output_mask) {
   if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self, other)) {
-    return ldexp_backward_Tensor_dual(ks, grad_output, self, other, output_mask);
+    return ldexp_Tensor_backward_dual(ks, grad_output, self, other, output_mask);
   }
   if (!compute_requires_grad(grad_output, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::ldexp_backward_Tensor::table(ks & c10::after_autograd_keyset, grad_output, self,
+    return _ops::ldexp_Tensor_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                               other, output_mask);
   }
-  const auto grad_fn = make_node<LdexpBackwardBackward0>();
+  const auto grad_fn = make_node<LdexpTensorBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
   grad_fn->other_ = SavedTensor(other, false);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(2)) {
@@ -3166,7 +3168,7 @@ std::tuple<Tensor, Tensor> ldexp_backward_Tensor(DispatchKeySet ks, const Tensor
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::ldexp_backward_Tensor::table(ks & c10::after_autograd_keyset, grad_output, self,
+    return _ops::ldexp_Tensor_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                               other, output_mask);
   }();
   set_history(result0, grad_fn);
@@ -3174,18 +3176,18 @@ std::tuple<Tensor, Tensor> ldexp_backward_Tensor(DispatchKeySet ks, const Tensor
   return {std::move(result0), std::move(result1)};
 }
 
-// ldexp_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
-Tensor ldexp_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
+// ldexp_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+Tensor ldexp_Tensor_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
                         const Tensor& self, const Tensor& other) {
   if (forward_ad::is_on() && forward_ad::any_tangent(self_tangent, other_tangent, self, other)) {
-    return ldexp_jvp_Tensor_dual(ks, self_tangent, other_tangent, self, other);
+    return ldexp_Tensor_jvp_dual(ks, self_tangent, other_tangent, self, other);
   }
   if (!compute_requires_grad(self_tangent, other_tangent, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::ldexp_jvp_Tensor::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
+    return _ops::ldexp_Tensor_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
                                          self, other);
   }
-  const auto grad_fn = make_node<LdexpJvpBackward0>();
+  const auto grad_fn = make_node<LdexpTensorJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
   grad_fn->other_ = SavedTensor(other, false);
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(3)) {
@@ -3197,7 +3199,7 @@ Tensor ldexp_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent, const Ten
   if (grad_fn->should_compute_output(3)) grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::ldexp_jvp_Tensor::table(ks & c10::after_autograd_keyset, self_tangent,
+    return _ops::ldexp_Tensor_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
                                          other_tangent, self, other);
   }();
   set_history(result, grad_fn);
@@ -3749,20 +3751,20 @@ Tensor& xlogy_OutTensor(DispatchKeySet ks, const Tensor& self, const Tensor& oth
   return out;
 }
 
-// xlogy_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// xlogy_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
-std::tuple<Tensor, Tensor> xlogy_backward_Tensor(DispatchKeySet ks, const Tensor& grad_output,
+std::tuple<Tensor, Tensor> xlogy_Tensor_backward(DispatchKeySet ks, const Tensor& grad_output,
                                                  const Tensor& self, const Tensor& other,
                                                  std::array<bool, 2> output_mask) {
   if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self, other)) {
-    return xlogy_backward_Tensor_dual(ks, grad_output, self, other, output_mask);
+    return xlogy_Tensor_backward_dual(ks, grad_output, self, other, output_mask);
   }
   if (!compute_requires_grad(grad_output, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::xlogy_backward_Tensor::table(ks & c10::after_autograd_keyset, grad_output, self,
+    return _ops::xlogy_Tensor_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                               other, output_mask);
   }
-  const auto grad_fn = make_node<XlogyBackwardBackward0>();
+  const auto grad_fn = make_node<XlogyTensorBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
   grad_fn->self_ = SavedTensor(self, false);
   grad_fn->other_ = SavedTensor(other, false);
@@ -3771,7 +3773,7 @@ std::tuple<Tensor, Tensor> xlogy_backward_Tensor(DispatchKeySet ks, const Tensor
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::xlogy_backward_Tensor::table(ks & c10::after_autograd_keyset, grad_output, self,
+    return _ops::xlogy_Tensor_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                               other, output_mask);
   }();
   set_history(result0, grad_fn);
@@ -3779,18 +3781,18 @@ std::tuple<Tensor, Tensor> xlogy_backward_Tensor(DispatchKeySet ks, const Tensor
   return {std::move(result0), std::move(result1)};
 }
 
-// xlogy_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
-Tensor xlogy_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
+// xlogy_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+Tensor xlogy_Tensor_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
                         const Tensor& self, const Tensor& other) {
   if (forward_ad::is_on() && forward_ad::any_tangent(self_tangent, other_tangent, self, other)) {
-    return xlogy_jvp_Tensor_dual(ks, self_tangent, other_tangent, self, other);
+    return xlogy_Tensor_jvp_dual(ks, self_tangent, other_tangent, self, other);
   }
   if (!compute_requires_grad(self_tangent, other_tangent, self, other)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::xlogy_jvp_Tensor::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
+    return _ops::xlogy_Tensor_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
                                          self, other);
   }
-  const auto grad_fn = make_node<XlogyJvpBackward0>();
+  const auto grad_fn = make_node<XlogyTensorJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
   grad_fn->self_ = SavedTensor(self, false);
   grad_fn->other_ = SavedTensor(other, false);
@@ -3800,7 +3802,7 @@ Tensor xlogy_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent, const Ten
   if (grad_fn->should_compute_output(3)) grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::xlogy_jvp_Tensor::table(ks & c10::after_autograd_keyset, self_tangent,
+    return _ops::xlogy_Tensor_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
                                          other_tangent, self, other);
   }();
   set_history(result, grad_fn);

@@ -10,7 +10,7 @@
 namespace at::inline oploom_v1::autograd {
 
 // copysign.Tensor(Tensor self, Tensor other) -> Tensor
-//   self, other: copysign_backward(grad, self, result, grad_input_mask)
+//   self, other: copysign_Tensor_backward(grad, self, result, grad_input_mask)
 struct CopysignBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "CopysignBackward0"; }
@@ -23,14 +23,14 @@ struct CopysignBackward0 final : BuiltinNode {
   SavedTensor result_;
 };
 
-// copysign_backward.Tensor(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
+// copysign_Tensor_backward(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
 //     (Tensor, Tensor)
 //   grad_output: self == 0 ? 0 : output / self * grads[0]
 //   self: self == 0 ? 0 : -(output / self / self * (grads[0] * grad_output))
 //   output: self == 0 ? 0 : grads[0] * grad_output / self
-struct CopysignBackwardBackward0 final : BuiltinNode {
+struct CopysignTensorBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
-  std::string name() const override { return "CopysignBackwardBackward0"; }
+  std::string name() const override { return "CopysignTensorBackwardBackward0"; }
   void release_variables() override {
     self_.reset_data();
     output_.reset_data();
@@ -42,15 +42,15 @@ struct CopysignBackwardBackward0 final : BuiltinNode {
   SavedTensor grad_output_;
 };
 
-// copysign_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
+// copysign_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
 //     Tensor
 //   self_tangent: self == 0 ? 0 : output / self * grad
 //   other_tangent: zeros_like(grad)
 //   self: self == 0 ? 0 : -(output / self / self * self_tangent * grad)
 //   output: self == 0 ? 0 : self_tangent / self * grad
-struct CopysignJvpBackward0 final : BuiltinNode {
+struct CopysignTensorJvpBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
-  std::string name() const override { return "CopysignJvpBackward0"; }
+  std::string name() const override { return "CopysignTensorJvpBackward0"; }
   void release_variables() override {
     self_.reset_data();
     output_.reset_data();
@@ -259,7 +259,7 @@ struct HypotJvpBackward0 final : BuiltinNode {
 };
 
 // ldexp.Tensor(Tensor self, Tensor other) -> Tensor
-//   self, other: ldexp_backward(grad, self, other, grad_input_mask)
+//   self, other: ldexp_Tensor_backward(grad, self, other, grad_input_mask)
 struct LdexpBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "LdexpBackward0"; }
@@ -272,15 +272,15 @@ struct LdexpBackward0 final : BuiltinNode {
   SavedTensor other_;
 };
 
-// ldexp_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// ldexp_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
 //   grad_output: grads[0] * exp2(other) + grads[1] * (self * (0.6931471805599453 * exp2(other)))
 //   self: conj(grads[1]) * grad_output * conj(0.6931471805599453 * exp2(other))
 //   other: conj(grads[0]) * grad_output * conj(0.6931471805599453 * exp2(other)) + conj(grads[1]) *
 //       grad_output * conj(self * (0.6931471805599453 * (0.6931471805599453 * exp2(other))))
-struct LdexpBackwardBackward0 final : BuiltinNode {
+struct LdexpTensorBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
-  std::string name() const override { return "LdexpBackwardBackward0"; }
+  std::string name() const override { return "LdexpTensorBackwardBackward0"; }
   void release_variables() override {
     other_.reset_data();
     self_.reset_data();
@@ -292,15 +292,15 @@ struct LdexpBackwardBackward0 final : BuiltinNode {
   SavedTensor grad_output_;
 };
 
-// ldexp_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+// ldexp_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 //   self_tangent: grad * conj(exp2(other))
 //   other_tangent: grad * conj(self * (0.6931471805599453 * exp2(other)))
 //   self: grad * conj(other_tangent * (0.6931471805599453 * exp2(other)))
 //   other: grad * conj(self_tangent * (0.6931471805599453 * exp2(other)) + other_tangent * (self *
 //       (0.6931471805599453 * (0.6931471805599453 * exp2(other)))))
-struct LdexpJvpBackward0 final : BuiltinNode {
+struct LdexpTensorJvpBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
-  std::string name() const override { return "LdexpJvpBackward0"; }
+  std::string name() const override { return "LdexpTensorJvpBackward0"; }
   void release_variables() override {
     other_.reset_data();
     self_.reset_data();
@@ -520,7 +520,7 @@ struct SpecialXlog1PyJvpBackward0 final : BuiltinNode {
 };
 
 // xlogy.Tensor(Tensor self, Tensor other) -> Tensor
-//   self, other: xlogy_backward(grad, self, other, grad_input_mask)
+//   self, other: xlogy_Tensor_backward(grad, self, other, grad_input_mask)
 struct XlogyBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "XlogyBackward0"; }
@@ -533,7 +533,7 @@ struct XlogyBackward0 final : BuiltinNode {
   SavedTensor other_;
 };
 
-// xlogy_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// xlogy_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
 //   grad_output: (self == 0 && (other <= 0 || isinf(other)) ? 0 : log(other) * grads[0]) + (self ==
 //       0 && (other <= 0 || isinf(other)) ? 0 : self / other * grads[1])
@@ -541,9 +541,9 @@ struct XlogyBackward0 final : BuiltinNode {
 //   other: (self == 0 && (other <= 0 || isinf(other)) ? 0 : grads[0] * grad_output / other) + (self
 //       == 0 && (other <= 0 || isinf(other)) ? 0 : -(self / other / other * (grads[1] *
 //       grad_output)))
-struct XlogyBackwardBackward0 final : BuiltinNode {
+struct XlogyTensorBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
-  std::string name() const override { return "XlogyBackwardBackward0"; }
+  std::string name() const override { return "XlogyTensorBackwardBackward0"; }
   void release_variables() override {
     self_.reset_data();
     other_.reset_data();
@@ -555,15 +555,15 @@ struct XlogyBackwardBackward0 final : BuiltinNode {
   SavedTensor grad_output_;
 };
 
-// xlogy_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+// xlogy_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 //   self_tangent: self == 0 && (other <= 0 || isinf(other)) ? 0 : log(other) * grad
 //   other_tangent: self == 0 && (other <= 0 || isinf(other)) ? 0 : self / other * grad
 //   self: self == 0 && (other <= 0 || isinf(other)) ? 0 : other_tangent / other * grad
 //   other: grad * ((self == 0 && (other <= 0 || isinf(other)) ? 0 : self_tangent / other) + (self
 //       == 0 && (other <= 0 || isinf(other)) ? 0 : -(self / other / other * other_tangent)))
-struct XlogyJvpBackward0 final : BuiltinNode {
+struct XlogyTensorJvpBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
-  std::string name() const override { return "XlogyJvpBackward0"; }
+  std::string name() const override { return "XlogyTensorJvpBackward0"; }
   void release_variables() override {
     self_.reset_data();
     other_.reset_data();

@@ -31,10 +31,10 @@ Tensor& bitwise_right_shift_Tensor_out(DispatchKeySet ks, const Tensor& self, co
 Tensor copysign_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other);
 Tensor& copysign__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
 Tensor& copysign_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
-std::tuple<Tensor, Tensor> copysign_backward_Tensor(DispatchKeySet ks, const Tensor& grad_output,
+std::tuple<Tensor, Tensor> copysign_Tensor_backward(DispatchKeySet ks, const Tensor& grad_output,
                                                     const Tensor& self, const Tensor& output,
                                                     std::array<bool, 2> output_mask);
-Tensor copysign_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent,
+Tensor copysign_Tensor_jvp(DispatchKeySet ks, const Tensor& self_tangent,
                            const Tensor& other_tangent, const Tensor& self, const Tensor& output);
 Tensor& float_power_Scalar_out(DispatchKeySet ks, const Scalar& self, const Tensor& exponent,
                                Tensor& out);
@@ -82,10 +82,10 @@ Tensor& lcm_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tens
 Tensor ldexp_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other);
 Tensor& ldexp__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
 Tensor& ldexp_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
-std::tuple<Tensor, Tensor> ldexp_backward_Tensor(DispatchKeySet ks, const Tensor& grad_output,
+std::tuple<Tensor, Tensor> ldexp_Tensor_backward(DispatchKeySet ks, const Tensor& grad_output,
                                                  const Tensor& self, const Tensor& other,
                                                  std::array<bool, 2> output_mask);
-Tensor ldexp_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
+Tensor ldexp_Tensor_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
                         const Tensor& self, const Tensor& other);
 Tensor logaddexp(DispatchKeySet ks, const Tensor& self, const Tensor& other);
 Tensor& logaddexp_(DispatchKeySet ks, Tensor& self, const Tensor& other);
@@ -131,10 +131,10 @@ Tensor& xlogy_OutScalar_Other(DispatchKeySet ks, const Tensor& self, const Scala
 Tensor& xlogy_OutScalar_Self(DispatchKeySet ks, const Scalar& self, const Tensor& other,
                              Tensor& out);
 Tensor& xlogy_OutTensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
-std::tuple<Tensor, Tensor> xlogy_backward_Tensor(DispatchKeySet ks, const Tensor& grad_output,
+std::tuple<Tensor, Tensor> xlogy_Tensor_backward(DispatchKeySet ks, const Tensor& grad_output,
                                                  const Tensor& self, const Tensor& other,
                                                  std::array<bool, 2> output_mask);
-Tensor xlogy_jvp_Tensor(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
+Tensor xlogy_Tensor_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& other_tangent,
                         const Tensor& self, const Tensor& other);
 
 }  // namespace at::inline oploom_v1::autograd::kernels

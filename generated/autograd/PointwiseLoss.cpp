@@ -14,6 +14,8 @@
 #include <generated/ops/_binary_cross_entropy_with_logits.h>
 #include <generated/ops/_binary_cross_entropy_with_logits_backward.h>
 #include <generated/ops/_binary_cross_entropy_with_logits_jvp.h>
+#include <generated/ops/_binary_cross_entropy_with_logits_pos_weight_backward.h>
+#include <generated/ops/_binary_cross_entropy_with_logits_pos_weight_jvp.h>
 #include <generated/ops/_huber_loss.h>
 #include <generated/ops/_huber_loss_backward.h>
 #include <generated/ops/_huber_loss_jvp.h>
@@ -312,8 +314,8 @@ variable_list BinaryCrossEntropyWithLogitsBackward0::apply(variable_list&& grads
 
 // _binary_cross_entropy_with_logits.pos_weight(Tensor self, Tensor target, Tensor pos_weight) ->
 //     Tensor
-//   self, target, pos_weight: _binary_cross_entropy_with_logits_backward(grad, self, target,
-//       pos_weight, grad_input_mask)
+//   self, target, pos_weight: _binary_cross_entropy_with_logits_pos_weight_backward(grad, self,
+//       target, pos_weight, grad_input_mask)
 variable_list BinaryCrossEntropyWithLogitsBackward1::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   const Tensor& grad = grads[0];
@@ -327,8 +329,9 @@ variable_list BinaryCrossEntropyWithLogitsBackward1::apply(variable_list&& grads
     const std::array<bool, 3> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1),
                                                  task_should_compute_output(2)};
-    auto gradients = _binary_cross_entropy_with_logits_backward(grad, self, target, pos_weight,
-                                                                grad_input_mask);
+    auto gradients = _binary_cross_entropy_with_logits_pos_weight_backward(grad, self, target,
+                                                                           pos_weight,
+                                                                           grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
     grad_inputs[2] = std::move(std::get<2>(gradients));
@@ -365,7 +368,37 @@ variable_list BinaryCrossEntropyWithLogitsBackwardBackward0::apply(variable_list
   return grad_inputs;
 }
 
-// _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
+// _binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self,
+//     Tensor target) -> Tensor
+//   self_tangent: grad * (1 - target - sigmoid(-self))
+//   target_tangent: -(grad * self)
+//   self: grad * (self_tangent * (sigmoid(-self) * (1 - sigmoid(-self))) - target_tangent)
+//   target: -(grad * self_tangent)
+variable_list BinaryCrossEntropyWithLogitsJvpBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(4);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor target = target_.unpack(this);
+  const Tensor self = self_.unpack(this);
+  const Tensor self_tangent = self_tangent_.unpack(this);
+  const Tensor target_tangent = target_tangent_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad * ((1 - target) - sigmoid(-self));
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = -(grad * self);
+  }
+  if (task_should_compute_output(2)) {
+    const auto t1 = sigmoid(-self);
+    grad_inputs[2] = grad * ((self_tangent * (t1 * (1 - t1))) - target_tangent);
+  }
+  if (task_should_compute_output(3)) {
+    grad_inputs[3] = -(grad * self_tangent);
+  }
+  return grad_inputs;
+}
+
+// _binary_cross_entropy_with_logits_pos_weight_backward(Tensor grad_output, Tensor self, Tensor
 //     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
 //   grad_output: grads[0] * (1 - target - (1 + (pos_weight - 1) * target) * sigmoid(-self)) +
 //       grads[1] * ((pos_weight - 1) * logaddexp(-self, 0) - self) + grads[2] * (target *
@@ -377,7 +410,7 @@ variable_list BinaryCrossEntropyWithLogitsBackwardBackward0::apply(variable_list
 //       grad_output * logaddexp(-self, 0)
 //   pos_weight: grads[1] * grad_output * logaddexp(-self, 0) - grads[0] * grad_output * (target *
 //       sigmoid(-self))
-variable_list BinaryCrossEntropyWithLogitsBackwardBackward1::apply(variable_list&& grads) {
+variable_list BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(4);
   if (!any_grad_defined(grads)) return grad_inputs;
   const Tensor target = target_.unpack(this);
@@ -421,37 +454,7 @@ variable_list BinaryCrossEntropyWithLogitsBackwardBackward1::apply(variable_list
   return grad_inputs;
 }
 
-// _binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self,
-//     Tensor target) -> Tensor
-//   self_tangent: grad * (1 - target - sigmoid(-self))
-//   target_tangent: -(grad * self)
-//   self: grad * (self_tangent * (sigmoid(-self) * (1 - sigmoid(-self))) - target_tangent)
-//   target: -(grad * self_tangent)
-variable_list BinaryCrossEntropyWithLogitsJvpBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(4);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  const Tensor target = target_.unpack(this);
-  const Tensor self = self_.unpack(this);
-  const Tensor self_tangent = self_tangent_.unpack(this);
-  const Tensor target_tangent = target_tangent_.unpack(this);
-  if (task_should_compute_output(0)) {
-    grad_inputs[0] = grad * ((1 - target) - sigmoid(-self));
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = -(grad * self);
-  }
-  if (task_should_compute_output(2)) {
-    const auto t1 = sigmoid(-self);
-    grad_inputs[2] = grad * ((self_tangent * (t1 * (1 - t1))) - target_tangent);
-  }
-  if (task_should_compute_output(3)) {
-    grad_inputs[3] = -(grad * self_tangent);
-  }
-  return grad_inputs;
-}
-
-// _binary_cross_entropy_with_logits_jvp.pos_weight(Tensor self_tangent, Tensor target_tangent,
+// _binary_cross_entropy_with_logits_pos_weight_jvp(Tensor self_tangent, Tensor target_tangent,
 //     Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) -> Tensor
 //   self_tangent: grad * (1 - target - (1 + (pos_weight - 1) * target) * sigmoid(-self))
 //   target_tangent: grad * ((pos_weight - 1) * logaddexp(-self, 0) - self)
@@ -463,7 +466,7 @@ variable_list BinaryCrossEntropyWithLogitsJvpBackward0::apply(variable_list&& gr
 //       logaddexp(-self, 0))
 //   pos_weight: grad * (target_tangent * logaddexp(-self, 0) - self_tangent * (target *
 //       sigmoid(-self)))
-variable_list BinaryCrossEntropyWithLogitsJvpBackward1::apply(variable_list&& grads) {
+variable_list BinaryCrossEntropyWithLogitsPosWeightJvpBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(6);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
@@ -1282,8 +1285,8 @@ OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_dual(DispatchKeySet ks, con
 
 // _binary_cross_entropy_with_logits.pos_weight(Tensor self, Tensor target, Tensor pos_weight) ->
 //     Tensor
-//   result: _binary_cross_entropy_with_logits_jvp(self_t, target_t, pos_weight_t, self, target,
-//       pos_weight)
+//   result: _binary_cross_entropy_with_logits_pos_weight_jvp(self_t, target_t, pos_weight_t, self,
+//       target, pos_weight)
 OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_pos_weight_dual(DispatchKeySet ks,
                                                                      const Tensor& self,
                                                                      const Tensor& target,
@@ -1295,20 +1298,20 @@ OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_pos_weight_dual(DispatchKey
   const Tensor pos_weight_t = forward_ad::tangent_of(pos_weight);
   Tensor result_t;
   if (self_t.defined() && target_t.defined() && pos_weight_t.defined()) {
-    result_t = _binary_cross_entropy_with_logits_jvp(self_t, target_t, pos_weight_t, self, target,
-                                                     pos_weight);
+    result_t = _binary_cross_entropy_with_logits_pos_weight_jvp(self_t, target_t, pos_weight_t,
+                                                                self, target, pos_weight);
   } else {
     if (self_t.defined()) {
       forward_ad::add_term(result_t,
-          std::get<0>(_binary_cross_entropy_with_logits_backward(self_t, self, target, pos_weight, {true, false, false})));
+          std::get<0>(_binary_cross_entropy_with_logits_pos_weight_backward(self_t, self, target, pos_weight, {true, false, false})));
     }
     if (target_t.defined()) {
       forward_ad::add_term(result_t,
-          std::get<1>(_binary_cross_entropy_with_logits_backward(target_t, self, target, pos_weight, {false, true, false})));
+          std::get<1>(_binary_cross_entropy_with_logits_pos_weight_backward(target_t, self, target, pos_weight, {false, true, false})));
     }
     if (pos_weight_t.defined()) {
       forward_ad::add_term(result_t,
-          std::get<2>(_binary_cross_entropy_with_logits_backward(pos_weight_t, self, target, pos_weight, {false, false, true})));
+          std::get<2>(_binary_cross_entropy_with_logits_pos_weight_backward(pos_weight_t, self, target, pos_weight, {false, false, true})));
     }
   }
   forward_ad::set_tangent(result, std::move(result_t));
@@ -1342,8 +1345,8 @@ OPLOOM_COLD Tensor& _binary_cross_entropy_with_logits__dual(DispatchKeySet ks, T
 
 // _binary_cross_entropy_with_logits_.pos_weight(Tensor(a!) self, Tensor target, Tensor pos_weight)
 //     -> Tensor(a!)
-//   result: _binary_cross_entropy_with_logits_jvp(self_t, target_t, pos_weight_t, self, target,
-//       pos_weight)
+//   result: _binary_cross_entropy_with_logits_pos_weight_jvp(self_t, target_t, pos_weight_t, self,
+//       target, pos_weight)
 OPLOOM_COLD Tensor& _binary_cross_entropy_with_logits__pos_weight_dual(DispatchKeySet ks,
                                                                        Tensor& self,
                                                                        const Tensor& target,
@@ -1354,20 +1357,20 @@ OPLOOM_COLD Tensor& _binary_cross_entropy_with_logits__pos_weight_dual(DispatchK
   const Tensor pos_weight_t = forward_ad::tangent_of(pos_weight);
   Tensor result_t;
   if (self_t.defined() && target_t.defined() && pos_weight_t.defined()) {
-    result_t = _binary_cross_entropy_with_logits_jvp(self_t, target_t, pos_weight_t, self, target,
-                                                     pos_weight);
+    result_t = _binary_cross_entropy_with_logits_pos_weight_jvp(self_t, target_t, pos_weight_t,
+                                                                self, target, pos_weight);
   } else {
     if (self_t.defined()) {
       forward_ad::add_term(result_t,
-          std::get<0>(_binary_cross_entropy_with_logits_backward(self_t, self, target, pos_weight, {true, false, false})));
+          std::get<0>(_binary_cross_entropy_with_logits_pos_weight_backward(self_t, self, target, pos_weight, {true, false, false})));
     }
     if (target_t.defined()) {
       forward_ad::add_term(result_t,
-          std::get<1>(_binary_cross_entropy_with_logits_backward(target_t, self, target, pos_weight, {false, true, false})));
+          std::get<1>(_binary_cross_entropy_with_logits_pos_weight_backward(target_t, self, target, pos_weight, {false, true, false})));
     }
     if (pos_weight_t.defined()) {
       forward_ad::add_term(result_t,
-          std::get<2>(_binary_cross_entropy_with_logits_backward(pos_weight_t, self, target, pos_weight, {false, false, true})));
+          std::get<2>(_binary_cross_entropy_with_logits_pos_weight_backward(pos_weight_t, self, target, pos_weight, {false, false, true})));
     }
   }
   kernels::_binary_cross_entropy_with_logits__pos_weight(ks, self, target, pos_weight);
@@ -1417,7 +1420,42 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backwar
   return {std::move(result0), std::move(result1)};
 }
 
-// _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
+// _binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self,
+//     Tensor target) -> Tensor
+//   result: self_tangent_t * (1 - target - sigmoid(-self)) + -(target_tangent_t * self) + self_t *
+//       (self_tangent * (sigmoid(-self) * (1 - sigmoid(-self))) - target_tangent) + -(target_t *
+//       self_tangent)
+OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_jvp_dual(DispatchKeySet ks,
+                                                              const Tensor& self_tangent,
+                                                              const Tensor& target_tangent,
+                                                              const Tensor& self,
+                                                              const Tensor& target) {
+  const forward_ad::Pause pause;
+  auto result = kernels::_binary_cross_entropy_with_logits_jvp(ks, self_tangent, target_tangent,
+                                                               self, target);
+  const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
+  const Tensor target_tangent_t = forward_ad::tangent_of(target_tangent);
+  const Tensor self_t = forward_ad::tangent_of(self);
+  const Tensor target_t = forward_ad::tangent_of(target);
+  Tensor result_t;
+  if (self_tangent_t.defined()) {
+    forward_ad::add_term(result_t, self_tangent_t * ((1 - target) - sigmoid(-self)));
+  }
+  if (target_tangent_t.defined()) {
+    forward_ad::add_term(result_t, -(target_tangent_t * self));
+  }
+  if (self_t.defined()) {
+    const auto t1 = sigmoid(-self);
+    forward_ad::add_term(result_t, self_t * ((self_tangent * (t1 * (1 - t1))) - target_tangent));
+  }
+  if (target_t.defined()) {
+    forward_ad::add_term(result_t, -(target_t * self_tangent));
+  }
+  forward_ad::set_tangent(result, std::move(result_t));
+  return result;
+}
+
+// _binary_cross_entropy_with_logits_pos_weight_backward(Tensor grad_output, Tensor self, Tensor
 //     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
 //   result0: grad_output_t * (1 - target - (1 + (pos_weight - 1) * target) * sigmoid(-self)) +
 //       grad_output * ((1 + (pos_weight - 1) * target) * (sigmoid(-self) * (1 - sigmoid(-self))) *
@@ -1428,11 +1466,11 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backwar
 //       * pos_weight_t)
 //   result2: grad_output_t * (target * logaddexp(-self, 0)) + -(grad_output * (target *
 //       sigmoid(-self) * self_t)) + grad_output * (logaddexp(-self, 0) * target_t)
-OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_backward_pos_weight_dual(
+OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_pos_weight_backward_dual(
     DispatchKeySet ks, const Tensor& grad_output, const Tensor& self, const Tensor& target,
     const Tensor& pos_weight, std::array<bool, 3> output_mask) {
   const forward_ad::Pause pause;
-  auto [result0, result1, result2] = kernels::_binary_cross_entropy_with_logits_backward_pos_weight(
+  auto [result0, result1, result2] = kernels::_binary_cross_entropy_with_logits_pos_weight_backward(
       ks, grad_output, self, target, pos_weight, output_mask);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
   const Tensor self_t = forward_ad::tangent_of(self);
@@ -1489,42 +1527,7 @@ OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits
   return {std::move(result0), std::move(result1), std::move(result2)};
 }
 
-// _binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self,
-//     Tensor target) -> Tensor
-//   result: self_tangent_t * (1 - target - sigmoid(-self)) + -(target_tangent_t * self) + self_t *
-//       (self_tangent * (sigmoid(-self) * (1 - sigmoid(-self))) - target_tangent) + -(target_t *
-//       self_tangent)
-OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_jvp_dual(DispatchKeySet ks,
-                                                              const Tensor& self_tangent,
-                                                              const Tensor& target_tangent,
-                                                              const Tensor& self,
-                                                              const Tensor& target) {
-  const forward_ad::Pause pause;
-  auto result = kernels::_binary_cross_entropy_with_logits_jvp(ks, self_tangent, target_tangent,
-                                                               self, target);
-  const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
-  const Tensor target_tangent_t = forward_ad::tangent_of(target_tangent);
-  const Tensor self_t = forward_ad::tangent_of(self);
-  const Tensor target_t = forward_ad::tangent_of(target);
-  Tensor result_t;
-  if (self_tangent_t.defined()) {
-    forward_ad::add_term(result_t, self_tangent_t * ((1 - target) - sigmoid(-self)));
-  }
-  if (target_tangent_t.defined()) {
-    forward_ad::add_term(result_t, -(target_tangent_t * self));
-  }
-  if (self_t.defined()) {
-    const auto t1 = sigmoid(-self);
-    forward_ad::add_term(result_t, self_t * ((self_tangent * (t1 * (1 - t1))) - target_tangent));
-  }
-  if (target_t.defined()) {
-    forward_ad::add_term(result_t, -(target_t * self_tangent));
-  }
-  forward_ad::set_tangent(result, std::move(result_t));
-  return result;
-}
-
-// _binary_cross_entropy_with_logits_jvp.pos_weight(Tensor self_tangent, Tensor target_tangent,
+// _binary_cross_entropy_with_logits_pos_weight_jvp(Tensor self_tangent, Tensor target_tangent,
 //     Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) -> Tensor
 //   result: self_tangent_t * (1 - target - (1 + (pos_weight - 1) * target) * sigmoid(-self)) +
 //       target_tangent_t * ((pos_weight - 1) * logaddexp(-self, 0) - self) + pos_weight_tangent_t *
@@ -1534,12 +1537,12 @@ OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_jvp_dual(DispatchKeySet ks,
 //       (self_tangent * (-1 - (pos_weight - 1) * sigmoid(-self)) + pos_weight_tangent *
 //       logaddexp(-self, 0)) + pos_weight_t * (target_tangent * logaddexp(-self, 0) - self_tangent
 //       * (target * sigmoid(-self)))
-OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_jvp_pos_weight_dual(
+OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_pos_weight_jvp_dual(
     DispatchKeySet ks, const Tensor& self_tangent, const Tensor& target_tangent,
     const Tensor& pos_weight_tangent, const Tensor& self, const Tensor& target,
     const Tensor& pos_weight) {
   const forward_ad::Pause pause;
-  auto result = kernels::_binary_cross_entropy_with_logits_jvp_pos_weight(ks, self_tangent,
+  auto result = kernels::_binary_cross_entropy_with_logits_pos_weight_jvp(ks, self_tangent,
                                                                           target_tangent,
                                                                           pos_weight_tangent, self,
                                                                           target, pos_weight);
@@ -2583,43 +2586,6 @@ std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward(
   return {std::move(result0), std::move(result1)};
 }
 
-// _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
-//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
-std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_backward_pos_weight(
-    DispatchKeySet ks, const Tensor& grad_output, const Tensor& self, const Tensor& target,
-    const Tensor& pos_weight, std::array<bool, 3> output_mask) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self, target, pos_weight)) {
-    return _binary_cross_entropy_with_logits_backward_pos_weight_dual(ks, grad_output, self, target,
-                                                                      pos_weight, output_mask);
-  }
-  if (!compute_requires_grad(grad_output, self, target, pos_weight)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_backward_pos_weight::table(
-        ks & c10::after_autograd_keyset, grad_output, self, target, pos_weight, output_mask);
-  }
-  const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackwardBackward1>();
-  collect_edges(*grad_fn, grad_output, self, target, pos_weight);
-  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(3)) {
-    grad_fn->target_ = SavedTensor(target, false);
-  }
-  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->pos_weight_ = SavedTensor(pos_weight, false);
-  }
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
-  }
-  auto [result0, result1, result2] = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_backward_pos_weight::table(
-        ks & c10::after_autograd_keyset, grad_output, self, target, pos_weight, output_mask);
-  }();
-  set_history(result0, grad_fn);
-  set_history(result1, grad_fn);
-  set_history(result2, grad_fn);
-  return {std::move(result0), std::move(result1), std::move(result2)};
-}
-
 // _binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self,
 //     Tensor target) -> Tensor
 Tensor _binary_cross_entropy_with_logits_jvp(DispatchKeySet ks, const Tensor& self_tangent,
@@ -2657,9 +2623,46 @@ Tensor _binary_cross_entropy_with_logits_jvp(DispatchKeySet ks, const Tensor& se
   return result;
 }
 
-// _binary_cross_entropy_with_logits_jvp.pos_weight(Tensor self_tangent, Tensor target_tangent,
+// _binary_cross_entropy_with_logits_pos_weight_backward(Tensor grad_output, Tensor self, Tensor
+//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_pos_weight_backward(
+    DispatchKeySet ks, const Tensor& grad_output, const Tensor& self, const Tensor& target,
+    const Tensor& pos_weight, std::array<bool, 3> output_mask) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self, target, pos_weight)) {
+    return _binary_cross_entropy_with_logits_pos_weight_backward_dual(ks, grad_output, self, target,
+                                                                      pos_weight, output_mask);
+  }
+  if (!compute_requires_grad(grad_output, self, target, pos_weight)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::_binary_cross_entropy_with_logits_pos_weight_backward::table(
+        ks & c10::after_autograd_keyset, grad_output, self, target, pos_weight, output_mask);
+  }
+  const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, self, target, pos_weight);
+  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(3)) {
+    grad_fn->target_ = SavedTensor(target, false);
+  }
+  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
+    grad_fn->pos_weight_ = SavedTensor(pos_weight, false);
+  }
+  grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
+    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  }
+  auto [result0, result1, result2] = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::_binary_cross_entropy_with_logits_pos_weight_backward::table(
+        ks & c10::after_autograd_keyset, grad_output, self, target, pos_weight, output_mask);
+  }();
+  set_history(result0, grad_fn);
+  set_history(result1, grad_fn);
+  set_history(result2, grad_fn);
+  return {std::move(result0), std::move(result1), std::move(result2)};
+}
+
+// _binary_cross_entropy_with_logits_pos_weight_jvp(Tensor self_tangent, Tensor target_tangent,
 //     Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) -> Tensor
-Tensor _binary_cross_entropy_with_logits_jvp_pos_weight(DispatchKeySet ks,
+Tensor _binary_cross_entropy_with_logits_pos_weight_jvp(DispatchKeySet ks,
                                                         const Tensor& self_tangent,
                                                         const Tensor& target_tangent,
                                                         const Tensor& pos_weight_tangent,
@@ -2668,17 +2671,17 @@ Tensor _binary_cross_entropy_with_logits_jvp_pos_weight(DispatchKeySet ks,
   if (forward_ad::is_on() && forward_ad::any_tangent(self_tangent, target_tangent,
                                                      pos_weight_tangent, self, target,
                                                      pos_weight)) {
-    return _binary_cross_entropy_with_logits_jvp_pos_weight_dual(ks, self_tangent, target_tangent,
+    return _binary_cross_entropy_with_logits_pos_weight_jvp_dual(ks, self_tangent, target_tangent,
                                                                  pos_weight_tangent, self, target,
                                                                  pos_weight);
   }
   if (!compute_requires_grad(self_tangent, target_tangent, pos_weight_tangent, self, target, pos_weight)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_jvp_pos_weight::table(
+    return _ops::_binary_cross_entropy_with_logits_pos_weight_jvp::table(
         ks & c10::after_autograd_keyset, self_tangent, target_tangent, pos_weight_tangent, self,
         target, pos_weight);
   }
-  const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsJvpBackward1>();
+  const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsPosWeightJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, pos_weight_tangent, self, target,
                 pos_weight);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3) || grad_fn->should_compute_output(5)) {
@@ -2699,7 +2702,7 @@ Tensor _binary_cross_entropy_with_logits_jvp_pos_weight(DispatchKeySet ks,
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::_binary_cross_entropy_with_logits_jvp_pos_weight::table(
+    return _ops::_binary_cross_entropy_with_logits_pos_weight_jvp::table(
         ks & c10::after_autograd_keyset, self_tangent, target_tangent, pos_weight_tangent, self,
         target, pos_weight);
   }();

@@ -155,8 +155,8 @@ struct BinaryCrossEntropyWithLogitsBackward0 final : BuiltinNode {
 
 // _binary_cross_entropy_with_logits.pos_weight(Tensor self, Tensor target, Tensor pos_weight) ->
 //     Tensor
-//   self, target, pos_weight: _binary_cross_entropy_with_logits_backward(grad, self, target,
-//       pos_weight, grad_input_mask)
+//   self, target, pos_weight: _binary_cross_entropy_with_logits_pos_weight_backward(grad, self,
+//       target, pos_weight, grad_input_mask)
 struct BinaryCrossEntropyWithLogitsBackward1 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "BinaryCrossEntropyWithLogitsBackward1"; }
@@ -190,34 +190,6 @@ struct BinaryCrossEntropyWithLogitsBackwardBackward0 final : BuiltinNode {
   SavedTensor grad_output_;
 };
 
-// _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
-//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
-//   grad_output: grads[0] * (1 - target - (1 + (pos_weight - 1) * target) * sigmoid(-self)) +
-//       grads[1] * ((pos_weight - 1) * logaddexp(-self, 0) - self) + grads[2] * (target *
-//       logaddexp(-self, 0))
-//   self: grads[0] * grad_output * ((1 + (pos_weight - 1) * target) * (sigmoid(-self) * (1 -
-//       sigmoid(-self)))) + grads[1] * grad_output * (-((pos_weight - 1) * sigmoid(-self)) - 1) -
-//       grads[2] * grad_output * (target * sigmoid(-self))
-//   target: grads[0] * grad_output * (-1 - (pos_weight - 1) * sigmoid(-self)) + grads[2] *
-//       grad_output * logaddexp(-self, 0)
-//   pos_weight: grads[1] * grad_output * logaddexp(-self, 0) - grads[0] * grad_output * (target *
-//       sigmoid(-self))
-struct BinaryCrossEntropyWithLogitsBackwardBackward1 final : BuiltinNode {
-  variable_list apply(variable_list&& grads) override;
-  std::string name() const override { return "BinaryCrossEntropyWithLogitsBackwardBackward1"; }
-  void release_variables() override {
-    target_.reset_data();
-    pos_weight_.reset_data();
-    self_.reset_data();
-    grad_output_.reset_data();
-  }
-
-  SavedTensor target_;
-  SavedTensor pos_weight_;
-  SavedTensor self_;
-  SavedTensor grad_output_;
-};
-
 // _binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self,
 //     Tensor target) -> Tensor
 //   self_tangent: grad * (1 - target - sigmoid(-self))
@@ -240,7 +212,35 @@ struct BinaryCrossEntropyWithLogitsJvpBackward0 final : BuiltinNode {
   SavedTensor target_tangent_;
 };
 
-// _binary_cross_entropy_with_logits_jvp.pos_weight(Tensor self_tangent, Tensor target_tangent,
+// _binary_cross_entropy_with_logits_pos_weight_backward(Tensor grad_output, Tensor self, Tensor
+//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+//   grad_output: grads[0] * (1 - target - (1 + (pos_weight - 1) * target) * sigmoid(-self)) +
+//       grads[1] * ((pos_weight - 1) * logaddexp(-self, 0) - self) + grads[2] * (target *
+//       logaddexp(-self, 0))
+//   self: grads[0] * grad_output * ((1 + (pos_weight - 1) * target) * (sigmoid(-self) * (1 -
+//       sigmoid(-self)))) + grads[1] * grad_output * (-((pos_weight - 1) * sigmoid(-self)) - 1) -
+//       grads[2] * grad_output * (target * sigmoid(-self))
+//   target: grads[0] * grad_output * (-1 - (pos_weight - 1) * sigmoid(-self)) + grads[2] *
+//       grad_output * logaddexp(-self, 0)
+//   pos_weight: grads[1] * grad_output * logaddexp(-self, 0) - grads[0] * grad_output * (target *
+//       sigmoid(-self))
+struct BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0"; }
+  void release_variables() override {
+    target_.reset_data();
+    pos_weight_.reset_data();
+    self_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor target_;
+  SavedTensor pos_weight_;
+  SavedTensor self_;
+  SavedTensor grad_output_;
+};
+
+// _binary_cross_entropy_with_logits_pos_weight_jvp(Tensor self_tangent, Tensor target_tangent,
 //     Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) -> Tensor
 //   self_tangent: grad * (1 - target - (1 + (pos_weight - 1) * target) * sigmoid(-self))
 //   target_tangent: grad * ((pos_weight - 1) * logaddexp(-self, 0) - self)
@@ -252,9 +252,9 @@ struct BinaryCrossEntropyWithLogitsJvpBackward0 final : BuiltinNode {
 //       logaddexp(-self, 0))
 //   pos_weight: grad * (target_tangent * logaddexp(-self, 0) - self_tangent * (target *
 //       sigmoid(-self)))
-struct BinaryCrossEntropyWithLogitsJvpBackward1 final : BuiltinNode {
+struct BinaryCrossEntropyWithLogitsPosWeightJvpBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
-  std::string name() const override { return "BinaryCrossEntropyWithLogitsJvpBackward1"; }
+  std::string name() const override { return "BinaryCrossEntropyWithLogitsPosWeightJvpBackward0"; }
   void release_variables() override {
     target_.reset_data();
     pos_weight_.reset_data();

@@ -47,13 +47,13 @@ Tensor& _binary_cross_entropy_with_logits_pos_weight_out(DispatchKeySet ks, cons
 std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward(
     DispatchKeySet ks, const Tensor& grad_output, const Tensor& self, const Tensor& target,
     std::array<bool, 2> output_mask);
-std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_backward_pos_weight(
-    DispatchKeySet ks, const Tensor& grad_output, const Tensor& self, const Tensor& target,
-    const Tensor& pos_weight, std::array<bool, 3> output_mask);
 Tensor _binary_cross_entropy_with_logits_jvp(DispatchKeySet ks, const Tensor& self_tangent,
                                              const Tensor& target_tangent, const Tensor& self,
                                              const Tensor& target);
-Tensor _binary_cross_entropy_with_logits_jvp_pos_weight(DispatchKeySet ks,
+std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_pos_weight_backward(
+    DispatchKeySet ks, const Tensor& grad_output, const Tensor& self, const Tensor& target,
+    const Tensor& pos_weight, std::array<bool, 3> output_mask);
+Tensor _binary_cross_entropy_with_logits_pos_weight_jvp(DispatchKeySet ks,
                                                         const Tensor& self_tangent,
                                                         const Tensor& target_tangent,
                                                         const Tensor& pos_weight_tangent,

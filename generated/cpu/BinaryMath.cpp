@@ -20,52 +20,52 @@ struct copysign_Tensor_op {
   }
 };
 
-// copysign_backward.Tensor(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
+// copysign_Tensor_backward(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
 //     (Tensor, Tensor): self == 0 ? 0 : output / self * grad_output, 0
 template <typename T>
-struct copysign_backward_Tensor_op {
+struct copysign_Tensor_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
   using V = Vec<T>;
-  explicit copysign_backward_Tensor_op(const Scalar*) {}
+  explicit copysign_Tensor_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& output) const {
     return std::array<V, 2>{select(self == V(T(0)), V(T(0)), (output / self) * grad_output),
                             V(T(0))};
   }
 };
 
-// copysign_backward.Tensor(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
+// copysign_Tensor_backward(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
 //     (Tensor, Tensor), output 0 alone
 template <typename T>
-struct copysign_backward_Tensor_0_op {
+struct copysign_Tensor_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   using V = Vec<T>;
-  explicit copysign_backward_Tensor_0_op(const Scalar*) {}
+  explicit copysign_Tensor_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& output) const {
     return select(self == V(T(0)), V(T(0)), (output / self) * grad_output);
   }
 };
 
-// copysign_backward.Tensor(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
+// copysign_Tensor_backward(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
 //     (Tensor, Tensor), output 1 alone
 template <typename T>
-struct copysign_backward_Tensor_1_op {
+struct copysign_Tensor_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   using V = Vec<T>;
-  explicit copysign_backward_Tensor_1_op(const Scalar*) {}
+  explicit copysign_Tensor_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V&, const V&, const V&) const { return V(T(0)); }
 };
 
-// copysign_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
+// copysign_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
 //     Tensor: self == 0 ? 0 : output / self * self_tangent
 template <typename T>
-struct copysign_jvp_Tensor_op {
+struct copysign_Tensor_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
   using V = Vec<T>;
-  explicit copysign_jvp_Tensor_op(const Scalar*) {}
+  explicit copysign_Tensor_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V&, const V& self,
                                        const V& output) const {
     return select(self == V(T(0)), V(T(0)), (output / self) * self_tangent);
@@ -352,15 +352,15 @@ struct ldexp_Tensor_op {
   }
 };
 
-// ldexp_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// ldexp_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor): grad_output * conj(exp2(other)), grad_output * conj(self *
 //     (0.6931471805599453 * exp2(other)))
 template <typename T>
-struct ldexp_backward_Tensor_op {
+struct ldexp_Tensor_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
   using V = Vec<T>;
-  explicit ldexp_backward_Tensor_op(const Scalar*) {}
+  explicit ldexp_Tensor_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
     const auto t0 = exp2(other);
     return std::array<V, 2>{grad_output * conj(t0),
@@ -368,40 +368,40 @@ struct ldexp_backward_Tensor_op {
   }
 };
 
-// ldexp_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// ldexp_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor), output 0 alone
 template <typename T>
-struct ldexp_backward_Tensor_0_op {
+struct ldexp_Tensor_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   using V = Vec<T>;
-  explicit ldexp_backward_Tensor_0_op(const Scalar*) {}
+  explicit ldexp_Tensor_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V&, const V& other) const {
     return grad_output * conj(exp2(other));
   }
 };
 
-// ldexp_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// ldexp_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor), output 1 alone
 template <typename T>
-struct ldexp_backward_Tensor_1_op {
+struct ldexp_Tensor_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   using V = Vec<T>;
-  explicit ldexp_backward_Tensor_1_op(const Scalar*) {}
+  explicit ldexp_Tensor_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
     return grad_output * conj(self * (V(T(0.6931471805599453)) * exp2(other)));
   }
 };
 
-// ldexp_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
+// ldexp_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
 //     self_tangent * exp2(other) + other_tangent * (self * (0.6931471805599453 * exp2(other)))
 template <typename T>
-struct ldexp_jvp_Tensor_op {
+struct ldexp_Tensor_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
   using V = Vec<T>;
-  explicit ldexp_jvp_Tensor_op(const Scalar*) {}
+  explicit ldexp_Tensor_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
                                        const V& other) const {
     const auto t0 = exp2(other);
@@ -673,15 +673,15 @@ struct xlogy_Tensor_op {
   }
 };
 
-// xlogy_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// xlogy_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor): self == 0 && (other <= 0 || isinf(other)) ? 0 : log(other) * grad_output,
 //     self == 0 && (other <= 0 || isinf(other)) ? 0 : self / other * grad_output
 template <typename T>
-struct xlogy_backward_Tensor_op {
+struct xlogy_Tensor_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
   using V = Vec<T>;
-  explicit xlogy_backward_Tensor_op(const Scalar*) {}
+  explicit xlogy_Tensor_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
     const auto t4 = (self == V(T(0))) & ((other <= V(T(0))) | isinf(other));
     return std::array<V, 2>{select(t4, V(T(0)), log(other) * grad_output),
@@ -689,43 +689,43 @@ struct xlogy_backward_Tensor_op {
   }
 };
 
-// xlogy_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// xlogy_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor), output 0 alone
 template <typename T>
-struct xlogy_backward_Tensor_0_op {
+struct xlogy_Tensor_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   using V = Vec<T>;
-  explicit xlogy_backward_Tensor_0_op(const Scalar*) {}
+  explicit xlogy_Tensor_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
     return select((self == V(T(0))) & ((other <= V(T(0))) | isinf(other)), V(T(0)),
                   log(other) * grad_output);
   }
 };
 
-// xlogy_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// xlogy_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor), output 1 alone
 template <typename T>
-struct xlogy_backward_Tensor_1_op {
+struct xlogy_Tensor_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   using V = Vec<T>;
-  explicit xlogy_backward_Tensor_1_op(const Scalar*) {}
+  explicit xlogy_Tensor_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
     return select((self == V(T(0))) & ((other <= V(T(0))) | isinf(other)), V(T(0)),
                   (self / other) * grad_output);
   }
 };
 
-// xlogy_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
+// xlogy_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
 //     (self == 0 && (other <= 0 || isinf(other)) ? 0 : log(other) * self_tangent) + (self == 0 &&
 //     (other <= 0 || isinf(other)) ? 0 : self / other * other_tangent)
 template <typename T>
-struct xlogy_jvp_Tensor_op {
+struct xlogy_Tensor_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
   using V = Vec<T>;
-  explicit xlogy_jvp_Tensor_op(const Scalar*) {}
+  explicit xlogy_Tensor_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
                                        const V& other) const {
     const auto t4 = (self == V(T(0))) & ((other <= V(T(0))) | isinf(other));
@@ -738,10 +738,10 @@ struct xlogy_jvp_Tensor_op {
 }  // namespace CPU_CAPABILITY
 
 OPLOOM_REGISTER_DISPATCH(copysign_Tensor_stub, &floating_kernel<copysign_Tensor_op>);
-OPLOOM_REGISTER_DISPATCH(copysign_backward_Tensor_stub, &floating_kernel<copysign_backward_Tensor_op>);
-OPLOOM_REGISTER_DISPATCH(copysign_backward_Tensor_0_stub, &floating_kernel<copysign_backward_Tensor_0_op>);
-OPLOOM_REGISTER_DISPATCH(copysign_backward_Tensor_1_stub, &floating_kernel<copysign_backward_Tensor_1_op>);
-OPLOOM_REGISTER_DISPATCH(copysign_jvp_Tensor_stub, &floating_kernel<copysign_jvp_Tensor_op>);
+OPLOOM_REGISTER_DISPATCH(copysign_Tensor_backward_stub, &floating_kernel<copysign_Tensor_backward_op>);
+OPLOOM_REGISTER_DISPATCH(copysign_Tensor_backward_0_stub, &floating_kernel<copysign_Tensor_backward_0_op>);
+OPLOOM_REGISTER_DISPATCH(copysign_Tensor_backward_1_stub, &floating_kernel<copysign_Tensor_backward_1_op>);
+OPLOOM_REGISTER_DISPATCH(copysign_Tensor_jvp_stub, &floating_kernel<copysign_Tensor_jvp_op>);
 OPLOOM_REGISTER_DISPATCH(fmax_stub, &numeric_kernel<fmax_op>);
 OPLOOM_REGISTER_DISPATCH(fmax_backward_stub, &floating_kernel<fmax_backward_op>);
 OPLOOM_REGISTER_DISPATCH(fmax_backward_0_stub, &floating_kernel<fmax_backward_0_op>);
@@ -763,10 +763,10 @@ OPLOOM_REGISTER_DISPATCH(hypot_backward_0_stub, &floating_kernel<hypot_backward_
 OPLOOM_REGISTER_DISPATCH(hypot_backward_1_stub, &floating_kernel<hypot_backward_1_op>);
 OPLOOM_REGISTER_DISPATCH(hypot_jvp_stub, &floating_kernel<hypot_jvp_op>);
 OPLOOM_REGISTER_DISPATCH(ldexp_Tensor_stub, &complex_kernel<ldexp_Tensor_op>);
-OPLOOM_REGISTER_DISPATCH(ldexp_backward_Tensor_stub, &complex_kernel<ldexp_backward_Tensor_op>);
-OPLOOM_REGISTER_DISPATCH(ldexp_backward_Tensor_0_stub, &complex_kernel<ldexp_backward_Tensor_0_op>);
-OPLOOM_REGISTER_DISPATCH(ldexp_backward_Tensor_1_stub, &complex_kernel<ldexp_backward_Tensor_1_op>);
-OPLOOM_REGISTER_DISPATCH(ldexp_jvp_Tensor_stub, &complex_kernel<ldexp_jvp_Tensor_op>);
+OPLOOM_REGISTER_DISPATCH(ldexp_Tensor_backward_stub, &complex_kernel<ldexp_Tensor_backward_op>);
+OPLOOM_REGISTER_DISPATCH(ldexp_Tensor_backward_0_stub, &complex_kernel<ldexp_Tensor_backward_0_op>);
+OPLOOM_REGISTER_DISPATCH(ldexp_Tensor_backward_1_stub, &complex_kernel<ldexp_Tensor_backward_1_op>);
+OPLOOM_REGISTER_DISPATCH(ldexp_Tensor_jvp_stub, &complex_kernel<ldexp_Tensor_jvp_op>);
 OPLOOM_REGISTER_DISPATCH(logaddexp_stub, &floating_kernel<logaddexp_op>);
 OPLOOM_REGISTER_DISPATCH(logaddexp2_stub, &floating_kernel<logaddexp2_op>);
 OPLOOM_REGISTER_DISPATCH(logaddexp2_backward_stub, &floating_kernel<logaddexp2_backward_op>);
@@ -784,9 +784,9 @@ OPLOOM_REGISTER_DISPATCH(special_xlog1py_backward_0_stub, &floating_kernel<speci
 OPLOOM_REGISTER_DISPATCH(special_xlog1py_backward_1_stub, &floating_kernel<special_xlog1py_backward_1_op>);
 OPLOOM_REGISTER_DISPATCH(special_xlog1py_jvp_stub, &floating_kernel<special_xlog1py_jvp_op>);
 OPLOOM_REGISTER_DISPATCH(xlogy_Tensor_stub, &floating_kernel<xlogy_Tensor_op>);
-OPLOOM_REGISTER_DISPATCH(xlogy_backward_Tensor_stub, &floating_kernel<xlogy_backward_Tensor_op>);
-OPLOOM_REGISTER_DISPATCH(xlogy_backward_Tensor_0_stub, &floating_kernel<xlogy_backward_Tensor_0_op>);
-OPLOOM_REGISTER_DISPATCH(xlogy_backward_Tensor_1_stub, &floating_kernel<xlogy_backward_Tensor_1_op>);
-OPLOOM_REGISTER_DISPATCH(xlogy_jvp_Tensor_stub, &floating_kernel<xlogy_jvp_Tensor_op>);
+OPLOOM_REGISTER_DISPATCH(xlogy_Tensor_backward_stub, &floating_kernel<xlogy_Tensor_backward_op>);
+OPLOOM_REGISTER_DISPATCH(xlogy_Tensor_backward_0_stub, &floating_kernel<xlogy_Tensor_backward_0_op>);
+OPLOOM_REGISTER_DISPATCH(xlogy_Tensor_backward_1_stub, &floating_kernel<xlogy_Tensor_backward_1_op>);
+OPLOOM_REGISTER_DISPATCH(xlogy_Tensor_jvp_stub, &floating_kernel<xlogy_Tensor_jvp_op>);
 
 }  // namespace at::inline oploom_v1::native

@@ -22,63 +22,63 @@ struct copysign_Tensor_op {
 };
 OPLOOM_REGISTER_CUDA_KERNEL(copysign_Tensor_stub, floating_kernel<copysign_Tensor_op>);
 
-// copysign_backward.Tensor(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
+// copysign_Tensor_backward(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
 //     (Tensor, Tensor): self == 0 ? 0 : output / self * grad_output, 0
 template <typename T>
-struct copysign_backward_Tensor_op {
+struct copysign_Tensor_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
   using V = Number<T>;
-  explicit copysign_backward_Tensor_op(const Scalar*) {}
+  explicit copysign_Tensor_backward_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& output) const {
     return Outputs<V, 2>{select(self == V(T(0)), V(T(0)), (output / self) * grad_output), V(T(0))};
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(copysign_backward_Tensor_stub,
-                            floating_kernel<copysign_backward_Tensor_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(copysign_Tensor_backward_stub,
+                            floating_kernel<copysign_Tensor_backward_op>);
 
-// copysign_backward.Tensor(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
+// copysign_Tensor_backward(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
 //     (Tensor, Tensor), output 0 alone
 template <typename T>
-struct copysign_backward_Tensor_0_op {
+struct copysign_Tensor_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   using V = Number<T>;
-  explicit copysign_backward_Tensor_0_op(const Scalar*) {}
+  explicit copysign_Tensor_backward_0_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& output) const {
     return select(self == V(T(0)), V(T(0)), (output / self) * grad_output);
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(copysign_backward_Tensor_0_stub,
-                            floating_kernel<copysign_backward_Tensor_0_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(copysign_Tensor_backward_0_stub,
+                            floating_kernel<copysign_Tensor_backward_0_op>);
 
-// copysign_backward.Tensor(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
+// copysign_Tensor_backward(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
 //     (Tensor, Tensor), output 1 alone
 template <typename T>
-struct copysign_backward_Tensor_1_op {
+struct copysign_Tensor_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   using V = Number<T>;
-  explicit copysign_backward_Tensor_1_op(const Scalar*) {}
+  explicit copysign_Tensor_backward_1_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V&, const V&, const V&) const { return V(T(0)); }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(copysign_backward_Tensor_1_stub,
-                            floating_kernel<copysign_backward_Tensor_1_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(copysign_Tensor_backward_1_stub,
+                            floating_kernel<copysign_Tensor_backward_1_op>);
 
-// copysign_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
+// copysign_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
 //     Tensor: self == 0 ? 0 : output / self * self_tangent
 template <typename T>
-struct copysign_jvp_Tensor_op {
+struct copysign_Tensor_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
   using V = Number<T>;
-  explicit copysign_jvp_Tensor_op(const Scalar*) {}
+  explicit copysign_Tensor_jvp_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V&, const V& self,
                                      const V& output) const {
     return select(self == V(T(0)), V(T(0)), (output / self) * self_tangent);
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(copysign_jvp_Tensor_stub, floating_kernel<copysign_jvp_Tensor_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(copysign_Tensor_jvp_stub, floating_kernel<copysign_Tensor_jvp_op>);
 
 // fmax(Tensor self, Tensor other) -> Tensor: fmax(self, other)
 template <typename T>
@@ -381,68 +381,68 @@ struct ldexp_Tensor_op {
 };
 OPLOOM_REGISTER_CUDA_KERNEL(ldexp_Tensor_stub, complex_kernel<ldexp_Tensor_op>);
 
-// ldexp_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// ldexp_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor): grad_output * conj(exp2(other)), grad_output * conj(self *
 //     (0.6931471805599453 * exp2(other)))
 template <typename T>
-struct ldexp_backward_Tensor_op {
+struct ldexp_Tensor_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
   using V = Number<T>;
-  explicit ldexp_backward_Tensor_op(const Scalar*) {}
+  explicit ldexp_Tensor_backward_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& other) const {
     const auto t0 = exp2(other);
     return Outputs<V, 2>{grad_output * conj(t0),
                          grad_output * conj(self * (V(T(0.6931471805599453)) * t0))};
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(ldexp_backward_Tensor_stub, complex_kernel<ldexp_backward_Tensor_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(ldexp_Tensor_backward_stub, complex_kernel<ldexp_Tensor_backward_op>);
 
-// ldexp_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// ldexp_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor), output 0 alone
 template <typename T>
-struct ldexp_backward_Tensor_0_op {
+struct ldexp_Tensor_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   using V = Number<T>;
-  explicit ldexp_backward_Tensor_0_op(const Scalar*) {}
+  explicit ldexp_Tensor_backward_0_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V&, const V& other) const {
     return grad_output * conj(exp2(other));
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(ldexp_backward_Tensor_0_stub,
-                            complex_kernel<ldexp_backward_Tensor_0_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(ldexp_Tensor_backward_0_stub,
+                            complex_kernel<ldexp_Tensor_backward_0_op>);
 
-// ldexp_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// ldexp_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor), output 1 alone
 template <typename T>
-struct ldexp_backward_Tensor_1_op {
+struct ldexp_Tensor_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   using V = Number<T>;
-  explicit ldexp_backward_Tensor_1_op(const Scalar*) {}
+  explicit ldexp_Tensor_backward_1_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& other) const {
     return grad_output * conj(self * (V(T(0.6931471805599453)) * exp2(other)));
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(ldexp_backward_Tensor_1_stub,
-                            complex_kernel<ldexp_backward_Tensor_1_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(ldexp_Tensor_backward_1_stub,
+                            complex_kernel<ldexp_Tensor_backward_1_op>);
 
-// ldexp_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
+// ldexp_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
 //     self_tangent * exp2(other) + other_tangent * (self * (0.6931471805599453 * exp2(other)))
 template <typename T>
-struct ldexp_jvp_Tensor_op {
+struct ldexp_Tensor_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
   using V = Number<T>;
-  explicit ldexp_jvp_Tensor_op(const Scalar*) {}
+  explicit ldexp_Tensor_jvp_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
                                      const V& other) const {
     const auto t0 = exp2(other);
     return (self_tangent * t0) + (other_tangent * (self * (V(T(0.6931471805599453)) * t0)));
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(ldexp_jvp_Tensor_stub, complex_kernel<ldexp_jvp_Tensor_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(ldexp_Tensor_jvp_stub, complex_kernel<ldexp_Tensor_jvp_op>);
 
 // logaddexp(Tensor self, Tensor other) -> Tensor: logaddexp(self, other)
 template <typename T>
@@ -728,64 +728,64 @@ struct xlogy_Tensor_op {
 };
 OPLOOM_REGISTER_CUDA_KERNEL(xlogy_Tensor_stub, floating_kernel<xlogy_Tensor_op>);
 
-// xlogy_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// xlogy_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor): self == 0 && (other <= 0 || isinf(other)) ? 0 : log(other) * grad_output,
 //     self == 0 && (other <= 0 || isinf(other)) ? 0 : self / other * grad_output
 template <typename T>
-struct xlogy_backward_Tensor_op {
+struct xlogy_Tensor_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
   using V = Number<T>;
-  explicit xlogy_backward_Tensor_op(const Scalar*) {}
+  explicit xlogy_Tensor_backward_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& other) const {
     const auto t4 = (self == V(T(0))) & ((other <= V(T(0))) | isinf(other));
     return Outputs<V, 2>{select(t4, V(T(0)), log(other) * grad_output),
                          select(t4, V(T(0)), (self / other) * grad_output)};
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(xlogy_backward_Tensor_stub, floating_kernel<xlogy_backward_Tensor_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(xlogy_Tensor_backward_stub, floating_kernel<xlogy_Tensor_backward_op>);
 
-// xlogy_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// xlogy_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor), output 0 alone
 template <typename T>
-struct xlogy_backward_Tensor_0_op {
+struct xlogy_Tensor_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   using V = Number<T>;
-  explicit xlogy_backward_Tensor_0_op(const Scalar*) {}
+  explicit xlogy_Tensor_backward_0_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& other) const {
     return select((self == V(T(0))) & ((other <= V(T(0))) | isinf(other)), V(T(0)),
                   log(other) * grad_output);
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(xlogy_backward_Tensor_0_stub,
-                            floating_kernel<xlogy_backward_Tensor_0_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(xlogy_Tensor_backward_0_stub,
+                            floating_kernel<xlogy_Tensor_backward_0_op>);
 
-// xlogy_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// xlogy_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor), output 1 alone
 template <typename T>
-struct xlogy_backward_Tensor_1_op {
+struct xlogy_Tensor_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   using V = Number<T>;
-  explicit xlogy_backward_Tensor_1_op(const Scalar*) {}
+  explicit xlogy_Tensor_backward_1_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& other) const {
     return select((self == V(T(0))) & ((other <= V(T(0))) | isinf(other)), V(T(0)),
                   (self / other) * grad_output);
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(xlogy_backward_Tensor_1_stub,
-                            floating_kernel<xlogy_backward_Tensor_1_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(xlogy_Tensor_backward_1_stub,
+                            floating_kernel<xlogy_Tensor_backward_1_op>);
 
-// xlogy_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
+// xlogy_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
 //     (self == 0 && (other <= 0 || isinf(other)) ? 0 : log(other) * self_tangent) + (self == 0 &&
 //     (other <= 0 || isinf(other)) ? 0 : self / other * other_tangent)
 template <typename T>
-struct xlogy_jvp_Tensor_op {
+struct xlogy_Tensor_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
   using V = Number<T>;
-  explicit xlogy_jvp_Tensor_op(const Scalar*) {}
+  explicit xlogy_Tensor_jvp_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
                                      const V& other) const {
     const auto t4 = (self == V(T(0))) & ((other <= V(T(0))) | isinf(other));
@@ -793,7 +793,7 @@ struct xlogy_jvp_Tensor_op {
         select(t4, V(T(0)), log(other) * self_tangent) + select(t4, V(T(0)), (self / other) * other_tangent);
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(xlogy_jvp_Tensor_stub, floating_kernel<xlogy_jvp_Tensor_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(xlogy_Tensor_jvp_stub, floating_kernel<xlogy_Tensor_jvp_op>);
 
 }  // namespace
 }  // namespace at::inline oploom_v1::native

@@ -233,82 +233,6 @@ struct _binary_cross_entropy_with_logits_backward_1_op {
 OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_backward_1_stub,
                             floating_kernel<_binary_cross_entropy_with_logits_backward_1_op>);
 
-// _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
-//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor): grad_output * (1
-//     - target - (1 + (pos_weight - 1) * target) * sigmoid(-self)), grad_output * ((pos_weight - 1)
-//     * logaddexp(-self, 0) - self), grad_output * (target * logaddexp(-self, 0))
-template <typename T>
-struct _binary_cross_entropy_with_logits_backward_pos_weight_op {
-  static constexpr int kOutputs = 3;
-  static constexpr int kInputs = 4;
-  using V = Number<T>;
-  explicit _binary_cross_entropy_with_logits_backward_pos_weight_op(const Scalar*) {}
-  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& target,
-                                     const V& pos_weight) const {
-    const auto t1 = pos_weight - V(T(1));
-    const auto t7 = (V(T(1)) - target) - ((V(T(1)) + (t1 * target)) / (V(T(1)) + exp(self)));
-    const auto t10 = logaddexp(neg(self), V(T(0)));
-    return Outputs<V, 3>{grad_output * t7, grad_output * ((t1 * t10) - self),
-                         grad_output * (target * t10)};
-  }
-};
-OPLOOM_REGISTER_CUDA_KERNEL(
-    _binary_cross_entropy_with_logits_backward_pos_weight_stub,
-    floating_kernel<_binary_cross_entropy_with_logits_backward_pos_weight_op>);
-
-// _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
-//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor), output 0 alone
-template <typename T>
-struct _binary_cross_entropy_with_logits_backward_pos_weight_0_op {
-  static constexpr int kOutputs = 1;
-  static constexpr int kInputs = 4;
-  using V = Number<T>;
-  explicit _binary_cross_entropy_with_logits_backward_pos_weight_0_op(const Scalar*) {}
-  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& target,
-                                     const V& pos_weight) const {
-    const auto t6 = (V(T(1)) + ((pos_weight - V(T(1))) * target)) / (V(T(1)) + exp(self));
-    return grad_output * ((V(T(1)) - target) - t6);
-  }
-};
-OPLOOM_REGISTER_CUDA_KERNEL(
-    _binary_cross_entropy_with_logits_backward_pos_weight_0_stub,
-    floating_kernel<_binary_cross_entropy_with_logits_backward_pos_weight_0_op>);
-
-// _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
-//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor), output 1 alone
-template <typename T>
-struct _binary_cross_entropy_with_logits_backward_pos_weight_1_op {
-  static constexpr int kOutputs = 1;
-  static constexpr int kInputs = 4;
-  using V = Number<T>;
-  explicit _binary_cross_entropy_with_logits_backward_pos_weight_1_op(const Scalar*) {}
-  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V&,
-                                     const V& pos_weight) const {
-    const auto t12 = ((pos_weight - V(T(1))) * logaddexp(neg(self), V(T(0)))) - self;
-    return grad_output * t12;
-  }
-};
-OPLOOM_REGISTER_CUDA_KERNEL(
-    _binary_cross_entropy_with_logits_backward_pos_weight_1_stub,
-    floating_kernel<_binary_cross_entropy_with_logits_backward_pos_weight_1_op>);
-
-// _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
-//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor), output 2 alone
-template <typename T>
-struct _binary_cross_entropy_with_logits_backward_pos_weight_2_op {
-  static constexpr int kOutputs = 1;
-  static constexpr int kInputs = 4;
-  using V = Number<T>;
-  explicit _binary_cross_entropy_with_logits_backward_pos_weight_2_op(const Scalar*) {}
-  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& target,
-                                     const V&) const {
-    return grad_output * (target * logaddexp(neg(self), V(T(0))));
-  }
-};
-OPLOOM_REGISTER_CUDA_KERNEL(
-    _binary_cross_entropy_with_logits_backward_pos_weight_2_stub,
-    floating_kernel<_binary_cross_entropy_with_logits_backward_pos_weight_2_op>);
-
 // _binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self,
 //     Tensor target) -> Tensor: self_tangent * (1 - target - sigmoid(-self)) - target_tangent *
 //     self
@@ -326,17 +250,93 @@ struct _binary_cross_entropy_with_logits_jvp_op {
 OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_jvp_stub,
                             floating_kernel<_binary_cross_entropy_with_logits_jvp_op>);
 
-// _binary_cross_entropy_with_logits_jvp.pos_weight(Tensor self_tangent, Tensor target_tangent,
+// _binary_cross_entropy_with_logits_pos_weight_backward(Tensor grad_output, Tensor self, Tensor
+//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor): grad_output * (1
+//     - target - (1 + (pos_weight - 1) * target) * sigmoid(-self)), grad_output * ((pos_weight - 1)
+//     * logaddexp(-self, 0) - self), grad_output * (target * logaddexp(-self, 0))
+template <typename T>
+struct _binary_cross_entropy_with_logits_pos_weight_backward_op {
+  static constexpr int kOutputs = 3;
+  static constexpr int kInputs = 4;
+  using V = Number<T>;
+  explicit _binary_cross_entropy_with_logits_pos_weight_backward_op(const Scalar*) {}
+  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& target,
+                                     const V& pos_weight) const {
+    const auto t1 = pos_weight - V(T(1));
+    const auto t7 = (V(T(1)) - target) - ((V(T(1)) + (t1 * target)) / (V(T(1)) + exp(self)));
+    const auto t10 = logaddexp(neg(self), V(T(0)));
+    return Outputs<V, 3>{grad_output * t7, grad_output * ((t1 * t10) - self),
+                         grad_output * (target * t10)};
+  }
+};
+OPLOOM_REGISTER_CUDA_KERNEL(
+    _binary_cross_entropy_with_logits_pos_weight_backward_stub,
+    floating_kernel<_binary_cross_entropy_with_logits_pos_weight_backward_op>);
+
+// _binary_cross_entropy_with_logits_pos_weight_backward(Tensor grad_output, Tensor self, Tensor
+//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor), output 0 alone
+template <typename T>
+struct _binary_cross_entropy_with_logits_pos_weight_backward_0_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Number<T>;
+  explicit _binary_cross_entropy_with_logits_pos_weight_backward_0_op(const Scalar*) {}
+  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& target,
+                                     const V& pos_weight) const {
+    const auto t6 = (V(T(1)) + ((pos_weight - V(T(1))) * target)) / (V(T(1)) + exp(self));
+    return grad_output * ((V(T(1)) - target) - t6);
+  }
+};
+OPLOOM_REGISTER_CUDA_KERNEL(
+    _binary_cross_entropy_with_logits_pos_weight_backward_0_stub,
+    floating_kernel<_binary_cross_entropy_with_logits_pos_weight_backward_0_op>);
+
+// _binary_cross_entropy_with_logits_pos_weight_backward(Tensor grad_output, Tensor self, Tensor
+//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor), output 1 alone
+template <typename T>
+struct _binary_cross_entropy_with_logits_pos_weight_backward_1_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Number<T>;
+  explicit _binary_cross_entropy_with_logits_pos_weight_backward_1_op(const Scalar*) {}
+  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V&,
+                                     const V& pos_weight) const {
+    const auto t12 = ((pos_weight - V(T(1))) * logaddexp(neg(self), V(T(0)))) - self;
+    return grad_output * t12;
+  }
+};
+OPLOOM_REGISTER_CUDA_KERNEL(
+    _binary_cross_entropy_with_logits_pos_weight_backward_1_stub,
+    floating_kernel<_binary_cross_entropy_with_logits_pos_weight_backward_1_op>);
+
+// _binary_cross_entropy_with_logits_pos_weight_backward(Tensor grad_output, Tensor self, Tensor
+//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor), output 2 alone
+template <typename T>
+struct _binary_cross_entropy_with_logits_pos_weight_backward_2_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Number<T>;
+  explicit _binary_cross_entropy_with_logits_pos_weight_backward_2_op(const Scalar*) {}
+  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& target,
+                                     const V&) const {
+    return grad_output * (target * logaddexp(neg(self), V(T(0))));
+  }
+};
+OPLOOM_REGISTER_CUDA_KERNEL(
+    _binary_cross_entropy_with_logits_pos_weight_backward_2_stub,
+    floating_kernel<_binary_cross_entropy_with_logits_pos_weight_backward_2_op>);
+
+// _binary_cross_entropy_with_logits_pos_weight_jvp(Tensor self_tangent, Tensor target_tangent,
 //     Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) -> Tensor:
 //     self_tangent * (1 - target - (1 + (pos_weight - 1) * target) * sigmoid(-self)) +
 //     target_tangent * ((pos_weight - 1) * logaddexp(-self, 0) - self) + pos_weight_tangent *
 //     (target * logaddexp(-self, 0))
 template <typename T>
-struct _binary_cross_entropy_with_logits_jvp_pos_weight_op {
+struct _binary_cross_entropy_with_logits_pos_weight_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 6;
   using V = Number<T>;
-  explicit _binary_cross_entropy_with_logits_jvp_pos_weight_op(const Scalar*) {}
+  explicit _binary_cross_entropy_with_logits_pos_weight_jvp_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V& target_tangent,
                                      const V& pos_weight_tangent, const V& self, const V& target,
                                      const V& pos_weight) const {
@@ -347,8 +347,8 @@ struct _binary_cross_entropy_with_logits_jvp_pos_weight_op {
     return t14 + (pos_weight_tangent * (target * t10));
   }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_jvp_pos_weight_stub,
-                            floating_kernel<_binary_cross_entropy_with_logits_jvp_pos_weight_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_pos_weight_jvp_stub,
+                            floating_kernel<_binary_cross_entropy_with_logits_pos_weight_jvp_op>);
 
 // _huber_loss(Tensor self, Tensor target, float delta) -> Tensor: abs(self - target) <= delta ? 0.5
 //     * (self - target) * (self - target) : delta * (abs(self - target) - 0.5 * delta)

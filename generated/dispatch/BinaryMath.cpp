@@ -11,8 +11,8 @@
 #include <generated/native/bitwise_left_shift.h>
 #include <generated/native/bitwise_right_shift.h>
 #include <generated/native/copysign.h>
-#include <generated/native/copysign_backward.h>
-#include <generated/native/copysign_jvp.h>
+#include <generated/native/copysign_Tensor_backward.h>
+#include <generated/native/copysign_Tensor_jvp.h>
 #include <generated/native/float_power.h>
 #include <generated/native/fmax.h>
 #include <generated/native/fmax_backward.h>
@@ -29,8 +29,8 @@
 #include <generated/native/hypot_jvp.h>
 #include <generated/native/lcm.h>
 #include <generated/native/ldexp.h>
-#include <generated/native/ldexp_backward.h>
-#include <generated/native/ldexp_jvp.h>
+#include <generated/native/ldexp_Tensor_backward.h>
+#include <generated/native/ldexp_Tensor_jvp.h>
 #include <generated/native/logaddexp.h>
 #include <generated/native/logaddexp2.h>
 #include <generated/native/logaddexp2_backward.h>
@@ -43,13 +43,13 @@
 #include <generated/native/special_xlog1py_jvp.h>
 #include <generated/native/special_xlogy.h>
 #include <generated/native/xlogy.h>
-#include <generated/native/xlogy_backward.h>
-#include <generated/native/xlogy_jvp.h>
+#include <generated/native/xlogy_Tensor_backward.h>
+#include <generated/native/xlogy_Tensor_jvp.h>
 #include <generated/ops/bitwise_left_shift.h>
 #include <generated/ops/bitwise_right_shift.h>
 #include <generated/ops/copysign.h>
-#include <generated/ops/copysign_backward.h>
-#include <generated/ops/copysign_jvp.h>
+#include <generated/ops/copysign_Tensor_backward.h>
+#include <generated/ops/copysign_Tensor_jvp.h>
 #include <generated/ops/float_power.h>
 #include <generated/ops/fmax.h>
 #include <generated/ops/fmax_backward.h>
@@ -66,8 +66,8 @@
 #include <generated/ops/hypot_jvp.h>
 #include <generated/ops/lcm.h>
 #include <generated/ops/ldexp.h>
-#include <generated/ops/ldexp_backward.h>
-#include <generated/ops/ldexp_jvp.h>
+#include <generated/ops/ldexp_Tensor_backward.h>
+#include <generated/ops/ldexp_Tensor_jvp.h>
 #include <generated/ops/logaddexp.h>
 #include <generated/ops/logaddexp2.h>
 #include <generated/ops/logaddexp2_backward.h>
@@ -80,8 +80,8 @@
 #include <generated/ops/special_xlog1py_jvp.h>
 #include <generated/ops/special_xlogy.h>
 #include <generated/ops/xlogy.h>
-#include <generated/ops/xlogy_backward.h>
-#include <generated/ops/xlogy_jvp.h>
+#include <generated/ops/xlogy_Tensor_backward.h>
+#include <generated/ops/xlogy_Tensor_jvp.h>
 #include <generated/stubs/BinaryMath.h>
 
 namespace at::inline oploom_v1 {
@@ -569,43 +569,43 @@ Tensor& _ops::copysign_out::call(const Tensor& self, const Tensor& other, Tensor
   return table(dispatch_keys(self, other, out), self, other, out);
 }
 
-// copysign_backward.Tensor(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
+// copysign_Tensor_backward(Tensor grad_output, Tensor self, Tensor output, bool[2] output_mask) ->
 //     (Tensor, Tensor)
 namespace native {
-std::tuple<Tensor, Tensor> copysign_backward_Tensor(const Tensor& grad_output, const Tensor& self,
+std::tuple<Tensor, Tensor> copysign_Tensor_backward(const Tensor& grad_output, const Tensor& self,
                                                     const Tensor& output,
                                                     std::array<bool, 2> output_mask) {
   Tensor result0, result1;
   if (output_mask[0] && !output_mask[1]) {
     compute_expression(
-        "copysign_backward", grad_output.is_meta() ? nullptr : copysign_backward_Tensor_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "copysign_Tensor_backward", grad_output.is_meta() ? nullptr : copysign_Tensor_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else if (output_mask[1] && !output_mask[0]) {
     compute_expression(
-        "copysign_backward", grad_output.is_meta() ? nullptr : copysign_backward_Tensor_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "copysign_Tensor_backward", grad_output.is_meta() ? nullptr : copysign_Tensor_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else {
     compute_expression(
-        "copysign_backward", grad_output.is_meta() ? nullptr : copysign_backward_Tensor_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &self, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "copysign_Tensor_backward", grad_output.is_meta() ? nullptr : copysign_Tensor_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &self, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   }
   return {result0, result1};
 }
 }  // namespace native
 namespace {
-std::tuple<Tensor, Tensor> copysign_backward_Tensor_composite(DispatchKeySet,
+std::tuple<Tensor, Tensor> copysign_Tensor_backward_composite(DispatchKeySet,
                                                               const Tensor& grad_output,
                                                               const Tensor& self,
                                                               const Tensor& output,
                                                               std::array<bool, 2> output_mask) {
-  return native::copysign_backward_Tensor(grad_output, self, output, output_mask);
+  return native::copysign_Tensor_backward(grad_output, self, output, output_mask);
 }
 }  // namespace
-constinit OperatorTable<_ops::copysign_backward_Tensor::schema>
-    _ops::copysign_backward_Tensor::table(
-    kernels_of<_ops::copysign_backward_Tensor>,
-    every_backend(&copysign_backward_Tensor_composite),
+constinit OperatorTable<_ops::copysign_Tensor_backward::schema>
+    _ops::copysign_Tensor_backward::table(
+    kernels_of<_ops::copysign_Tensor_backward>,
+    every_backend(&copysign_Tensor_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::copysign_backward_Tensor, Sees::CallsWithHistory},
+        {DispatchKey::Autograd, &autograd::kernels::copysign_Tensor_backward, Sees::CallsWithHistory},
     });
-std::tuple<Tensor, Tensor> _ops::copysign_backward_Tensor::call(const Tensor& grad_output,
+std::tuple<Tensor, Tensor> _ops::copysign_Tensor_backward::call(const Tensor& grad_output,
                                                                 const Tensor& self,
                                                                 const Tensor& output,
                                                                 std::array<bool, 2> output_mask) {
@@ -613,34 +613,34 @@ std::tuple<Tensor, Tensor> _ops::copysign_backward_Tensor::call(const Tensor& gr
                output, output_mask);
 }
 
-// copysign_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
+// copysign_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor output) ->
 //     Tensor
 namespace native {
-Tensor copysign_jvp_Tensor(const Tensor& self_tangent, const Tensor& other_tangent,
+Tensor copysign_Tensor_jvp(const Tensor& self_tangent, const Tensor& other_tangent,
                            const Tensor& self, const Tensor& output) {
   Tensor result;
   compute_expression(
-      "copysign_jvp",
-      self_tangent.is_meta() ? nullptr : copysign_jvp_Tensor_stub.get(self_tangent.device().type()),
+      "copysign_Tensor_jvp",
+      self_tangent.is_meta() ? nullptr : copysign_Tensor_jvp_stub.get(self_tangent.device().type()),
       {&result}, {&self_tangent, &other_tangent, &self, &output}, nullptr,
       {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   return result;
 }
 }  // namespace native
 namespace {
-Tensor copysign_jvp_Tensor_composite(DispatchKeySet, const Tensor& self_tangent,
+Tensor copysign_Tensor_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
                                      const Tensor& other_tangent, const Tensor& self,
                                      const Tensor& output) {
-  return native::copysign_jvp_Tensor(self_tangent, other_tangent, self, output);
+  return native::copysign_Tensor_jvp(self_tangent, other_tangent, self, output);
 }
 }  // namespace
-constinit OperatorTable<_ops::copysign_jvp_Tensor::schema> _ops::copysign_jvp_Tensor::table(
-    kernels_of<_ops::copysign_jvp_Tensor>,
-    every_backend(&copysign_jvp_Tensor_composite),
+constinit OperatorTable<_ops::copysign_Tensor_jvp::schema> _ops::copysign_Tensor_jvp::table(
+    kernels_of<_ops::copysign_Tensor_jvp>,
+    every_backend(&copysign_Tensor_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::copysign_jvp_Tensor, Sees::CallsWithHistory},
+        {DispatchKey::Autograd, &autograd::kernels::copysign_Tensor_jvp, Sees::CallsWithHistory},
     });
-Tensor _ops::copysign_jvp_Tensor::call(const Tensor& self_tangent, const Tensor& other_tangent,
+Tensor _ops::copysign_Tensor_jvp::call(const Tensor& self_tangent, const Tensor& other_tangent,
                                        const Tensor& self, const Tensor& output) {
   return table(dispatch_keys_with_history(table, self_tangent, other_tangent, self, output),
                self_tangent, other_tangent, self, output);
@@ -1775,41 +1775,41 @@ Tensor& _ops::ldexp_out::call(const Tensor& self, const Tensor& other, Tensor& o
   return table(dispatch_keys(self, other, out), self, other, out);
 }
 
-// ldexp_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// ldexp_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
 namespace native {
-std::tuple<Tensor, Tensor> ldexp_backward_Tensor(const Tensor& grad_output, const Tensor& self,
+std::tuple<Tensor, Tensor> ldexp_Tensor_backward(const Tensor& grad_output, const Tensor& self,
                                                  const Tensor& other,
                                                  std::array<bool, 2> output_mask) {
   Tensor result0, result1;
   if (output_mask[0] && !output_mask[1]) {
     compute_expression(
-        "ldexp_backward", grad_output.is_meta() ? nullptr : ldexp_backward_Tensor_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &other}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+        "ldexp_Tensor_backward", grad_output.is_meta() ? nullptr : ldexp_Tensor_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &other}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
   } else if (output_mask[1] && !output_mask[0]) {
     compute_expression(
-        "ldexp_backward", grad_output.is_meta() ? nullptr : ldexp_backward_Tensor_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &other}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+        "ldexp_Tensor_backward", grad_output.is_meta() ? nullptr : ldexp_Tensor_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &other}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
   } else {
     compute_expression(
-        "ldexp_backward", grad_output.is_meta() ? nullptr : ldexp_backward_Tensor_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &self, &other}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+        "ldexp_Tensor_backward", grad_output.is_meta() ? nullptr : ldexp_Tensor_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &self, &other}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
   }
   return {result0, result1};
 }
 }  // namespace native
 namespace {
-std::tuple<Tensor, Tensor> ldexp_backward_Tensor_composite(DispatchKeySet,
+std::tuple<Tensor, Tensor> ldexp_Tensor_backward_composite(DispatchKeySet,
                                                            const Tensor& grad_output,
                                                            const Tensor& self, const Tensor& other,
                                                            std::array<bool, 2> output_mask) {
-  return native::ldexp_backward_Tensor(grad_output, self, other, output_mask);
+  return native::ldexp_Tensor_backward(grad_output, self, other, output_mask);
 }
 }  // namespace
-constinit OperatorTable<_ops::ldexp_backward_Tensor::schema> _ops::ldexp_backward_Tensor::table(
-    kernels_of<_ops::ldexp_backward_Tensor>,
-    every_backend(&ldexp_backward_Tensor_composite),
+constinit OperatorTable<_ops::ldexp_Tensor_backward::schema> _ops::ldexp_Tensor_backward::table(
+    kernels_of<_ops::ldexp_Tensor_backward>,
+    every_backend(&ldexp_Tensor_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::ldexp_backward_Tensor, Sees::CallsWithHistory},
+        {DispatchKey::Autograd, &autograd::kernels::ldexp_Tensor_backward, Sees::CallsWithHistory},
     });
-std::tuple<Tensor, Tensor> _ops::ldexp_backward_Tensor::call(const Tensor& grad_output,
+std::tuple<Tensor, Tensor> _ops::ldexp_Tensor_backward::call(const Tensor& grad_output,
                                                              const Tensor& self,
                                                              const Tensor& other,
                                                              std::array<bool, 2> output_mask) {
@@ -1817,33 +1817,33 @@ std::tuple<Tensor, Tensor> _ops::ldexp_backward_Tensor::call(const Tensor& grad_
                other, output_mask);
 }
 
-// ldexp_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+// ldexp_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 namespace native {
-Tensor ldexp_jvp_Tensor(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
+Tensor ldexp_Tensor_jvp(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
                         const Tensor& other) {
   Tensor result;
   compute_expression(
-      "ldexp_jvp",
-      self_tangent.is_meta() ? nullptr : ldexp_jvp_Tensor_stub.get(self_tangent.device().type()),
+      "ldexp_Tensor_jvp",
+      self_tangent.is_meta() ? nullptr : ldexp_Tensor_jvp_stub.get(self_tangent.device().type()),
       {&result}, {&self_tangent, &other_tangent, &self, &other}, nullptr,
       {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
   return result;
 }
 }  // namespace native
 namespace {
-Tensor ldexp_jvp_Tensor_composite(DispatchKeySet, const Tensor& self_tangent,
+Tensor ldexp_Tensor_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
                                   const Tensor& other_tangent, const Tensor& self,
                                   const Tensor& other) {
-  return native::ldexp_jvp_Tensor(self_tangent, other_tangent, self, other);
+  return native::ldexp_Tensor_jvp(self_tangent, other_tangent, self, other);
 }
 }  // namespace
-constinit OperatorTable<_ops::ldexp_jvp_Tensor::schema> _ops::ldexp_jvp_Tensor::table(
-    kernels_of<_ops::ldexp_jvp_Tensor>,
-    every_backend(&ldexp_jvp_Tensor_composite),
+constinit OperatorTable<_ops::ldexp_Tensor_jvp::schema> _ops::ldexp_Tensor_jvp::table(
+    kernels_of<_ops::ldexp_Tensor_jvp>,
+    every_backend(&ldexp_Tensor_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::ldexp_jvp_Tensor, Sees::CallsWithHistory},
+        {DispatchKey::Autograd, &autograd::kernels::ldexp_Tensor_jvp, Sees::CallsWithHistory},
     });
-Tensor _ops::ldexp_jvp_Tensor::call(const Tensor& self_tangent, const Tensor& other_tangent,
+Tensor _ops::ldexp_Tensor_jvp::call(const Tensor& self_tangent, const Tensor& other_tangent,
                                     const Tensor& self, const Tensor& other) {
   return table(dispatch_keys_with_history(table, self_tangent, other_tangent, self, other),
                self_tangent, other_tangent, self, other);
@@ -2854,41 +2854,41 @@ Tensor& _ops::xlogy_OutTensor::call(const Tensor& self, const Tensor& other, Ten
   return table(dispatch_keys(self, other, out), self, other, out);
 }
 
-// xlogy_backward.Tensor(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
+// xlogy_Tensor_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) ->
 //     (Tensor, Tensor)
 namespace native {
-std::tuple<Tensor, Tensor> xlogy_backward_Tensor(const Tensor& grad_output, const Tensor& self,
+std::tuple<Tensor, Tensor> xlogy_Tensor_backward(const Tensor& grad_output, const Tensor& self,
                                                  const Tensor& other,
                                                  std::array<bool, 2> output_mask) {
   Tensor result0, result1;
   if (output_mask[0] && !output_mask[1]) {
     compute_expression(
-        "xlogy_backward", grad_output.is_meta() ? nullptr : xlogy_backward_Tensor_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &other}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "xlogy_Tensor_backward", grad_output.is_meta() ? nullptr : xlogy_Tensor_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &other}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else if (output_mask[1] && !output_mask[0]) {
     compute_expression(
-        "xlogy_backward", grad_output.is_meta() ? nullptr : xlogy_backward_Tensor_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &other}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "xlogy_Tensor_backward", grad_output.is_meta() ? nullptr : xlogy_Tensor_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &other}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else {
     compute_expression(
-        "xlogy_backward", grad_output.is_meta() ? nullptr : xlogy_backward_Tensor_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &self, &other}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "xlogy_Tensor_backward", grad_output.is_meta() ? nullptr : xlogy_Tensor_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &self, &other}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   }
   return {result0, result1};
 }
 }  // namespace native
 namespace {
-std::tuple<Tensor, Tensor> xlogy_backward_Tensor_composite(DispatchKeySet,
+std::tuple<Tensor, Tensor> xlogy_Tensor_backward_composite(DispatchKeySet,
                                                            const Tensor& grad_output,
                                                            const Tensor& self, const Tensor& other,
                                                            std::array<bool, 2> output_mask) {
-  return native::xlogy_backward_Tensor(grad_output, self, other, output_mask);
+  return native::xlogy_Tensor_backward(grad_output, self, other, output_mask);
 }
 }  // namespace
-constinit OperatorTable<_ops::xlogy_backward_Tensor::schema> _ops::xlogy_backward_Tensor::table(
-    kernels_of<_ops::xlogy_backward_Tensor>,
-    every_backend(&xlogy_backward_Tensor_composite),
+constinit OperatorTable<_ops::xlogy_Tensor_backward::schema> _ops::xlogy_Tensor_backward::table(
+    kernels_of<_ops::xlogy_Tensor_backward>,
+    every_backend(&xlogy_Tensor_backward_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::xlogy_backward_Tensor, Sees::CallsWithHistory},
+        {DispatchKey::Autograd, &autograd::kernels::xlogy_Tensor_backward, Sees::CallsWithHistory},
     });
-std::tuple<Tensor, Tensor> _ops::xlogy_backward_Tensor::call(const Tensor& grad_output,
+std::tuple<Tensor, Tensor> _ops::xlogy_Tensor_backward::call(const Tensor& grad_output,
                                                              const Tensor& self,
                                                              const Tensor& other,
                                                              std::array<bool, 2> output_mask) {
@@ -2896,33 +2896,33 @@ std::tuple<Tensor, Tensor> _ops::xlogy_backward_Tensor::call(const Tensor& grad_
                other, output_mask);
 }
 
-// xlogy_jvp.Tensor(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
+// xlogy_Tensor_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
 namespace native {
-Tensor xlogy_jvp_Tensor(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
+Tensor xlogy_Tensor_jvp(const Tensor& self_tangent, const Tensor& other_tangent, const Tensor& self,
                         const Tensor& other) {
   Tensor result;
   compute_expression(
-      "xlogy_jvp",
-      self_tangent.is_meta() ? nullptr : xlogy_jvp_Tensor_stub.get(self_tangent.device().type()),
+      "xlogy_Tensor_jvp",
+      self_tangent.is_meta() ? nullptr : xlogy_Tensor_jvp_stub.get(self_tangent.device().type()),
       {&result}, {&self_tangent, &other_tangent, &self, &other}, nullptr,
       {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   return result;
 }
 }  // namespace native
 namespace {
-Tensor xlogy_jvp_Tensor_composite(DispatchKeySet, const Tensor& self_tangent,
+Tensor xlogy_Tensor_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
                                   const Tensor& other_tangent, const Tensor& self,
                                   const Tensor& other) {
-  return native::xlogy_jvp_Tensor(self_tangent, other_tangent, self, other);
+  return native::xlogy_Tensor_jvp(self_tangent, other_tangent, self, other);
 }
 }  // namespace
-constinit OperatorTable<_ops::xlogy_jvp_Tensor::schema> _ops::xlogy_jvp_Tensor::table(
-    kernels_of<_ops::xlogy_jvp_Tensor>,
-    every_backend(&xlogy_jvp_Tensor_composite),
+constinit OperatorTable<_ops::xlogy_Tensor_jvp::schema> _ops::xlogy_Tensor_jvp::table(
+    kernels_of<_ops::xlogy_Tensor_jvp>,
+    every_backend(&xlogy_Tensor_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::xlogy_jvp_Tensor, Sees::CallsWithHistory},
+        {DispatchKey::Autograd, &autograd::kernels::xlogy_Tensor_jvp, Sees::CallsWithHistory},
     });
-Tensor _ops::xlogy_jvp_Tensor::call(const Tensor& self_tangent, const Tensor& other_tangent,
+Tensor _ops::xlogy_Tensor_jvp::call(const Tensor& self_tangent, const Tensor& other_tangent,
                                     const Tensor& self, const Tensor& other) {
   return table(dispatch_keys_with_history(table, self_tangent, other_tangent, self, other),
                self_tangent, other_tangent, self, other);
@@ -2952,8 +2952,8 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::copysign__Tensor::table,
       &_ops::copysign_Scalar_out::table,
       &_ops::copysign_out::table,
-      &_ops::copysign_backward_Tensor::table,
-      &_ops::copysign_jvp_Tensor::table,
+      &_ops::copysign_Tensor_backward::table,
+      &_ops::copysign_Tensor_jvp::table,
       &_ops::float_power_Scalar::table,
       &_ops::float_power_Tensor_Scalar::table,
       &_ops::float_power_Tensor_Tensor::table,
@@ -2991,8 +2991,8 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::ldexp_Tensor::table,
       &_ops::ldexp__Tensor::table,
       &_ops::ldexp_out::table,
-      &_ops::ldexp_backward_Tensor::table,
-      &_ops::ldexp_jvp_Tensor::table,
+      &_ops::ldexp_Tensor_backward::table,
+      &_ops::ldexp_Tensor_jvp::table,
       &_ops::logaddexp::table,
       &_ops::logaddexp_::table,
       &_ops::logaddexp_out::table,
@@ -3029,8 +3029,8 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::xlogy_OutScalar_Other::table,
       &_ops::xlogy_OutScalar_Self::table,
       &_ops::xlogy_OutTensor::table,
-      &_ops::xlogy_backward_Tensor::table,
-      &_ops::xlogy_jvp_Tensor::table,
+      &_ops::xlogy_Tensor_backward::table,
+      &_ops::xlogy_Tensor_jvp::table,
   };
   return operators;
 }

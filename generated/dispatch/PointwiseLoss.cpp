@@ -14,6 +14,8 @@
 #include <generated/native/_binary_cross_entropy_with_logits.h>
 #include <generated/native/_binary_cross_entropy_with_logits_backward.h>
 #include <generated/native/_binary_cross_entropy_with_logits_jvp.h>
+#include <generated/native/_binary_cross_entropy_with_logits_pos_weight_backward.h>
+#include <generated/native/_binary_cross_entropy_with_logits_pos_weight_jvp.h>
 #include <generated/native/_huber_loss.h>
 #include <generated/native/_huber_loss_backward.h>
 #include <generated/native/_huber_loss_jvp.h>
@@ -42,6 +44,8 @@
 #include <generated/ops/_binary_cross_entropy_with_logits.h>
 #include <generated/ops/_binary_cross_entropy_with_logits_backward.h>
 #include <generated/ops/_binary_cross_entropy_with_logits_jvp.h>
+#include <generated/ops/_binary_cross_entropy_with_logits_pos_weight_backward.h>
+#include <generated/ops/_binary_cross_entropy_with_logits_pos_weight_jvp.h>
 #include <generated/ops/_huber_loss.h>
 #include <generated/ops/_huber_loss_backward.h>
 #include <generated/ops/_huber_loss_jvp.h>
@@ -633,51 +637,6 @@ std::tuple<Tensor, Tensor> _ops::_binary_cross_entropy_with_logits_backward::cal
                target, output_mask);
 }
 
-// _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
-//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
-namespace native {
-std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_backward_pos_weight(
-    const Tensor& grad_output, const Tensor& self, const Tensor& target, const Tensor& pos_weight,
-    std::array<bool, 3> output_mask) {
-  Tensor result0, result1, result2;
-  if (output_mask[0] && !output_mask[1] && !output_mask[2]) {
-    compute_expression(
-        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_pos_weight_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
-  } else if (output_mask[1] && !output_mask[0] && !output_mask[2]) {
-    compute_expression(
-        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_pos_weight_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
-  } else if (output_mask[2] && !output_mask[0] && !output_mask[1]) {
-    compute_expression(
-        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_pos_weight_2_stub.get(grad_output.device().type()), {&result2}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
-  } else {
-    compute_expression(
-        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_pos_weight_stub.get(grad_output.device().type()), {&result0, &result1, &result2}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
-  }
-  return {result0, result1, result2};
-}
-}  // namespace native
-namespace {
-std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_backward_pos_weight_composite(
-    DispatchKeySet, const Tensor& grad_output, const Tensor& self, const Tensor& target,
-    const Tensor& pos_weight, std::array<bool, 3> output_mask) {
-  return native::_binary_cross_entropy_with_logits_backward_pos_weight(grad_output, self, target,
-                                                                       pos_weight, output_mask);
-}
-}  // namespace
-constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_backward_pos_weight::schema>
-    _ops::_binary_cross_entropy_with_logits_backward_pos_weight::table(
-    kernels_of<_ops::_binary_cross_entropy_with_logits_backward_pos_weight>,
-    every_backend(&_binary_cross_entropy_with_logits_backward_pos_weight_composite),
-    {
-        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_backward_pos_weight, Sees::CallsWithHistory},
-    });
-std::tuple<Tensor, Tensor, Tensor> _ops::_binary_cross_entropy_with_logits_backward_pos_weight::call(
-    const Tensor& grad_output, const Tensor& self, const Tensor& target, const Tensor& pos_weight,
-    std::array<bool, 3> output_mask) {
-  return table(dispatch_keys_with_history(table, grad_output, self, target, pos_weight),
-               grad_output, self, target, pos_weight, output_mask);
-}
-
 // _binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self,
 //     Tensor target) -> Tensor
 namespace native {
@@ -711,41 +670,86 @@ Tensor _ops::_binary_cross_entropy_with_logits_jvp::call(const Tensor& self_tang
                self_tangent, target_tangent, self, target);
 }
 
-// _binary_cross_entropy_with_logits_jvp.pos_weight(Tensor self_tangent, Tensor target_tangent,
+// _binary_cross_entropy_with_logits_pos_weight_backward(Tensor grad_output, Tensor self, Tensor
+//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+namespace native {
+std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_pos_weight_backward(
+    const Tensor& grad_output, const Tensor& self, const Tensor& target, const Tensor& pos_weight,
+    std::array<bool, 3> output_mask) {
+  Tensor result0, result1, result2;
+  if (output_mask[0] && !output_mask[1] && !output_mask[2]) {
+    compute_expression(
+        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_pos_weight_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  } else if (output_mask[1] && !output_mask[0] && !output_mask[2]) {
+    compute_expression(
+        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_pos_weight_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  } else if (output_mask[2] && !output_mask[0] && !output_mask[1]) {
+    compute_expression(
+        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_pos_weight_backward_2_stub.get(grad_output.device().type()), {&result2}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  } else {
+    compute_expression(
+        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_pos_weight_backward_stub.get(grad_output.device().type()), {&result0, &result1, &result2}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  }
+  return {result0, result1, result2};
+}
+}  // namespace native
+namespace {
+std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_pos_weight_backward_composite(
+    DispatchKeySet, const Tensor& grad_output, const Tensor& self, const Tensor& target,
+    const Tensor& pos_weight, std::array<bool, 3> output_mask) {
+  return native::_binary_cross_entropy_with_logits_pos_weight_backward(grad_output, self, target,
+                                                                       pos_weight, output_mask);
+}
+}  // namespace
+constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_pos_weight_backward::schema>
+    _ops::_binary_cross_entropy_with_logits_pos_weight_backward::table(
+    kernels_of<_ops::_binary_cross_entropy_with_logits_pos_weight_backward>,
+    every_backend(&_binary_cross_entropy_with_logits_pos_weight_backward_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_pos_weight_backward, Sees::CallsWithHistory},
+    });
+std::tuple<Tensor, Tensor, Tensor> _ops::_binary_cross_entropy_with_logits_pos_weight_backward::call(
+    const Tensor& grad_output, const Tensor& self, const Tensor& target, const Tensor& pos_weight,
+    std::array<bool, 3> output_mask) {
+  return table(dispatch_keys_with_history(table, grad_output, self, target, pos_weight),
+               grad_output, self, target, pos_weight, output_mask);
+}
+
+// _binary_cross_entropy_with_logits_pos_weight_jvp(Tensor self_tangent, Tensor target_tangent,
 //     Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) -> Tensor
 namespace native {
-Tensor _binary_cross_entropy_with_logits_jvp_pos_weight(const Tensor& self_tangent,
+Tensor _binary_cross_entropy_with_logits_pos_weight_jvp(const Tensor& self_tangent,
                                                         const Tensor& target_tangent,
                                                         const Tensor& pos_weight_tangent,
                                                         const Tensor& self, const Tensor& target,
                                                         const Tensor& pos_weight) {
   Tensor result;
   compute_expression(
-      "binary_cross_entropy_with_logits", self_tangent.is_meta() ? nullptr : _binary_cross_entropy_with_logits_jvp_pos_weight_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &pos_weight_tangent, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+      "binary_cross_entropy_with_logits", self_tangent.is_meta() ? nullptr : _binary_cross_entropy_with_logits_pos_weight_jvp_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &pos_weight_tangent, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   return result;
 }
 }  // namespace native
 namespace {
-Tensor _binary_cross_entropy_with_logits_jvp_pos_weight_composite(DispatchKeySet,
+Tensor _binary_cross_entropy_with_logits_pos_weight_jvp_composite(DispatchKeySet,
                                                                   const Tensor& self_tangent,
                                                                   const Tensor& target_tangent,
                                                                   const Tensor& pos_weight_tangent,
                                                                   const Tensor& self,
                                                                   const Tensor& target,
                                                                   const Tensor& pos_weight) {
-  return native::_binary_cross_entropy_with_logits_jvp_pos_weight(self_tangent, target_tangent,
+  return native::_binary_cross_entropy_with_logits_pos_weight_jvp(self_tangent, target_tangent,
                                                                   pos_weight_tangent, self, target,
                                                                   pos_weight);
 }
 }  // namespace
-constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_jvp_pos_weight::schema>
-    _ops::_binary_cross_entropy_with_logits_jvp_pos_weight::table(
-    kernels_of<_ops::_binary_cross_entropy_with_logits_jvp_pos_weight>,
-    every_backend(&_binary_cross_entropy_with_logits_jvp_pos_weight_composite),
+constinit OperatorTable<_ops::_binary_cross_entropy_with_logits_pos_weight_jvp::schema>
+    _ops::_binary_cross_entropy_with_logits_pos_weight_jvp::table(
+    kernels_of<_ops::_binary_cross_entropy_with_logits_pos_weight_jvp>,
+    every_backend(&_binary_cross_entropy_with_logits_pos_weight_jvp_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_jvp_pos_weight, Sees::CallsWithHistory},
+        {DispatchKey::Autograd, &autograd::kernels::_binary_cross_entropy_with_logits_pos_weight_jvp, Sees::CallsWithHistory},
     });
-Tensor _ops::_binary_cross_entropy_with_logits_jvp_pos_weight::call(
+Tensor _ops::_binary_cross_entropy_with_logits_pos_weight_jvp::call(
     const Tensor& self_tangent, const Tensor& target_tangent, const Tensor& pos_weight_tangent,
     const Tensor& self, const Tensor& target, const Tensor& pos_weight) {
   return table(
@@ -1859,9 +1863,9 @@ ArrayRef<OperatorTableBase*> operators_of_PointwiseLoss() {
       &_ops::_binary_cross_entropy_with_logits_out::table,
       &_ops::_binary_cross_entropy_with_logits_pos_weight_out::table,
       &_ops::_binary_cross_entropy_with_logits_backward::table,
-      &_ops::_binary_cross_entropy_with_logits_backward_pos_weight::table,
       &_ops::_binary_cross_entropy_with_logits_jvp::table,
-      &_ops::_binary_cross_entropy_with_logits_jvp_pos_weight::table,
+      &_ops::_binary_cross_entropy_with_logits_pos_weight_backward::table,
+      &_ops::_binary_cross_entropy_with_logits_pos_weight_jvp::table,
       &_ops::_huber_loss::table,
       &_ops::_huber_loss_::table,
       &_ops::_huber_loss_out::table,

@@ -15,10 +15,4 @@ std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward(
     const Tensor& grad_output, const Tensor& self, const Tensor& target,
     std::array<bool, 2> output_mask);
 
-// _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
-//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
-std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_backward_pos_weight(
-    const Tensor& grad_output, const Tensor& self, const Tensor& target, const Tensor& pos_weight,
-    std::array<bool, 3> output_mask);
-
 }  // namespace at::inline oploom_v1::native

@@ -15,12 +15,4 @@ Tensor _binary_cross_entropy_with_logits_jvp(const Tensor& self_tangent,
                                              const Tensor& target_tangent, const Tensor& self,
                                              const Tensor& target);
 
-// _binary_cross_entropy_with_logits_jvp.pos_weight(Tensor self_tangent, Tensor target_tangent,
-//     Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) -> Tensor
-Tensor _binary_cross_entropy_with_logits_jvp_pos_weight(const Tensor& self_tangent,
-                                                        const Tensor& target_tangent,
-                                                        const Tensor& pos_weight_tangent,
-                                                        const Tensor& self, const Tensor& target,
-                                                        const Tensor& pos_weight);
-
 }  // namespace at::inline oploom_v1::native

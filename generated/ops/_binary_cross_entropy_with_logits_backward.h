@@ -25,24 +25,6 @@ struct _binary_cross_entropy_with_logits_backward {
                                                     std::array<bool, 2> output_mask);
 };
 
-// _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
-//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
-struct _binary_cross_entropy_with_logits_backward_pos_weight {
-  using schema = std::tuple<Tensor, Tensor, Tensor>(const Tensor&, const Tensor&, const Tensor&,
-                                                    const Tensor&, std::array<bool, 3>);
-  static constexpr const char* name = "_binary_cross_entropy_with_logits_backward";
-  static constexpr const char* overload_name = "pos_weight";
-  static constexpr const char* schema_str =
-      "_binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, "
-      "Tensor target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor)";
-  OPLOOM_API static OperatorTable<schema> table;
-  OPLOOM_API static std::tuple<Tensor, Tensor, Tensor> call(const Tensor& grad_output,
-                                                            const Tensor& self,
-                                                            const Tensor& target,
-                                                            const Tensor& pos_weight,
-                                                            std::array<bool, 3> output_mask);
-};
-
 }  // namespace _ops
 
 // _binary_cross_entropy_with_logits_backward(Tensor grad_output, Tensor self, Tensor target,
@@ -52,16 +34,6 @@ inline std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward(
     std::array<bool, 2> output_mask) {
   return _ops::_binary_cross_entropy_with_logits_backward::call(grad_output, self, target,
                                                                 output_mask);
-}
-
-// _binary_cross_entropy_with_logits_backward.pos_weight(Tensor grad_output, Tensor self, Tensor
-//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
-inline std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_backward(
-    const Tensor& grad_output, const Tensor& self, const Tensor& target, const Tensor& pos_weight,
-    std::array<bool, 3> output_mask) {
-  return _ops::_binary_cross_entropy_with_logits_backward_pos_weight::call(grad_output, self,
-                                                                           target, pos_weight,
-                                                                           output_mask);
 }
 
 }  // namespace at::inline oploom_v1

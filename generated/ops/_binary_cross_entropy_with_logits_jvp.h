@@ -23,23 +23,6 @@ struct _binary_cross_entropy_with_logits_jvp {
                                 const Tensor& self, const Tensor& target);
 };
 
-// _binary_cross_entropy_with_logits_jvp.pos_weight(Tensor self_tangent, Tensor target_tangent,
-//     Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) -> Tensor
-struct _binary_cross_entropy_with_logits_jvp_pos_weight {
-  using schema = Tensor(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
-                        const Tensor&);
-  static constexpr const char* name = "_binary_cross_entropy_with_logits_jvp";
-  static constexpr const char* overload_name = "pos_weight";
-  static constexpr const char* schema_str =
-      "_binary_cross_entropy_with_logits_jvp.pos_weight(Tensor self_tangent, Tensor "
-      "target_tangent, Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) "
-      "-> Tensor";
-  OPLOOM_API static OperatorTable<schema> table;
-  OPLOOM_API static Tensor call(const Tensor& self_tangent, const Tensor& target_tangent,
-                                const Tensor& pos_weight_tangent, const Tensor& self,
-                                const Tensor& target, const Tensor& pos_weight);
-};
-
 }  // namespace _ops
 
 // _binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self,
@@ -49,18 +32,6 @@ inline Tensor _binary_cross_entropy_with_logits_jvp(const Tensor& self_tangent,
                                                     const Tensor& self, const Tensor& target) {
   return _ops::_binary_cross_entropy_with_logits_jvp::call(self_tangent, target_tangent, self,
                                                            target);
-}
-
-// _binary_cross_entropy_with_logits_jvp.pos_weight(Tensor self_tangent, Tensor target_tangent,
-//     Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) -> Tensor
-inline Tensor _binary_cross_entropy_with_logits_jvp(const Tensor& self_tangent,
-                                                    const Tensor& target_tangent,
-                                                    const Tensor& pos_weight_tangent,
-                                                    const Tensor& self, const Tensor& target,
-                                                    const Tensor& pos_weight) {
-  return _ops::_binary_cross_entropy_with_logits_jvp_pos_weight::call(self_tangent, target_tangent,
-                                                                      pos_weight_tangent, self,
-                                                                      target, pos_weight);
 }
 
 }  // namespace at::inline oploom_v1

@@ -8,10 +8,10 @@
 namespace at::inline oploom_v1::native {
 
 OPLOOM_DECLARE_DISPATCH(expression_kernel, copysign_Tensor_stub);
-OPLOOM_DECLARE_DISPATCH(expression_kernel, copysign_backward_Tensor_stub);
-OPLOOM_DECLARE_DISPATCH(expression_kernel, copysign_backward_Tensor_0_stub);
-OPLOOM_DECLARE_DISPATCH(expression_kernel, copysign_backward_Tensor_1_stub);
-OPLOOM_DECLARE_DISPATCH(expression_kernel, copysign_jvp_Tensor_stub);
+OPLOOM_DECLARE_DISPATCH(expression_kernel, copysign_Tensor_backward_stub);
+OPLOOM_DECLARE_DISPATCH(expression_kernel, copysign_Tensor_backward_0_stub);
+OPLOOM_DECLARE_DISPATCH(expression_kernel, copysign_Tensor_backward_1_stub);
+OPLOOM_DECLARE_DISPATCH(expression_kernel, copysign_Tensor_jvp_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, fmax_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, fmax_backward_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, fmax_backward_0_stub);
@@ -33,10 +33,10 @@ OPLOOM_DECLARE_DISPATCH(expression_kernel, hypot_backward_0_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, hypot_backward_1_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, hypot_jvp_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, ldexp_Tensor_stub);
-OPLOOM_DECLARE_DISPATCH(expression_kernel, ldexp_backward_Tensor_stub);
-OPLOOM_DECLARE_DISPATCH(expression_kernel, ldexp_backward_Tensor_0_stub);
-OPLOOM_DECLARE_DISPATCH(expression_kernel, ldexp_backward_Tensor_1_stub);
-OPLOOM_DECLARE_DISPATCH(expression_kernel, ldexp_jvp_Tensor_stub);
+OPLOOM_DECLARE_DISPATCH(expression_kernel, ldexp_Tensor_backward_stub);
+OPLOOM_DECLARE_DISPATCH(expression_kernel, ldexp_Tensor_backward_0_stub);
+OPLOOM_DECLARE_DISPATCH(expression_kernel, ldexp_Tensor_backward_1_stub);
+OPLOOM_DECLARE_DISPATCH(expression_kernel, ldexp_Tensor_jvp_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, logaddexp_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, logaddexp2_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, logaddexp2_backward_stub);
@@ -54,9 +54,9 @@ OPLOOM_DECLARE_DISPATCH(expression_kernel, special_xlog1py_backward_0_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, special_xlog1py_backward_1_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, special_xlog1py_jvp_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, xlogy_Tensor_stub);
-OPLOOM_DECLARE_DISPATCH(expression_kernel, xlogy_backward_Tensor_stub);
-OPLOOM_DECLARE_DISPATCH(expression_kernel, xlogy_backward_Tensor_0_stub);
-OPLOOM_DECLARE_DISPATCH(expression_kernel, xlogy_backward_Tensor_1_stub);
-OPLOOM_DECLARE_DISPATCH(expression_kernel, xlogy_jvp_Tensor_stub);
+OPLOOM_DECLARE_DISPATCH(expression_kernel, xlogy_Tensor_backward_stub);
+OPLOOM_DECLARE_DISPATCH(expression_kernel, xlogy_Tensor_backward_0_stub);
+OPLOOM_DECLARE_DISPATCH(expression_kernel, xlogy_Tensor_backward_1_stub);
+OPLOOM_DECLARE_DISPATCH(expression_kernel, xlogy_Tensor_jvp_stub);
 
 }  // namespace at::inline oploom_v1::native

@@ -185,6 +185,15 @@ TEST(Expressions, GetAllFormsAndAGradient) {
   EXPECT_EQ(formula_of(frontend, "mish"), "mish_backward(grad, self)");
 }
 
+// Of both, the gradient takes two tensors.
+TEST(Expressions, HaveGradientsThatOverloadsDoNotShare) {
+  const Frontend frontend(entry("f(Tensor self) -> Tensor", "exp(self)") +
+                          entry("f.x(Tensor self, float a) -> Tensor", "exp(self) * a"));
+  EXPECT_EQ(frontend.diagnostics.render(), "");
+  EXPECT_EQ(formula_of(frontend, "f"), "f_backward(grad, result)");
+  EXPECT_EQ(formula_of(frontend, "f.x"), "f_x_backward(grad, result)");
+}
+
 // Written out, what the graph shares makes the second derivative longer than any formula a person
 // writes.
 TEST(Expressions, HaveSecondDerivativesOfAnyLength) {

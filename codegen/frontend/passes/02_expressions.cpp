@@ -489,8 +489,7 @@ class Expander {
     const YamlNode& node = *op.expr;
     Internal made;
     FunctionSchema schema;
-    schema.name = op.schema.name + suffix;
-    schema.overload_name = op.schema.overload_name;
+    schema.name = name_of_derivative(op.schema, suffix);
     // oploom may have an operator of the same name as a package, and then one of this.
     const bool package = model_.name_space != kTreeNamespace;
     made.call = (package ? model_.name_space + "::" : "") + schema.name;
@@ -679,6 +678,10 @@ class Expander {
 };
 
 }  // namespace
+
+std::string name_of_derivative(const FunctionSchema& schema, std::string_view suffix) {
+  return schema.identifier() + std::string(suffix);
+}
 
 void expand_expressions(Model& model, const PassOptions& options, Diagnostics& diagnostics) {
   if (!options.syntax_only) Expander(model, diagnostics).run();

@@ -176,9 +176,7 @@ class Proof {
  private:
   // The operator that the derivative found for this expression calls.
   const Operator* find_internal(const std::string& suffix) const {
-    const std::string overload = op_.schema.overload_name;
-    const Operator* found =
-        model_.find(op_.schema.name + suffix + (overload.empty() ? "" : "." + overload));
+    const Operator* found = model_.find(name_of_derivative(op_.schema, suffix));
     return found && found->internal && found->expression ? found : nullptr;
   }
 

@@ -16,6 +16,10 @@ struct PassOptions {
 void resolve(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 // 02: operators whose kernel is an expression, and their derivatives.
 void expand_expressions(Model& model, const PassOptions& options, Diagnostics& diagnostics);
+// What it calls the gradient, `_backward`, or tangent, `_jvp`, of an expression: f_Tensor_backward
+// for f.Tensor. Overloads of one name could not always be told apart in C++, as they take what the
+// formula needs.
+std::string name_of_derivative(const FunctionSchema& schema, std::string_view suffix);
 // 03: makes the in-place, out and Scalar forms that `autogen` lists.
 void complete(Model& model, const PassOptions& options, Diagnostics& diagnostics);
 // 04: finds the functional sibling of every in-place and out operator.
