@@ -25,6 +25,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -50,8 +51,8 @@ constexpr double kNoise = 1e-3;
 constexpr double kSmallest = 1e-80;
 // How far from 0 arguments without a domain may lie.
 constexpr double kFar = 1e3;
-// Farther away a step of kStep moves them by too few digits.
-constexpr double kFarthestEdge = 1e6;
+// Farther away a step of kStep would move them by too few digits, and a longer one is taken.
+constexpr double kLongSteps = 1e6;
 
 struct Range {
   double low = -2, high = 2;
@@ -155,6 +156,15 @@ class Proof {
       for (const double place : places) {
         if (!failed_) at_singular(input, place);
       }
+    }
+    for (int i = 0; i < kMorePoints && !failed_ && !finite_; ++i) at_far(random_point());
+    if (!finite_ && !failed_) {
+      diagnostics_.error(op_.expr->where,
+                         "'" + op_.name() +
+                             "': the expression is no finite number at any point that was tried; "
+                             "say where it is, as in 'test: {domain: {" +
+                             expression_.inputs[0] + ": [10, 20]}}'");
+      return;
     }
     // A derivative that pass 02 has found needs no proof to be right.
     if (op_.derivative->entry->node == op_.derivative->entry->name_node) return;
@@ -416,7 +426,7 @@ class Proof {
     forward_.run(point);
     for (const auto& [place, operand] : found->second) {
       const double edge = forward_.argument(place, operand);
-      if (std::abs(edge) < kFarthestEdge) edges.push_back(edge);
+      if (std::isfinite(edge)) edges.push_back(edge);
     }
     return edges;
   }
@@ -526,6 +536,12 @@ class Proof {
     return sum;
   }
 
+  // What a step at `place` is a part of.
+  static double unit(double place) {
+    const double size = std::abs(place);
+    return size <= 1 ? std::max(1e-2, size) : std::max(1.0, size / kLongSteps);
+  }
+
   template <typename F>
   static double difference(const F& f, double h) {
     return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h);
@@ -552,13 +568,13 @@ class Proof {
   }
 
   // The slope in a direction by differences, where they are worth something: where the function is
-  // smooth and a step twice as long agrees.
+  // smooth, and a longer step and a shorter one agree.
   std::optional<Measured> slope(const Values& point, const Values& direction) {
     for (const double step : {kStep, 1e-2 * kStep}) {
-      double h = step, reach = 1;
+      double h = std::numeric_limits<double>::infinity(), reach = 1;
       for (const auto& [input, by] : direction) {
         reach = std::max(reach, std::abs(point.at(input)));
-        h = std::min(h, step * std::max(1e-2, std::abs(point.at(input))));
+        h = std::min(h, step * unit(point.at(input)));
       }
       if (!smooth(point, direction, h)) continue;
       const auto along = [&](double by) { return value(moved(point, direction, by)); };
@@ -570,10 +586,11 @@ class Proof {
       const double slope = std::max(std::abs(expected), change);
       const double noise = here.error / h;
       const double error = kTolerance * std::max(kSmallest, slope) + noise;
-      if (noise <= kNoise * std::max(slope, std::abs(here.value) / reach) &&
-          std::abs(expected - difference(along, h)) <= error) {
-        return Measured{expected, error};
-      }
+      if (noise > kNoise * std::max(slope, std::abs(here.value) / reach)) continue;
+      // Of what swings faster than the steps, two differences may be equal by chance.
+      const bool agree = std::abs(expected - difference(along, h)) <= error &&
+                         std::abs(expected - difference(along, 0.31 * h)) <= error + 3 * noise;
+      if (agree) return Measured{expected, error};
     }
     return std::nullopt;
   }
@@ -587,6 +604,7 @@ class Proof {
     const auto compared = [](double found, double expected) {
       return text_of(found) + " by the formula and " + text_of(expected) + " by differences, at ";
     };
+    finite_ |= std::isfinite(value(point));
     for (const auto& input : expression_.inputs) {
       if (!has_gradient(input)) continue;
       auto expected = slope(point, {{input, 1}});
@@ -662,8 +680,9 @@ class Proof {
         far_ = !ranges_.contains(input) && std::abs(place) > Range().high;
         // A formula may have the branch a little beside.
         for (const double away : {4 * kStep, 4e-2 * kStep}) {
-          if (!failed_) at(moved(low, {{input, 1}}, -away));
-          if (!failed_) at(moved(high, {{input, 1}}, away));
+          const double by = away * std::max(1.0, unit(place));
+          if (!failed_) at(moved(low, {{input, 1}}, -by));
+          if (!failed_) at(moved(high, {{input, 1}}, by));
         }
         far_ = false;
         if (failed_) return;
@@ -744,6 +763,7 @@ class Proof {
   // By argument, the operands that it is compared with: the instruction and which of its arguments.
   std::map<std::string, std::vector<std::pair<std::size_t, std::size_t>>> compared_;
   std::set<std::string> proved_;  // inputs whose gradient has been compared
+  bool finite_ = false;           // at a point that has been tried
   bool far_ = false;              // the point at hand is one where formulas may overflow
   std::uint64_t state_ = 1;
   bool failed_ = false;
