@@ -6,7 +6,7 @@ from __future__ import annotations
 import keyword
 import math
 import pprint
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Optional
 
 import jinja2
@@ -131,11 +131,20 @@ def siblings(model: Model, op: Operator) -> list[Operator]:
     return [o for o in model.groups.get(op.name, ()) if o is not op]
 
 
+def with_record(model: Model, op: Operator) -> Operator:
+    """Where an operator that writes to `self` has a functional form, the record serves that, whose
+    tests are those of the in-place form as well."""
+    for other in model.groups.get(op.group, ()):
+        if op.kind == "inplace" and other.kind == "functional" and other.autogen_from == op.name:
+            return replace(other, test=op.test)
+    return op
+
+
 def test_class(model: Model, op: Operator) -> TestClass:
     record = complete_record(op)
     forms = siblings(model, op)
     out = next((o for o in forms if o.kind == "out"), None)
-    inplace = any(o.kind == "inplace" for o in forms)
+    inplace = any(o.kind == "inplace" for o in (op, *forms))
     derivative = op.derivative
     if derivative is not None:
         differentiable = [n for g in derivative.inputs for n in g.names]
@@ -163,6 +172,8 @@ def test_class(model: Model, op: Operator) -> TestClass:
         fields.append(f"module={model.package.python!r},")
         if op.python_module:
             fields.append(f"python_module={op.python_module!r},")
+    if op.kind == "inplace":
+        fields.append("changes_self=True,")
     if "pointwise" in op.tags:
         fields.append("pointwise=True,")
     if op.shape is not None:
@@ -176,7 +187,7 @@ def test_class(model: Model, op: Operator) -> TestClass:
     if not differentiable:
         removed += ["test_gradcheck", "test_gradgradcheck", "test_forward",
                     "test_forward_over_reverse"]
-    if out is None or not op.is_function:
+    if out is None or not op.is_function or op.kind == "inplace":
         removed.append("test_out")
     if not inplace:
         removed.append("test_inplace")
@@ -233,7 +244,8 @@ def render(model: Model, env: jinja2.Environment) -> dict[str, str]:
             for op in operators
             if op.kind == "functional" and op.autogen_from is None and not op.internal
         ]
-        tested += [op for op in operators if op.kind != "functional" and op.test is not None]
+        tested += [with_record(model, op) for op in operators
+                   if op.kind != "functional" and op.test is not None]
         if tested:
             classes = [test_class(model, op) for op in tested]
             files[f"{model.package.folder}/tests/test_{family}.py"] = template.render(

@@ -38,6 +38,17 @@ OPERATORS = """
     samples: [[[3]]]
 - func: std(Tensor self, Scalar lambda=2) -> Tensor
   expr: self * lambda
+- func: bump_(Tensor(a!) self, float by=1) -> Tensor(a!)
+  dispatch: {CompositeExplicit: bump_}
+  autogen: bump, bump.out
+  test:
+    numpy: self + by
+    samples: [[[3]]]
+- func: lift_(Tensor(a!) self, float by=1) -> Tensor(a!)
+  dispatch: {CompositeExplicit: lift_}
+  test:
+    numpy: self + by
+    samples: [[[3]]]
 - func: _underscored(Tensor self, Tensor np, Tensor np2) -> Tensor
   expr: self * exp(np) * np2
 """
@@ -95,21 +106,30 @@ def class_of(folder, name):
     for node in classes[name].body:
         if isinstance(node, ast.Assign):
             fields[node.targets[0].id] = node.value
-    record = next(k.value for k in fields["op"].keywords if k.arg == "record")
-    return ast.literal_eval(record), eval(ast.unparse(fields["defaults"]), {})
+    given = {k.arg: k.value for k in fields["op"].keywords}
+    flags = {name for name, value in given.items() if ast.unparse(value) == "True"}
+    return ast.literal_eval(given["record"]), eval(ast.unparse(fields["defaults"]), {}), flags
 
 
 def test_defaults_that_python_has_no_literal_for(folder, package):
-    _, defaults = class_of(folder, "TestLimits")
+    _, defaults, _ = class_of(folder, "TestLimits")
     assert defaults["low"] == -math.inf and defaults["high"] == math.inf
     assert math.isnan(defaults["others"][0]) and defaults["others"][1] == 1.5
 
 
 def test_references_of_arguments_whose_names_mean_something_in_python(folder, package):
-    record, defaults = class_of(folder, "TestStd")
+    record, defaults, _ = class_of(folder, "TestStd")
     assert record["numpy"] == "(self * lambda_)" and defaults == {"lambda": 2}
-    record, _ = class_of(folder, "TestUnderscored")
+    record, _, _ = class_of(folder, "TestUnderscored")
     assert record["numpy"] == "((self * np.exp(np_)) * np2)"
+
+
+def test_records_of_operators_that_write_to_self(folder, package):
+    """They are those of the functional form, or speak of copies where there is none."""
+    record, _, flags = class_of(folder, "TestBump")
+    assert record["numpy"] == "self + by" and flags == {"inplace"}
+    record, _, flags = class_of(folder, "TestLift")
+    assert record["numpy"] == "self + by" and flags == {"inplace", "changes_self"}
 
 
 def test_underscored_operators_are_in_the_module(folder, package):

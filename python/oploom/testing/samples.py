@@ -94,6 +94,7 @@ class Operator:
     module: Optional[str] = None  # the Python module of a package; None for oploom's own
     python_module: Optional[str] = None
     pointwise: bool = False
+    changes_self: bool = False  # called on a copy of self, which is its result
     random: bool = False
     is_view: bool = False
     inplace: bool = False  # there is a form that changes self
@@ -141,7 +142,13 @@ class Operator:
         return [{**sample, **others} for sample in samples]
 
     def function(self):
-        """The Python function of this operator."""
+        """The Python function of this operator; a copy is changed of the `self` that it is given."""
+        found = self._found()
+        if not self.changes_self:
+            return found
+        return lambda self, *rest, **named: found(self.clone(), *rest, **named)
+
+    def _found(self):
         if self.module is not None:
             place = importlib.import_module(self.module)
             if self.python_module is not None:
@@ -155,6 +162,8 @@ class Operator:
 
     def inplace_function(self):
         """The Python function of the form that changes self."""
+        if self.changes_self:
+            return self._found()
         if self.module is None and hasattr(oploom.Tensor, self.base + "_"):
             return getattr(oploom.Tensor, self.base + "_")
         return replace(self, base=self.base + "_").function()
