@@ -12,14 +12,15 @@
 #
 # makes the shared library <target>, to be linked as any other; where oploom has CUDA and the project has
 # called enable_language(CUDA), the library <target>_cuda with kernels for GPUs; with Python, the package
-# <module> in <build>/python; the test <target>.operators, which runs the generated tests of all operators; the target
-# <target>_docs, which writes their reference to <build>/docs/<module>/index.html; and the target
-# <target>_benchmark, which times them.
+# <module> in <build>/python; the test <target>.operators, which runs the generated tests of all operators (a
+# call in a subdirectory needs enable_testing() in the topmost one); the target <target>_docs, which writes
+# their reference to <build>/docs/<module>/index.html; and the target <target>_benchmark, which times them.
 #
 # Set Python3_EXECUTABLE for another Python than CMake finds, OPLOOM_PYTHON for another one that the code
 # generator shall run in.
 
-# The entries under a key in YAML files that are written one key a line, as a list without duplicates.
+# The entries under a key in YAML files that are written one key a line, which the front end sees to, as a
+# list without duplicates.
 function(_oploom_scan variable key pattern)
   set(found "")
   foreach(file IN LISTS ARGN)
@@ -42,7 +43,8 @@ function(_oploom_made_operators variable)
     foreach(line IN LISTS lines)
       if(line MATCHES "func:[ ]*[\"']?([A-Za-z0-9_]+(\\.[A-Za-z0-9_]+)?)")
         string(REPLACE "." "_" operator ${CMAKE_MATCH_1})
-        string(REGEX MATCHALL "[(, ]Tensor [A-Za-z0-9_]+" tensors "${line}")
+        string(REGEX REPLACE "->.*" "" line "${line}")
+        string(REGEX MATCHALL "[(, ]Tensor +[A-Za-z0-9_]+" tensors "${line}")
         list(LENGTH tensors count)
       else()
         list(APPEND found ${operator}_backward)
@@ -102,7 +104,7 @@ function(oploom_add_operators target)
       list(APPEND ${list}_paths ${path})
     endforeach()
   endforeach()
-  foreach(path IN LISTS SCHEMAS_paths DERIVATIVES_paths HELPERS_paths CPU_KERNELS_paths)
+  foreach(path IN LISTS SCHEMAS_paths DERIVATIVES_paths HELPERS_paths CPU_KERNELS_paths SOURCES_paths)
     if(NOT EXISTS ${path})
       message(FATAL_ERROR "oploom_add_operators(${target}): there is no file ${path}")
     endif()
@@ -297,6 +299,10 @@ function(oploom_add_operators target)
       "${python_version} with numpy, scipy and pytest, which ${Python3_EXECUTABLE} lacks; "
       "-DPython3_EXECUTABLE=<path> names another one")
     set(tester ${Python3_EXECUTABLE})
+  endif()
+  # For ctest, which looks in the topmost folder. A call from this function would have ended with it.
+  if(CMAKE_CURRENT_SOURCE_DIR STREQUAL CMAKE_SOURCE_DIR)
+    cmake_language(DEFER CALL enable_testing)
   endif()
   add_test(NAME ${target}.operators
     COMMAND ${tester} -m pytest -q -p no:cacheprovider --import-mode=importlib

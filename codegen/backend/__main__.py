@@ -94,8 +94,8 @@ def as_expected(outputs: dict[str, str], expected: list[str]) -> dict[str, str]:
     unknown = sorted(set(outputs) - set(expected))
     if unknown:
         raise Unexpected(
-            f"the build does not know of {', '.join(unknown)}. It finds operators and families by "
-            "lines that begin with 'func:' and 'family:': write each on a line of its own"
+            f"the build does not know of {', '.join(unknown)}: CMake, which finds operators by lines of "
+            "the YAML files that begin with 'func:', 'family:' and 'expr:', has read others"
         )
     nothing = {path: "# Nothing to see here.\n" if path.endswith(".py") else "// Nothing to see here.\n"
                for path in expected}
@@ -138,7 +138,8 @@ def main() -> int:
         return check(Path(options.out), outputs, root)
     changes = writer.write(Path(options.out), outputs, root)
     written = len(changes.changed) + len(changes.missing)
-    print(f"{len(outputs)} files, {written} written, {len(changes.stale)} removed")
+    files = len(writer.with_manifest(outputs, root))
+    print(f"{files} files, {written} written, {len(changes.stale)} removed")
     for path in changes.foreign:
         print(f"{path}: was not generated; remove it or move it out of {root}/")
     return 0

@@ -75,11 +75,38 @@ class Loader {
     op->schema_where = func->where;
     op->kind = op->schema.kind();
     for (const auto& [key, value] : node.entries) field(*op, key, value);
+    if (model_.name_space != kTreeNamespace) lines_of_package(*op, node);
     if (!op->variants_given) op->variants = {"function"};
     model_.operators.push_back(std::move(op));
   }
 
  private:
+  // cmake/OploomOperators.cmake lists the files to be made of a package before there is a program
+  // that it could ask: it finds operators by lines.
+  void lines_of_package(const Operator& op, const YamlNode& node) {
+    const auto by_line = [](const std::string& key) {
+      return key == "func" || key == "family" || key == "expr";
+    };
+    for (const auto& [key, value] : node.entries) {
+      if (!by_line(key.value)) continue;
+      const std::size_t line = key.where.line();
+      const std::string_view text = key.where.file->line_text(line - 1);
+      const std::size_t begin = text.find_first_not_of(" -");
+      const bool whole = value.locate(0, 1).line() == line &&
+                         value.locate(value.value.size() - 1, 1).line() == line;
+      if (!text.substr(begin).starts_with(key.value + ":") || (!whole && key.value != "expr")) {
+        diagnostics_.error(
+            key.where, "CMake finds what a package holds by lines that begin with '" + key.value +
+                           ":'" + (key.value == "expr" ? "" : " and hold its whole value") +
+                           ": write this one so");
+      } else if (key.value == "expr" && key.where.offset < op.func->where.offset) {
+        diagnostics_.error(key.where,
+                           "CMake finds what a package holds by an 'expr' below its 'func': write "
+                           "them in this order");
+      }
+    }
+  }
+
   void field(Operator& op, const YamlNode& key, const YamlNode& value) {
     const std::string& name = key.value;
     if (name == "family") {

@@ -117,6 +117,16 @@ TEST_F(PackageCommandLine, OwnHelpersAreKnownBesideOploomsOwn) {
   EXPECT_EQ(check("handle_r_to_c(grad)"), 0) << err_.str();
 }
 
+TEST_F(PackageCommandLine, ItsModuleHidesNoOther) {
+  for (const char* taken : {"oploom", "numpy"}) {
+    EXPECT_EQ(run({"check", "--namespace", "mathx", "--python-module", taken, "--oploom", prefix(),
+                   schemas_}),
+              2);
+    EXPECT_THAT(err_.str(), HasSubstr("--python-module: '" + std::string(taken) +
+                                      "' is a module of another library"));
+  }
+}
+
 TEST_F(PackageCommandLine, TheModelSaysWhosePackageItIs) {
   const auto more = write("more.yaml", "- func: wish(Tensor self) -> Tensor\n");
   EXPECT_EQ(run({"model", "--namespace", "mathx", "--oploom", prefix(), "--schemas", schemas_,

@@ -31,11 +31,33 @@ if(status EQUAL 0 OR NOT output MATCHES "package jinja2" OR NOT output MATCHES "
   message(FATAL_ERROR "without jinja2 the configuration should have failed and said so:\n${output}")
 endif()
 
+# A source that is not there is named, once.
+file(READ ${WORK}/custom_ops/CMakeLists.txt lists)
+string(REPLACE "SOURCES operators.cpp" "SOURCES operatrs.cpp" wrong "${lists}")
+file(MAKE_DIRECTORY ${WORK}/missing)
+file(COPY ${WORK}/custom_ops/ DESTINATION ${WORK}/missing)
+file(WRITE ${WORK}/missing/CMakeLists.txt "${wrong}")
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK}/missing -B ${WORK}/missing/build -G Ninja
+    -DCMAKE_PREFIX_PATH=${PREFIX} -DPython3_EXECUTABLE=${PYTHON} -DOPLOOM_PYTHON=${GENERATOR_PYTHON}
+  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+string(REGEX REPLACE "[ \n]+" " " output "${output}")
+if(status EQUAL 0 OR NOT output MATCHES "there is no file [^ ]*operatrs.cpp" OR output MATCHES "file STRINGS")
+  message(FATAL_ERROR "a missing source should have been named:\n${output}")
+endif()
+
+# The tests are found by ctest without enable_testing(), too.
+string(REPLACE "enable_testing()\n" "" lists "${lists}")
+file(WRITE ${WORK}/custom_ops/CMakeLists.txt "${lists}")
+
 # Unoptimised, which is quicker to build; this tree's own build has it optimised.
 step(${CMAKE_COMMAND} -S ${WORK}/custom_ops -B ${WORK}/build -G Ninja -DCMAKE_BUILD_TYPE=Debug
   -DCMAKE_PREFIX_PATH=${PREFIX} -DPython3_EXECUTABLE=${PYTHON} -DOPLOOM_PYTHON=${GENERATOR_PYTHON})
 step(${CMAKE_COMMAND} --build ${WORK}/build)
 step(${WORK}/build/custom_ops)
+execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${WORK}/build -N OUTPUT_VARIABLE output)
+if(NOT output MATCHES "mathx.operators")
+  message(FATAL_ERROR "ctest should have found the tests of the operators:\n${output}")
+endif()
 
 # From Python, with the installed package of oploom. The tests of the operators run in this tree's own
 # build, as custom_ops.operators.
@@ -62,6 +84,17 @@ if(status EQUAL 0 OR NOT output MATCHES "derivatives.yaml:5:" OR NOT output MATC
 endif()
 file(COPY ${EXAMPLE}/derivatives.yaml DESTINATION ${WORK}/custom_ops)
 
+# An entry that CMake cannot find is refused where it stands.
+file(READ ${WORK}/custom_ops/operators.yaml operators)
+file(APPEND ${WORK}/custom_ops/operators.yaml
+  "- {func: in_a_map(Tensor self) -> Tensor, expr: exp(self)}\n")
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK}/build
+  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(status EQUAL 0 OR NOT output MATCHES "operators.yaml:[0-9]+:4: error: CMake finds")
+  message(FATAL_ERROR "an entry in a map should have been refused:\n${output}")
+endif()
+file(WRITE ${WORK}/custom_ops/operators.yaml "${operators}")
+
 # A body that is not as its schema says does not compile, and is shown the signature expected.
 file(READ ${WORK}/custom_ops/operators.cpp text)
 string(REPLACE "int64_t dim, double eps" "int dim, double eps" wrong "${text}")
@@ -78,6 +111,7 @@ string(REGEX REPLACE "\n#include <mathx/native/signatures[^\n]*" "" without "${t
 file(WRITE ${WORK}/custom_ops/operators.cpp "${without}")
 execute_process(COMMAND ${CMAKE_COMMAND} ${WORK}/build
   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+string(REGEX REPLACE "[ \n]+" " " output "${output}")  # CMake breaks lines where the paths end
 if(status EQUAL 0 OR NOT output MATCHES "must end with the line")
   message(FATAL_ERROR "a file without the checks should have been refused:\n${output}")
 endif()

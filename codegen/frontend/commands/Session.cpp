@@ -114,6 +114,9 @@ int Session::read_package() {
   model_.name_space = arguments_.get("--namespace", std::string(kTreeNamespace));
   model_.python_module =
       arguments_.get("--python-module", is_package() ? model_.name_space : "oploom");
+  // What oploom and its tests import; a module of this name would hide it.
+  static constexpr std::array<std::string_view, 5> imported = {"numpy", "oploom", "pytest", "scipy",
+                                                               "torch"};
   std::string mistake;
   if (std::find(taken.begin(), taken.end(), model_.name_space) != taken.end()) {
     mistake = "--namespace: '" + model_.name_space +
@@ -124,6 +127,10 @@ int Session::read_package() {
   } else if (!is_cpp_identifier(model_.python_module)) {
     mistake =
         "--python-module: expected a name such as 'mathx', got '" + model_.python_module + "'";
+  } else if (is_package() &&
+             std::find(imported.begin(), imported.end(), model_.python_module) != imported.end()) {
+    mistake = "--python-module: '" + model_.python_module +
+              "' is a module of another library; choose a name of your own";
   }
   if (!mistake.empty()) {
     err_ << "oploom: " << mistake << "\n";
