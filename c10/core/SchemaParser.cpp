@@ -117,6 +117,18 @@ class Parser {
 
   // -- types -----------------------------------------------------------------------------------
 
+  // C++ and Python have other names for some types.
+  static std::string meant_type(const std::string& name) {
+    static constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
+        {"double", "float"}, {"long", "int"},      {"int64_t", "int"},      {"boolean", "bool"},
+        {"string", "str"},   {"number", "Scalar"}, {"dtype", "ScalarType"},
+    };
+    for (const auto& [other, meant] : kElsewhere) {
+      if (name == other) return std::string(meant);
+    }
+    return closest_name(name, schema_base_type_names());
+  }
+
   SchemaBaseType base_type() {
     skip_space();
     const std::size_t start = at_;
@@ -124,7 +136,7 @@ class Parser {
     const auto& names = schema_base_type_names();
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
-      fail("unknown type '" + name + "'", start, name.size(), closest_name(name, names));
+      fail("unknown type '" + name + "'", start, name.size(), meant_type(name));
     }
     return static_cast<SchemaBaseType>(found - names.begin());
   }

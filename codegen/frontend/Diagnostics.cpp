@@ -39,6 +39,24 @@ std::vector<const Diagnostic*> Diagnostics::sorted() const {
 
 namespace {
 
+// No screen is as wide.
+constexpr std::size_t kLongestLine = 400;
+
+// What stands around [begin, end) of a line that is longer, which then are places in that part.
+std::string part_of_line(std::string_view text, std::size_t& begin, std::size_t& end) {
+  const auto inside = [&](std::size_t place) {  // of a character
+    return place < text.size() && (static_cast<unsigned char>(text[place]) & 0xC0) == 0x80;
+  };
+  std::size_t first = begin - std::min(begin, kLongestLine / 4);
+  while (inside(first)) --first;
+  std::size_t last = std::min(first + kLongestLine / 2, text.size());
+  while (inside(last)) --last;
+  const std::string_view before = first > 0 ? "..." : "", after = last < text.size() ? "..." : "";
+  begin = begin - first + before.size();
+  end = std::min(end, last) - first + before.size();
+  return std::string(before) + std::string(text.substr(first, last - first)) + std::string(after);
+}
+
 // One message with its source line and a caret:
 //   native_functions.yaml:12:13: error: unknown type 'tensor' (did you mean 'Tensor'?)
 //      12 | - func: abs(tensor self) -> Tensor
@@ -60,10 +78,15 @@ void render_one(std::string& out, const Location& where, std::string_view label,
   if (!where.file || where.file->text.empty()) return;
 
   const std::size_t line = where.line() - 1;
-  const std::string_view text = where.file->line_text(line);
+  std::string_view text = where.file->line_text(line);
   const std::size_t start = where.file->line_starts[line];
-  const std::size_t begin = std::min(where.offset - start, text.size());
-  const std::size_t end = std::min(begin + std::max<std::size_t>(where.length, 1), text.size());
+  std::size_t begin = std::min(where.offset - start, text.size());
+  std::size_t end = std::min(begin + std::max<std::size_t>(where.length, 1), text.size());
+  std::string part;
+  if (text.size() > kLongestLine) {
+    part = part_of_line(text, begin, end);
+    text = part;
+  }
   std::string number = std::to_string(line + 1);
   if (number.size() < 5) number.insert(0, 5 - number.size(), ' ');
   out += number + " | " + std::string(text) + "\n";

@@ -337,6 +337,10 @@ class Parser {
       return finish(std::move(expr), start);
     }
     if (c == '=') fail("a formula cannot assign");
+    if (c == '/' && at_ > 0 && text_[at_ - 1] == '/') {
+      --at_;
+      fail("there is no operator '//': write 'floor(a / b)'");
+    }
     fail("expected an expression, found " + found());
   }
 

@@ -144,7 +144,12 @@ class Loader {
     } else if (name == "doc") {
       op.doc = word(value, "text").text;
     } else if (name == "example") {
-      op.example = word(value, "lines of a Python session, '>>> oploom.ones(2)'").text;
+      static constexpr std::string_view kWanted = "lines of a Python session, '>>> oploom.ones(2)'";
+      op.example = word(value, kWanted).text;
+      if (!op.example.empty() && op.example.find(">>> ") == std::string::npos) {
+        diagnostics_.error(value.where,
+                           "expected " + std::string(kWanted) + ", found " + describe(value));
+      }
     } else if (name == "expr") {
       if (!word(value, "an expression").empty()) op.expr = &value;
     } else if (name == "requires") {

@@ -244,6 +244,18 @@ std::string advice(std::string_view line) {
          std::string(line.substr(first, begin - first)) + quote + value + quote;
 }
 
+// Of a line that YAML does not understand after one like `func f(...)`: where that lacks its colon.
+std::optional<Location> missing_colon(const SourceFile& file, std::size_t line) {
+  const auto begin_of = [](std::string_view text) { return text.find_first_not_of(" -"); };
+  if (line == 0) return std::nullopt;
+  const std::string_view text = file.line_text(line), before = file.line_text(line - 1);
+  const std::size_t begin = begin_of(before);
+  if (begin == before.npos || begin != begin_of(text)) return std::nullopt;
+  const std::size_t end = before.find_first_of(" :", begin);
+  if (end == before.npos || before[end] == ':' || before[begin] == '#') return std::nullopt;
+  return Location{&file, file.line_starts[line - 1] + begin, end - begin};
+}
+
 }  // namespace
 
 std::optional<YamlNode> parse_yaml(const SourceFile& file, Diagnostics& diagnostics) {
@@ -265,6 +277,11 @@ std::optional<YamlNode> parse_yaml(const SourceFile& file, Diagnostics& diagnost
     return root;
   } catch (const YAML::Exception& error) {
     const Location where = to_location(file, error.mark);
+    if (const auto key = missing_colon(file, where.line() - 1)) {
+      diagnostics.error(*key, "YAML: a ':' is missing after '" +
+                                  file.text.substr(key->offset, key->length) + "'");
+      return std::nullopt;
+    }
     diagnostics.error(where, "YAML: " + error.msg + advice(file.line_text(where.line() - 1)));
   } catch (const Unsupported& error) {
     diagnostics.error(error.where, error.message);

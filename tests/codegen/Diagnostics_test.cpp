@@ -142,6 +142,18 @@ TEST(Diagnostics, Json) {
             "}\n");
 }
 
+TEST(Diagnostics, PartOfALongLine) {
+  const std::string much(5000, 'x');
+  const Frontend frontend("- {doc: " + much + ", famly: " + much +
+                          ", func: \"abs(Tensor self) -> Tensor\", family: e}\n");
+  const std::string shown = frontend.diagnostics.render();
+  EXPECT_LT(shown.size(), 600u);
+  const std::size_t line = shown.find("| ..."), caret = shown.find("^~~~~\n");
+  ASSERT_NE(line, shown.npos);
+  const std::size_t below = shown.rfind('\n', caret) + 1, above = shown.rfind('\n', below - 2) + 1;
+  EXPECT_EQ(shown.substr(above + (caret - below), 5), "famly");
+}
+
 TEST(Diagnostics, CaretStandsUnderTheCharacterAfterWideAndTabbedText) {
   Frontend frontend("- {func: \"abs(Tensor self) -> Tensor\", family: e, doc: öé, famly: x}\n");
   EXPECT_EQ(frontend.diagnostics.render(),

@@ -254,6 +254,8 @@ class Builder {
     if (found == kBinary.end()) {
       const std::string hint = expr.text == "%"   ? ": write 'remainder(a, b)' or 'fmod(a, b)'"
                                : expr.text == "^" ? ": write 'pow(a, b)'"
+                               : expr.text == "&" ? ": write '&&' between conditions"
+                               : expr.text == "|" ? ": write '||' between conditions"
                                                   : "";
       fail(expr,
            "the operator '" + expr.text + "' has no meaning in an expression of numbers" + hint);

@@ -1,4 +1,5 @@
 // Pass 08: what must hold between the finished operators: names in C++, overloads, test records.
+#include <c10/util/Suggest.h>
 #include <codegen/frontend/Load.h>
 #include <codegen/frontend/passes/Passes.h>
 #include <codegen/frontend/passes/TestRecords.h>
@@ -123,6 +124,13 @@ class Verifier {
     if (!op.structured_inherits.empty() && !is_qualified_name(op.structured_inherits.text)) {
       diagnostics_.error(op.structured_inherits.where,
                          "'" + op.structured_inherits.text + "' is no name of a C++ class");
+    } else if (const std::string near = c10::closest_name(
+                   op.structured_inherits.text, std::vector<std::string>{"TensorIteratorBase"});
+               !near.empty() && near != op.structured_inherits.text) {
+      diagnostics_
+          .error(op.structured_inherits.where,
+                 "there is no class '" + op.structured_inherits.text + "' for shape functions")
+          .suggest(near);
     }
     if (std::find(kTaken.begin(), kTaken.end(), op.schema.name) != kTaken.end()) {
       diagnostics_.error(op.func->locate(0, op.schema.name.size()),

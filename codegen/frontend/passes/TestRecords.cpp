@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <span>
 
 namespace oploom::frontend {
@@ -81,7 +82,80 @@ class RecordCheck {
   }
 
   void formula(const YamlNode& value) {
-    if (!value.is_scalar() || value.value.empty()) expected(value, "an expression of Python");
+    if (!value.is_scalar() || value.value.empty()) {
+      expected(value, "an expression of Python");
+      return;
+    }
+    brackets(value);
+    names(value);
+  }
+
+  // What a test would be told by Python when it runs.
+  void brackets(const YamlNode& value) {
+    constexpr std::string_view kOpen = "([{", kClose = ")]}";
+    std::vector<std::size_t> open;
+    char quote = 0;
+    for (std::size_t i = 0; i < value.value.size(); ++i) {
+      const char c = value.value[i];
+      if (quote != 0) {
+        if (c == quote) quote = 0;
+      } else if (c == '"' || c == '\'') {
+        quote = c;
+      } else if (kOpen.find(c) != kOpen.npos) {
+        open.push_back(i);
+      } else if (const auto kind = kClose.find(c); kind != kClose.npos) {
+        if (open.empty() || value.value[open.back()] != kOpen[kind]) {
+          diagnostics_.error(value.locate(i, 1),
+                             "this '" + std::string(1, c) + "' closes no bracket");
+          return;
+        }
+        open.pop_back();
+      }
+    }
+    if (open.empty()) return;
+    diagnostics_.error(value.locate(open.back(), 1),
+                       "this '" + value.value.substr(open.back(), 1) + "' is never closed");
+  }
+
+  // A name that nothing has, where it is nearly that of an argument.
+  void names(const YamlNode& value) {
+    static constexpr auto kBuiltins = std::to_array<std::string_view>(
+        {"abs",       "all",   "and",   "any",   "bool",    "complex", "divmod", "dtype",  "else",
+         "enumerate", "F",     "None",  "False", "float",   "if",      "in",     "int",    "is",
+         "len",       "list",  "map",   "max",   "min",     "not",     "np",     "oploom", "or",
+         "pow",       "range", "round", "set",   "slice",   "sorted",  "sp",     "str",    "sum",
+         "True",      "tuple", "wide",  "zip",   "builtins"});
+    const std::string& text = value.value;
+    // What these bind is not followed up.
+    if (text.find("for ") != text.npos || text.find("lambda") != text.npos) return;
+    const auto is_part = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    };
+    char quote = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (quote != 0 || text[i] == '"' || text[i] == '\'') {
+        quote = quote == 0 ? text[i] : text[i] == quote ? 0 : quote;
+        continue;
+      }
+      if (!is_part(text[i])) continue;
+      const std::size_t begin = i;
+      while (i + 1 < text.size() && is_part(text[i + 1])) ++i;
+      const std::string name = text.substr(begin, i + 1 - begin);
+      const std::size_t next = text.find_first_not_of(' ', i + 1);
+      const bool keyword =
+          next != text.npos && text[next] == '=' && text.compare(next, 2, "==") != 0;
+      if (keyword || std::isdigit(static_cast<unsigned char>(name[0])) ||
+          (begin > 0 && text[begin - 1] == '.') || op_.schema.find_argument(name) ||
+          std::find(kBuiltins.begin(), kBuiltins.end(), name) != kBuiltins.end()) {
+        continue;
+      }
+      const std::string meant = c10::closest_name(name, arguments_);
+      if (meant.empty() || name == meant + "_") continue;
+      diagnostics_
+          .error(value.locate(begin, name.size()),
+                 "the reference uses '" + name + "', which is no argument of '" + op_.name() + "'")
+          .suggest(meant);
+    }
   }
   void reason(const YamlNode& value) {
     if (!value.is_scalar() || value.value.empty()) expected(value, "the reason, as text");
@@ -241,6 +315,17 @@ class RecordCheck {
     }
   }
 
+  void number_value(const SchemaArgument& argument, const YamlNode& value) {
+    const SchemaBaseType base = argument.type.base;
+    const bool number = base == SchemaBaseType::Float || base == SchemaBaseType::Int ||
+                        base == SchemaBaseType::SymInt;
+    if (!number || argument.type.list || (argument.type.optional && value.is_null())) return;
+    if (as_number(value) || as_bool(value)) return;
+    const std::string_view word = value.value;
+    if (word.ends_with(".inf") || word.ends_with(".nan") || word.ends_with(".Inf")) return;
+    expected(value, "a number");
+  }
+
   void sample(const YamlNode& value) {
     const auto& arguments = op_.schema.arguments;
     if (value.is_sequence()) {
@@ -254,6 +339,7 @@ class RecordCheck {
       }
       for (std::size_t i = 0; i < value.items.size(); ++i) {
         if (arguments[i].type.is_tensor_like()) argument_value(arguments[i], value.items[i]);
+        number_value(arguments[i], value.items[i]);
       }
       return;
     }
@@ -263,6 +349,7 @@ class RecordCheck {
     }
     values(value);
     for (const auto& argument : arguments) {
+      if (const YamlNode* given = value.find(argument.name)) number_value(argument, *given);
       if (argument.default_value || argument.is_out || argument.type.optional) continue;
       if (value.find(argument.name)) continue;
       diagnostics_.error(value.where, "the sample gives no value for '" + argument.name + "'")
