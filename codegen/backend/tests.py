@@ -144,7 +144,8 @@ def test_class(model: Model, op: Operator) -> TestClass:
     record = complete_record(op)
     forms = siblings(model, op)
     out = next((o for o in forms if o.kind == "out"), None)
-    inplace = any(o.kind == "inplace" for o in (op, *forms))
+    changes_self = op.kind == "inplace" and "none" not in (record or {})
+    inplace = changes_self or any(o.kind == "inplace" for o in forms)
     derivative = op.derivative
     if derivative is not None:
         differentiable = [n for g in derivative.inputs for n in g.names]
@@ -172,7 +173,7 @@ def test_class(model: Model, op: Operator) -> TestClass:
         fields.append(f"module={model.package.python!r},")
         if op.python_module:
             fields.append(f"python_module={op.python_module!r},")
-    if op.kind == "inplace":
+    if changes_self:
         fields.append("changes_self=True,")
     if "pointwise" in op.tags:
         fields.append("pointwise=True,")
@@ -187,7 +188,7 @@ def test_class(model: Model, op: Operator) -> TestClass:
     if not differentiable:
         removed += ["test_gradcheck", "test_gradgradcheck", "test_forward",
                     "test_forward_over_reverse"]
-    if out is None or not op.is_function or op.kind == "inplace":
+    if out is None or not op.is_function or changes_self:
         removed.append("test_out")
     if not inplace:
         removed.append("test_inplace")
