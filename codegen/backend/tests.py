@@ -124,7 +124,22 @@ def complete_record(op: Operator) -> Optional[dict[str, Any]]:
     if not {"numpy", "oploom", "none"} & record.keys():
         record = {"numpy": numpy_expression(op.expression.program), **record}
         record.setdefault("dtypes", ["int64", "float32", "float64"])
+    if numbers := missing_numbers(op, record):
+        record["arguments"] = {**record.get("arguments", {}), **numbers}
     return record
+
+
+def missing_numbers(op: Operator, record: dict[str, Any]) -> dict[str, Any]:
+    """A value for each number of an expression that samples which are made up would lack: it has no
+    default, the record says nothing of it, and no condition is laid on it."""
+    if op.expression is None or "samples" in record:
+        return {}
+    domain = record.get("domain")
+    said = {*record.get("arguments", {}), *(domain if isinstance(domain, dict) else ())}
+    for requirement in op.expression.requirements:
+        said.update(requirement.scalars)
+    return {a.name: True if a.type.base == "bool" else 2 for a in op.inputs
+            if a.default is None and not a.type.holds_tensors and a.name not in said}
 
 
 def siblings(model: Model, op: Operator) -> list[Operator]:

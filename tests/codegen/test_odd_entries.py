@@ -49,6 +49,10 @@ OPERATORS = """
   test:
     numpy: self + by
     samples: [[[3]]]
+- func: numbers(Tensor self, float a, int n, bool up, Scalar low, Scalar b=3) -> Tensor
+  expr: "up ? self * a * n * b : low"
+  requires: low < 0
+  test: {domain: {n: [1, 4]}}
 - func: _underscored(Tensor self, Tensor np, Tensor np2) -> Tensor
   expr: self * exp(np) * np2
 """
@@ -130,6 +134,11 @@ def test_records_of_operators_that_write_to_self(folder, package):
     assert record["numpy"] == "self + by" and flags == {"inplace"}
     record, _, flags = class_of(folder, "TestLift")
     assert record["numpy"] == "self + by" and flags == {"inplace", "changes_self"}
+
+
+def test_numbers_that_nothing_gives_a_value(folder, package):
+    record, _, _ = class_of(folder, "TestNumbers")
+    assert record["arguments"] == {"a": 2, "up": True}
 
 
 def test_underscored_operators_are_in_the_module(folder, package):
