@@ -419,6 +419,14 @@ TEST(Proof, AcceptsWhatSwingsFasterThanTheSteps) {
   }
 }
 
+TEST(Proof, AcceptsWhatHasNoDigitsFarAway) {
+  for (const char* expression : {"sin(self > 1e20 ? 2 : self) + self",
+                                 "self > 1e20 ? self : cos(self) + 2 * self"}) {
+    const Frontend frontend(entry("f(Tensor self) -> Tensor", expression));
+    EXPECT_EQ(frontend.diagnostics.render(), "") << expression;
+  }
+}
+
 TEST(Proof, LooksAtBothSidesOfABranchFarAway) {
   const std::string f = "f(Tensor self) -> Tensor";
   for (const char* edge : {"1000000", "-3e7", "1e12"}) {

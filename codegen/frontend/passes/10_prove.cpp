@@ -597,7 +597,9 @@ class Proof {
 
   bool agree(const Measured& found, const Measured& expected) const {
     if (far_ && !found.normal) return true;
-    return std::abs(found.value - expected.value) <= expected.error + found.error;
+    // Far from 0 a formula such as cos(self) has no digits at all, which few samples show in full.
+    const double rounding = (far_ ? 10 : 1) * found.error;
+    return std::abs(found.value - expected.value) <= expected.error + rounding;
   }
 
   void at(const Values& point) {
