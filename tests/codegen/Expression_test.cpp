@@ -420,8 +420,8 @@ TEST(Proof, AcceptsWhatSwingsFasterThanTheSteps) {
 }
 
 TEST(Proof, AcceptsWhatHasNoDigitsFarAway) {
-  for (const char* expression : {"sin(self > 1e20 ? 2 : self) + self",
-                                 "self > 1e20 ? self : cos(self) + 2 * self"}) {
+  for (const char* expression :
+       {"sin(self > 1e20 ? 2 : self) + self", "self > 1e20 ? self : cos(self) + 2 * self"}) {
     const Frontend frontend(entry("f(Tensor self) -> Tensor", expression));
     EXPECT_EQ(frontend.diagnostics.render(), "") << expression;
   }
