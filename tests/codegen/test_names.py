@@ -77,14 +77,25 @@ PROBE_DERIVATIVES = """
 PAPERS = ["T", "V", "k", "N", "Tensor", "Scalar", "kOutputs"]
 
 
-def entries(names, i):
+# Tensors of an expression beside self, whose gradient is computed by one kernel.
+FEW = 6
+
+
+def two(names, i):
     tensors = ", ".join(f"Tensor {name}" for name in names)
     powers = " + ".join(f"exp({name})" for name in names)
-    numbers = ", ".join(f"Scalar {name}=2" for name in names)
-    waves = " + ".join(f"sin({name} * self)" for name in names)
     return f"""
 - func: two_{i}(Tensor self, {tensors}) -> Tensor
   expr: sin(self) * ({powers})
+"""
+
+
+def entries(names, i):
+    tensors = ", ".join(f"Tensor {name}" for name in names)
+    numbers = ", ".join(f"Scalar {name}=2" for name in names)
+    waves = " + ".join(f"sin({name} * self)" for name in names)
+    few = (names[k:k + FEW] for k in range(0, len(names), FEW))
+    return "".join(two(part, f"{i}_{k}") for k, part in enumerate(few)) + f"""
 - func: one_{i}(Tensor self, {numbers}) -> Tensor
   expr: exp(self) * ({waves})
 {kernel(names, i)}

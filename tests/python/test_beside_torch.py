@@ -109,7 +109,7 @@ DTYPES = [
     "T.result_type(1.0, m.half())", "T.result_type(1j, True)", "T.result_type(True, m)",
     "T.can_cast(T.float64, T.int32)", "T.can_cast(T.int32, T.float32)",
     "T.can_cast(T.complex64, T.float32)", "T.can_cast(T.int64, T.bool)",
-    "T.can_cast(from_=T.float64, to=T.float32)", "T.promote_types(T.int32, T.float32)",
+    "T.can_cast(T.float64, to=T.float32)", "T.promote_types(T.int32, T.float32)",
     "T.promote_types(T.uint8, T.int8)", "T.promote_types(type1=T.float16, type2=T.bfloat16)",
     "T.is_complex(z)", "T.is_complex(m)", "T.is_floating_point(z)", "T.is_floating_point(m)",
 ]  # fmt: skip
