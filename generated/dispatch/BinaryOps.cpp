@@ -1046,6 +1046,27 @@ Tensor& _ops::div__Tensor_mode::call(Tensor& self, const Tensor& other,
   return table(dispatch_keys(self, other), self, other, rounding_mode);
 }
 
+// div.Scalar_mode_out(Tensor self, Scalar other, *, str? rounding_mode, Tensor(a!) out) ->
+//     Tensor(a!)
+namespace {
+Tensor& div_Scalar_mode_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                      std::optional<std::string_view> rounding_mode, Tensor& out) {
+  const Tensor result = _ops::div_Scalar_mode::call(self, other, rounding_mode);
+  return native::assign_out(out, result, "div");
+}
+}  // namespace
+constinit OperatorTable<_ops::div_Scalar_mode_out::schema> _ops::div_Scalar_mode_out::table(
+    kernels_of<_ops::div_Scalar_mode_out>,
+    every_backend(&div_Scalar_mode_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::div_Scalar_mode_out},
+    });
+Tensor& _ops::div_Scalar_mode_out::call(const Tensor& self, const Scalar& other,
+                                        std::optional<std::string_view> rounding_mode,
+                                        Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, rounding_mode, out);
+}
+
 // div.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& div_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
@@ -1259,6 +1280,27 @@ constinit OperatorTable<_ops::divide__Tensor_mode::schema> _ops::divide__Tensor_
 Tensor& _ops::divide__Tensor_mode::call(Tensor& self, const Tensor& other,
                                         std::optional<std::string_view> rounding_mode) {
   return table(dispatch_keys(self, other), self, other, rounding_mode);
+}
+
+// divide.Scalar_mode_out(Tensor self, Scalar other, *, str? rounding_mode, Tensor(a!) out) ->
+//     Tensor(a!)
+namespace {
+Tensor& divide_Scalar_mode_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                         std::optional<std::string_view> rounding_mode,
+                                         Tensor& out) {
+  return _ops::div_Scalar_mode_out::call(self, other, rounding_mode, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::divide_Scalar_mode_out::schema> _ops::divide_Scalar_mode_out::table(
+    kernels_of<_ops::divide_Scalar_mode_out>,
+    every_backend(&divide_Scalar_mode_out_composite),
+    {
+        {DispatchKey::Autograd, &divide_Scalar_mode_out_composite},
+    });
+Tensor& _ops::divide_Scalar_mode_out::call(const Tensor& self, const Scalar& other,
+                                           std::optional<std::string_view> rounding_mode,
+                                           Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, rounding_mode, out);
 }
 
 // divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
@@ -1508,6 +1550,23 @@ constinit OperatorTable<_ops::floor_divide__Tensor::schema> _ops::floor_divide__
     });
 Tensor& _ops::floor_divide__Tensor::call(Tensor& self, const Tensor& other) {
   return table(dispatch_keys(self, other), self, other);
+}
+
+// floor_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& floor_divide_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                          Tensor& out) {
+  return _ops::floor_divide_out::call(self, detail::wrapped_scalar_tensor(other), out);
+}
+}  // namespace
+constinit OperatorTable<_ops::floor_divide_Scalar_out::schema> _ops::floor_divide_Scalar_out::table(
+    kernels_of<_ops::floor_divide_Scalar_out>,
+    every_backend(&floor_divide_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &floor_divide_Scalar_out_composite},
+    });
+Tensor& _ops::floor_divide_Scalar_out::call(const Tensor& self, const Scalar& other, Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, out);
 }
 
 // floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
@@ -3868,6 +3927,24 @@ Tensor _ops::rsub_Tensor::call(const Tensor& self, const Tensor& other, const Sc
   return table(dispatch_keys(self, other), self, other, alpha);
 }
 
+// rsub.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& rsub_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
+                                  const Scalar& alpha, Tensor& out) {
+  return _ops::rsub_Tensor_out::call(self, detail::wrapped_scalar_tensor(other), alpha, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::rsub_Scalar_out::schema> _ops::rsub_Scalar_out::table(
+    kernels_of<_ops::rsub_Scalar_out>,
+    every_backend(&rsub_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &rsub_Scalar_out_composite},
+    });
+Tensor& _ops::rsub_Scalar_out::call(const Tensor& self, const Scalar& other, const Scalar& alpha,
+                                    Tensor& out) {
+  return table(dispatch_keys(self, out), self, other, alpha, out);
+}
+
 // rsub.Tensor_out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& rsub_Tensor_out_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
@@ -4278,6 +4355,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::div__Scalar_mode::table,
       &_ops::div__Tensor::table,
       &_ops::div__Tensor_mode::table,
+      &_ops::div_Scalar_mode_out::table,
       &_ops::div_Scalar_out::table,
       &_ops::div_out::table,
       &_ops::div_out_mode::table,
@@ -4289,6 +4367,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::divide__Scalar_mode::table,
       &_ops::divide__Tensor::table,
       &_ops::divide__Tensor_mode::table,
+      &_ops::divide_Scalar_mode_out::table,
       &_ops::divide_Scalar_out::table,
       &_ops::divide_out::table,
       &_ops::divide_out_mode::table,
@@ -4302,6 +4381,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::floor_divide_Scalar::table,
       &_ops::floor_divide__Scalar::table,
       &_ops::floor_divide__Tensor::table,
+      &_ops::floor_divide_Scalar_out::table,
       &_ops::floor_divide_out::table,
       &_ops::fmod_Scalar::table,
       &_ops::fmod_Tensor::table,
@@ -4412,6 +4492,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::remainder_Tensor_out::table,
       &_ops::rsub_Scalar::table,
       &_ops::rsub_Tensor::table,
+      &_ops::rsub_Scalar_out::table,
       &_ops::rsub_Tensor_out::table,
       &_ops::sub_Scalar::table,
       &_ops::sub_Tensor::table,

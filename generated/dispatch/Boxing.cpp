@@ -72,6 +72,8 @@ template struct SignatureBoxing<Tensor&(const Tensor&, OptionalIntArrayRef, bool
 template struct SignatureBoxing<Tensor&(const Tensor&, OptionalTensorList, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, bool, int64_t, bool, Tensor&)>;
+template struct SignatureBoxing<Tensor&(const Tensor&, const Scalar&,
+                                        std::optional<std::string_view>, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Scalar&, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Scalar&, const Scalar&, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Scalar&, const Scalar&, const Scalar&,

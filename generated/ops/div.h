@@ -101,6 +101,20 @@ struct div__Tensor_mode {
                                  std::optional<std::string_view> rounding_mode);
 };
 
+// div.Scalar_mode_out(Tensor self, Scalar other, *, str? rounding_mode, Tensor(a!) out) ->
+//     Tensor(a!)
+struct div_Scalar_mode_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, std::optional<std::string_view>, Tensor&);
+  static constexpr const char* name = "div";
+  static constexpr const char* overload_name = "Scalar_mode_out";
+  static constexpr const char* schema_str =
+      "div.Scalar_mode_out(Tensor self, Scalar other, *, str? rounding_mode, Tensor(a!) out) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& other,
+                                 std::optional<std::string_view> rounding_mode, Tensor& out);
+};
+
 // div.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 struct div_Scalar_out {
   using schema = Tensor&(const Tensor&, const Scalar&, Tensor&);
@@ -194,6 +208,17 @@ inline Tensor& Tensor::div_(const Tensor& other) const {
 inline Tensor& Tensor::div_(const Tensor& other,
                             std::optional<std::string_view> rounding_mode) const {
   return _ops::div__Tensor_mode::call(const_cast<Tensor&>(*this), other, rounding_mode);
+}
+
+// div.Scalar_mode_out(Tensor self, Scalar other, *, str? rounding_mode, Tensor(a!) out) ->
+//     Tensor(a!)
+inline Tensor& div_out(Tensor& out, const Tensor& self, const Scalar& other,
+                       std::optional<std::string_view> rounding_mode) {
+  return _ops::div_Scalar_mode_out::call(self, other, rounding_mode, out);
+}
+inline Tensor& div_outf(const Tensor& self, const Scalar& other,
+                        std::optional<std::string_view> rounding_mode, Tensor& out) {
+  return _ops::div_Scalar_mode_out::call(self, other, rounding_mode, out);
 }
 
 // div.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)

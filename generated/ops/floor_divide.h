@@ -53,6 +53,17 @@ struct floor_divide__Tensor {
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
 };
 
+// floor_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+struct floor_divide_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "floor_divide";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "floor_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& other, Tensor& out);
+};
+
 // floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 struct floor_divide_out {
   using schema = Tensor&(const Tensor&, const Tensor&, Tensor&);
@@ -90,6 +101,14 @@ inline Tensor& Tensor::floor_divide_(const Scalar& other) const {
 // floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::floor_divide_(const Tensor& other) const {
   return _ops::floor_divide__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// floor_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& floor_divide_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return _ops::floor_divide_Scalar_out::call(self, other, out);
+}
+inline Tensor& floor_divide_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  return _ops::floor_divide_Scalar_out::call(self, other, out);
 }
 
 // floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)

@@ -31,6 +31,19 @@ struct rsub_Tensor {
   OPLOOM_API static Tensor call(const Tensor& self, const Tensor& other, const Scalar& alpha);
 };
 
+// rsub.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+struct rsub_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, const Scalar&, Tensor&);
+  static constexpr const char* name = "rsub";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "rsub.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& other, const Scalar& alpha,
+                                 Tensor& out);
+};
+
 // rsub.Tensor_out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 struct rsub_Tensor_out {
   using schema = Tensor&(const Tensor&, const Tensor&, const Scalar&, Tensor&);
@@ -60,6 +73,16 @@ inline Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha 
 }
 inline Tensor Tensor::rsub(const Tensor& other, const Scalar& alpha) const {
   return _ops::rsub_Tensor::call(*this, other, alpha);
+}
+
+// rsub.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& rsub_out(Tensor& out, const Tensor& self, const Scalar& other,
+                        const Scalar& alpha = 1) {
+  return _ops::rsub_Scalar_out::call(self, other, alpha, out);
+}
+inline Tensor& rsub_outf(const Tensor& self, const Scalar& other, const Scalar& alpha,
+                         Tensor& out) {
+  return _ops::rsub_Scalar_out::call(self, other, alpha, out);
 }
 
 // rsub.Tensor_out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)

@@ -298,11 +298,13 @@ PyObject* py_bitwise_xor_(PyObject* self, PyObject* const* args, Py_ssize_t narg
 // div.Scalar(Tensor self, Scalar other) -> Tensor
 // div.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 // div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
+// div.Scalar_mode_out(Tensor self, Scalar other, *, str? rounding_mode, Tensor(a!) out) ->
+//     Tensor(a!)
 constexpr SignatureText py_div_signatures[] = {
     {kBoth, "div(Tensor self, Tensor other, *, Tensor out=None)"},
     {kBoth, "div(Tensor self, Tensor other, *, str? rounding_mode, Tensor out=None)"},
     {kBoth, "div(Tensor self, Scalar other, *, Tensor out=None)"},
-    {kBoth, "div(Tensor self, Scalar other, *, str? rounding_mode)"},
+    {kBoth, "div(Tensor self, Scalar other, *, str? rounding_mode, Tensor out=None)"},
 };
 PyObject* py_div(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("div", py_div_signatures);
@@ -328,6 +330,11 @@ PyObject* py_div(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
       return to_python(call<_ops::div_Scalar>(a.tensor(0), a.scalar(1)));
     }
     default: {
+      if (a.given(3)) {
+        return to_python(call<_ops::div_Scalar_mode_out>(a.tensor(0), a.scalar(1),
+                                                         a.optional_string(2),
+                                                         a.mutable_tensor(3)));
+      }
       return to_python(call<_ops::div_Scalar_mode>(a.tensor(0), a.scalar(1), a.optional_string(2)));
     }
   }
@@ -371,11 +378,13 @@ PyObject* py_div_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 // divide.Scalar(Tensor self, Scalar other) -> Tensor
 // divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 // divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
+// divide.Scalar_mode_out(Tensor self, Scalar other, *, str? rounding_mode, Tensor(a!) out) ->
+//     Tensor(a!)
 constexpr SignatureText py_divide_signatures[] = {
     {kBoth, "divide(Tensor self, Tensor other, *, Tensor out=None)"},
     {kBoth, "divide(Tensor self, Tensor other, *, str? rounding_mode, Tensor out=None)"},
     {kBoth, "divide(Tensor self, Scalar other, *, Tensor out=None)"},
-    {kBoth, "divide(Tensor self, Scalar other, *, str? rounding_mode)"},
+    {kBoth, "divide(Tensor self, Scalar other, *, str? rounding_mode, Tensor out=None)"},
 };
 PyObject* py_divide(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("divide", py_divide_signatures);
@@ -403,6 +412,11 @@ PyObject* py_divide(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyO
       return to_python(call<_ops::divide_Scalar>(a.tensor(0), a.scalar(1)));
     }
     default: {
+      if (a.given(3)) {
+        return to_python(call<_ops::divide_Scalar_mode_out>(a.tensor(0), a.scalar(1),
+                                                            a.optional_string(2),
+                                                            a.mutable_tensor(3)));
+      }
       return to_python(call<_ops::divide_Scalar_mode>(a.tensor(0), a.scalar(1),
                                                       a.optional_string(2)));
     }
@@ -489,9 +503,10 @@ PyObject* py_eq_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
 // floor_divide(Tensor self, Tensor other) -> Tensor
 // floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // floor_divide.Scalar(Tensor self, Scalar other) -> Tensor
+// floor_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_floor_divide_signatures[] = {
     {kBoth, "floor_divide(Tensor self, Tensor other, *, Tensor out=None)"},
-    {kBoth, "floor_divide(Tensor self, Scalar other)"},
+    {kBoth, "floor_divide(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_floor_divide(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                           PyObject* kwnames) {
@@ -506,6 +521,10 @@ PyObject* py_floor_divide(PyObject* self, PyObject* const* args, Py_ssize_t narg
       return to_python(call<_ops::floor_divide>(a.tensor(0), a.tensor(1)));
     }
     default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::floor_divide_Scalar_out>(a.tensor(0), a.scalar(1),
+                                                             a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::floor_divide_Scalar>(a.tensor(0), a.scalar(1)));
     }
   }
@@ -1390,9 +1409,10 @@ PyObject* py_remainder_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 // rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 // rsub.Tensor_out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 // rsub.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
+// rsub.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_rsub_signatures[] = {
     {kBoth, "rsub(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None)"},
-    {kBoth, "rsub(Tensor self, Scalar other, *, Scalar alpha=1)"},
+    {kBoth, "rsub(Tensor self, Scalar other, *, Scalar alpha=1, Tensor out=None)"},
 };
 PyObject* py_rsub(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("rsub", py_rsub_signatures);
@@ -1406,6 +1426,10 @@ PyObject* py_rsub(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
       return to_python(call<_ops::rsub_Tensor>(a.tensor(0), a.tensor(1), a.scalar(2, 1)));
     }
     default: {
+      if (a.given(3)) {
+        return to_python(call<_ops::rsub_Scalar_out>(a.tensor(0), a.scalar(1), a.scalar(2, 1),
+                                                     a.mutable_tensor(3)));
+      }
       return to_python(call<_ops::rsub_Scalar>(a.tensor(0), a.scalar(1), a.scalar(2, 1)));
     }
   }
@@ -1628,7 +1652,7 @@ void add_BinaryOps(Generated& out) {
       "div(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "div(Tensor self, Tensor other, *, str? rounding_mode, Tensor out=None) -> Tensor\n"
       "div(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
-      "div(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor\n"
+      "div(Tensor self, Scalar other, *, str? rounding_mode, Tensor out=None) -> Tensor\n"
       "\n"
       "Divides ``self`` by ``other``; integers are divided as floating-point numbers.\n"
       "\n"
@@ -1652,7 +1676,7 @@ void add_BinaryOps(Generated& out) {
       "divide(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "divide(Tensor self, Tensor other, *, str? rounding_mode, Tensor out=None) -> Tensor\n"
       "divide(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
-      "divide(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor\n"
+      "divide(Tensor self, Scalar other, *, str? rounding_mode, Tensor out=None) -> Tensor\n"
       "\n"
       "Another name of ``div``.");
   out.method("divide_", as_method<py_divide_>,
@@ -1677,7 +1701,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``eq`` into ``self``.");
   out.both("floor_divide", as_function<py_floor_divide>, as_method<py_floor_divide>,
       "floor_divide(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
-      "floor_divide(Tensor self, Scalar other) -> Tensor\n"
+      "floor_divide(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Divides ``self`` by ``other`` and rounds the quotient down.");
   out.method("floor_divide_", as_method<py_floor_divide_>,
@@ -1895,7 +1919,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``remainder`` into ``self``.");
   out.both("rsub", as_function<py_rsub>, as_method<py_rsub>,
       "rsub(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
-      "rsub(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor\n"
+      "rsub(Tensor self, Scalar other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
       "\n"
       "Subtracts ``alpha * self`` from ``other``.");
   out.both("sub", as_function<py_sub>, as_method<py_sub>,

@@ -182,7 +182,6 @@ class TestDivScalarMode(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
-    test_out = None
     test_shape = None
     test_errors = None
 
