@@ -23,7 +23,8 @@ class Page:
         self._process = os.posix_spawn(
             BROWSER,
             [BROWSER, *_FLAGS, f"--user-data-dir={profile}", "about:blank"],
-            os.environ,
+            # A sanitizer's library is not for the browser, which would never answer.
+            {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},
             file_actions=[(os.POSIX_SPAWN_DUP2, high[0], 3), (os.POSIX_SPAWN_DUP2, high[1], 4),
                           (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)],
         )
