@@ -175,6 +175,16 @@ PyObject* finished(Tensor tensor, bool requires_grad) {
   return wrap(std::move(tensor));
 }
 
+// What tensor() and as_tensor() share: their arguments.
+using MakeTensor = Tensor (*)(PyObject*, std::optional<ScalarType>, std::optional<Device>);
+PyObject* made_of(MakeTensor make, Parser& parser, PyObject* self, PyObject* const* args,
+                  Py_ssize_t nargs, PyObject* kwnames) {
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return finished(make(a.object(0), a.optional_scalar_type(1), a.optional_device(2)),
+                  a.boolean(3, false));
+}
+
 constexpr SignatureText kTensorSignatures[] = {
     {kFunction,
      "tensor(object data, ScalarType? dtype=None, Device? device=None, *, "
@@ -182,10 +192,7 @@ constexpr SignatureText kTensorSignatures[] = {
 
 PyObject* tensor(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("tensor", kTensorSignatures);
-  Arguments a;
-  parser.parse(self, args, nargs, kwnames, a);
-  return finished(tensor_from_data(a.object(0), a.optional_scalar_type(1), a.optional_device(2)),
-                  a.boolean(3, false));
+  return made_of(&tensor_from_data, parser, self, args, nargs, kwnames);
 }
 
 constexpr SignatureText kAsTensorSignatures[] = {
@@ -195,10 +202,7 @@ constexpr SignatureText kAsTensorSignatures[] = {
 
 PyObject* py_as_tensor(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("as_tensor", kAsTensorSignatures);
-  Arguments a;
-  parser.parse(self, args, nargs, kwnames, a);
-  return finished(as_tensor(a.object(0), a.optional_scalar_type(1), a.optional_device(2)),
-                  a.boolean(3, false));
+  return made_of(&as_tensor, parser, self, args, nargs, kwnames);
 }
 
 constexpr SignatureText kAsarraySignatures[] = {
