@@ -15,6 +15,13 @@
 
 namespace at::inline oploom_v1::native {
 
+// Where a dimension is to be added to ndim others, at 0 to ndim; -1 is behind the last.
+inline int64_t wrap_new_dim(std::string_view op, int64_t dim, int64_t ndim) {
+  OPLOOM_CHECK_INDEX(dim >= -ndim - 1 && dim <= ndim, op, "(): expected dim in [", -ndim - 1, ", ",
+                     ndim, "] for a ", ndim, "-d input, got ", dim);
+  return dim < 0 ? dim + ndim + 1 : dim;
+}
+
 // A list of dimensions as a set: bit d stands for dimension d. One named twice is an error.
 inline uint64_t dim_list_to_mask(std::string_view op, IntArrayRef dims, int64_t ndim) {
   uint64_t mask = 0;

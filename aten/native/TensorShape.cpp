@@ -353,10 +353,7 @@ Geometry squeezed(const Tensor& self, uint64_t mask) {
 }
 
 Geometry unsqueezed(const Tensor& self, int64_t dim) {
-  const int64_t ndim = self.dim();
-  OPLOOM_CHECK_INDEX(dim >= -ndim - 1 && dim <= ndim, "unsqueeze(): expected dim in [", -ndim - 1,
-                     ", ", ndim, "] for a ", ndim, "-d input, got ", dim);
-  dim = c10::wrap_dim("unsqueeze", dim, ndim + 1);
+  dim = wrap_new_dim("unsqueeze", dim, self.dim());
   Geometry geometry(self);
   const int64_t stride =
       dim < self.dim() ? geometry.sizes[dim] * geometry.strides[dim] : int64_t{1};

@@ -184,10 +184,7 @@ OPLOOM_META_FUNC(stack)(TensorList tensors, int64_t dim) {
                  "stack(): expected tensors of the same size, got ", tensors[0].sizes(), " and ",
                  tensors[i].sizes(), " for tensor ", i);
   }
-  const int64_t ndim = tensors[0].dim();
-  OPLOOM_CHECK_INDEX(dim >= -ndim - 1 && dim <= ndim, "stack(): expected dim in [", -ndim - 1, ", ",
-                     ndim, "] for ", ndim, "-d inputs, got ", dim);
-  dim = c10::wrap_dim("stack", dim, ndim + 1);
+  dim = wrap_new_dim("stack", dim, tensors[0].dim());
   DimVector sizes(tensors[0].sizes());
   sizes.insert(sizes.begin() + dim, static_cast<int64_t>(tensors.size()));
   const TensorBase& given = maybe_get_output(0);

@@ -189,7 +189,7 @@ def test_the_place_of_a_new_dimension():
     x = oploom.ones(3)
     with pytest.raises(IndexError, match=r"expected dim in \[-2, 1\] for a 1-d input, got 9"):
         oploom.unsqueeze(x, 9)
-    with pytest.raises(IndexError, match=r"expected dim in \[-2, 1\] for 1-d inputs, got -3"):
+    with pytest.raises(IndexError, match=r"expected dim in \[-2, 1\] for a 1-d input, got -3"):
         oploom.stack([x, x], -3)
 
 
