@@ -204,8 +204,7 @@ class GraphTask {
     }
     NodeState& state = workspace_->add();
     state.node = node;
-    if (OPLOOM_LIKELY(
-            node->task_.compare_exchange_strong(owner, this, std::memory_order_acquire))) {
+    if (OPLOOM_LIKELY(c10::compare_exchange(node->task_, owner, this, std::memory_order_acquire))) {
       node->task_state_ = &state;
     } else {
       elsewhere_.emplace(node, &state);

@@ -66,11 +66,6 @@ Tensor checked_index(const char* op, const Tensor& index, int64_t dim, int64_t s
   return dense;
 }
 
-// A 0-d tensor as one with a single dimension, for the kernels.
-Tensor at_least_1d(const Tensor& self) {
-  return self.dim() > 0 ? self : make_alias(self, {1}, {1});
-}
-
 int64_t size_along(const Tensor& self, int64_t dim) {
   return self.dim() == 0 ? 1 : self.sizes()[dim];
 }
@@ -128,9 +123,9 @@ OPLOOM_IMPL_FUNC(index_select_out_cpu)
   dim = c10::wrap_dim("index_select", dim, self.dim());
   const Tensor checked = checked_index("index_select", index, dim, size_along(self, dim), false);
   if (out.numel() == 0) return;
-  const Tensor result = at_least_1d(out);
-  gather_stub(DeviceType::CPU, result, at_least_1d(self), dim,
-              expand_index(checked, result.sizes(), dim));
+  const auto result = at_least_1d(out);
+  gather_stub(DeviceType::CPU, *result, *at_least_1d(self), dim,
+              expand_index(checked, result->sizes(), dim));
 }
 
 }  // namespace at::inline oploom_v1::native
@@ -169,9 +164,9 @@ OPLOOM_IMPL_FUNC(index_add_out_cpu)
   const Tensor checked = checked_index("index_add", index, dim, size_along(self, dim), false);
   if (!out.is_same(self)) out.copy_(self);
   if (source.numel() == 0 || out.numel() == 0) return;
-  const Tensor from = at_least_1d(source);
-  scatter_add_stub(DeviceType::CPU, at_least_1d(out), dim, expand_index(checked, from.sizes(), dim),
-                   from, alpha);
+  const auto from = at_least_1d(source);
+  scatter_add_stub(DeviceType::CPU, *at_least_1d(out), dim,
+                   expand_index(checked, from->sizes(), dim), *from, alpha);
 }
 
 // ---- gather, scatter ----
@@ -215,7 +210,7 @@ std::optional<Tensor> begin_scatter(const char* op, const Tensor& self, int64_t&
   const Tensor checked = checked_index(op, index, dim, size_along(self, dim), false);
   if (!out.is_same(self)) out.copy_(self);
   if (index.numel() == 0) return std::nullopt;
-  return at_least_1d(checked);
+  return *at_least_1d(checked);
 }
 
 }  // namespace
@@ -241,7 +236,7 @@ OPLOOM_IMPL_FUNC(gather_out_cpu)
   if (index.numel() == 0) return;
   dim = c10::wrap_dim("gather", dim, self.dim());
   const Tensor checked = checked_index("gather", index, dim, size_along(self, dim), false);
-  gather_stub(DeviceType::CPU, at_least_1d(out), at_least_1d(self), dim, at_least_1d(checked));
+  gather_stub(DeviceType::CPU, *at_least_1d(out), *at_least_1d(self), dim, *at_least_1d(checked));
 }
 
 }  // namespace at::inline oploom_v1::native
@@ -263,7 +258,7 @@ OPLOOM_IMPL_FUNC(scatter_src_out_cpu)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const Tensor& out) {
   const auto checked = begin_scatter("scatter", self, dim, index, out);
   if (!checked.has_value()) return;
-  scatter_stub(DeviceType::CPU, at_least_1d(out), dim, *checked, at_least_1d(src));
+  scatter_stub(DeviceType::CPU, *at_least_1d(out), dim, *checked, *at_least_1d(src));
 }
 
 }  // namespace at::inline oploom_v1::native
@@ -285,7 +280,7 @@ OPLOOM_IMPL_FUNC(scatter_value_out_cpu)
 (const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, const Tensor& out) {
   const auto checked = begin_scatter("scatter", self, dim, index, out);
   if (!checked.has_value()) return;
-  scatter_fill_stub(DeviceType::CPU, at_least_1d(out), dim, *checked, value);
+  scatter_fill_stub(DeviceType::CPU, *at_least_1d(out), dim, *checked, value);
 }
 
 }  // namespace at::inline oploom_v1::native
@@ -307,7 +302,7 @@ OPLOOM_IMPL_FUNC(scatter_add_out_cpu)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const Tensor& out) {
   const auto checked = begin_scatter("scatter_add", self, dim, index, out);
   if (!checked.has_value()) return;
-  scatter_add_stub(DeviceType::CPU, at_least_1d(out), dim, *checked, at_least_1d(src), 1);
+  scatter_add_stub(DeviceType::CPU, *at_least_1d(out), dim, *checked, *at_least_1d(src), 1);
 }
 
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {

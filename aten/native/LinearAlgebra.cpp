@@ -130,11 +130,11 @@ bool is_zero(const Scalar& s) { return s.toComplexDouble() == c10::complex<doubl
 
 // The tensor itself if its last two dimensions are laid out as BLAS wants them, transposed or not;
 // otherwise a copy.
-Tensor with_blas_strides(const Tensor& t) {
+MaybeOwned<Tensor> with_blas_strides(const Tensor& t) {
   const int64_t d = t.dim();
   const bool fits = onednn::has_blas_strides(t.sizes()[d - 2], t.sizes()[d - 1], t.strides()[d - 2],
                                              t.strides()[d - 1]);
-  return fits ? t : t.contiguous();
+  return fits ? MaybeOwned<Tensor>::borrowed(t) : MaybeOwned<Tensor>::owned(t.contiguous());
 }
 
 Matrix matrix_of(const Tensor& t) {
@@ -173,14 +173,13 @@ void multiply(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar
     result.copy_(dense);
     return;
   }
-  const Tensor left = with_blas_strides(a);
-  const Tensor right = with_blas_strides(b);
+  const auto left = with_blas_strides(a), right = with_blas_strides(b);
   const int64_t d = out.dim();
   int64_t m = out.sizes()[d - 2], n = out.sizes()[d - 1];
   const int64_t k = a.sizes()[d - 1];
-  Matrix first = matrix_of(left), second = matrix_of(right);
-  int64_t first_step = d == 3 ? left.strides()[0] : 0,
-          second_step = d == 3 ? right.strides()[0] : 0;
+  Matrix first = matrix_of(*left), second = matrix_of(*right);
+  int64_t first_step = d == 3 ? left->strides()[0] : 0,
+          second_step = d == 3 ? right->strides()[0] : 0;
   int64_t ldc = out.strides()[d - 2];
   if (order == Order::Columns) {
     // The transposed product: out^T = b^T a^T.
@@ -217,8 +216,8 @@ void multiply_vector(const Tensor& matrix, const Tensor& vec, const Scalar& beta
     Tensor(out).copy_(dense);
     return;
   }
-  const Tensor left = with_blas_strides(matrix);
-  onednn::gemv(out.scalar_type(), matrix.sizes()[0], matrix.sizes()[1], alpha, matrix_of(left),
+  const auto left = with_blas_strides(matrix);
+  onednn::gemv(out.scalar_type(), matrix.sizes()[0], matrix.sizes()[1], alpha, matrix_of(*left),
                vec.const_data_ptr(), vec.strides()[0], beta, out.mutable_data_ptr(),
                out.strides()[0]);
 }

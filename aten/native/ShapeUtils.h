@@ -8,6 +8,7 @@
 #include <c10/core/WrapDimMinimal.h>
 #include <c10/util/DimVector.h>
 #include <c10/util/Exception.h>
+#include <c10/util/MaybeOwned.h>
 #include <generated/ops/Tensor.h>
 
 #include <algorithm>
@@ -54,6 +55,20 @@ inline Tensor contiguous_alias(const TensorBase& self, IntArrayRef sizes) {
   impl->set_storage_offset(self.storage_offset());
   return Tensor(std::move(impl));
 }
+
+// What kernels want of a tensor: itself where it is so already, which costs no reference count, and
+// otherwise a new one. The result must not outlive `self`.
+inline MaybeOwned<Tensor> expect_contiguous(const Tensor& self) {
+  return self.is_contiguous() ? MaybeOwned<Tensor>::borrowed(self)
+                              : MaybeOwned<Tensor>::owned(self.contiguous());
+}
+// A 0-d tensor as one with a single dimension.
+inline MaybeOwned<Tensor> at_least_1d(const Tensor& self) {
+  return self.dim() > 0 ? MaybeOwned<Tensor>::borrowed(self)
+                        : MaybeOwned<Tensor>::owned(make_alias(self, {1}, {1}));
+}
+MaybeOwned<Tensor> expect_contiguous(Tensor&&) = delete;
+MaybeOwned<Tensor> at_least_1d(Tensor&&) = delete;
 
 // self as a view of a shape that it broadcasts to; autograd does not hear of it.
 inline Tensor expand_alias(std::string_view op, const TensorBase& self, IntArrayRef shape) {

@@ -60,20 +60,17 @@ namespace at::inline oploom_v1::native {
 
 namespace {
 
-// A 0-dim tensor counts as one with a single dimension of size 1.
-Tensor at_least_1d(const Tensor& t) { return t.dim() > 0 ? t : make_alias(t, {1}, {1}); }
-
 template <typename Stub>
 void softmax_into(const Stub& stub, const Tensor& self, int64_t dim, const Tensor& out) {
-  stub(self.device().type(), at_least_1d(out), at_least_1d(self.contiguous()),
+  stub(self.device().type(), *at_least_1d(out), *at_least_1d(*expect_contiguous(self)),
        c10::wrap_dim("softmax", dim, self.dim()));
 }
 
 template <typename Stub>
 void backward_into(const Stub& stub, const Tensor& grad_output, const Tensor& output, int64_t dim,
                    const Tensor& out) {
-  stub(output.device().type(), at_least_1d(out), at_least_1d(grad_output.contiguous()),
-       at_least_1d(output.contiguous()), c10::wrap_dim("softmax", dim, output.dim()));
+  stub(output.device().type(), *at_least_1d(out), *at_least_1d(*expect_contiguous(grad_output)),
+       *at_least_1d(*expect_contiguous(output)), c10::wrap_dim("softmax", dim, output.dim()));
 }
 
 }  // namespace
@@ -94,11 +91,13 @@ OPLOOM_IMPL_FUNC(log_softmax_backward_out)
 }
 
 Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  return at::_softmax(dtype.has_value() ? self.to(*dtype) : self, dim, false);
+  return dtype.has_value() ? at::_softmax(self.to(*dtype), dim, false)
+                           : at::_softmax(self, dim, false);
 }
 
 Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  return at::_log_softmax(dtype.has_value() ? self.to(*dtype) : self, dim, false);
+  return dtype.has_value() ? at::_log_softmax(self.to(*dtype), dim, false)
+                           : at::_log_softmax(self, dim, false);
 }
 
 }  // namespace at::inline oploom_v1::native

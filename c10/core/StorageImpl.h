@@ -4,6 +4,7 @@
 #include <c10/core/Allocator.h>
 #include <c10/util/Export.h>
 #include <c10/util/ObjectPool.h>
+#include <c10/util/OneThread.h>
 #include <c10/util/intrusive_ptr.h>
 
 #include <atomic>
@@ -49,7 +50,7 @@ class OPLOOM_API StorageImpl final : public intrusive_ptr_target, public PooledO
   DeviceType device_type() const noexcept { return data_ptr_.device().type(); }
 
   std::uint32_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
-  void bump_version() noexcept { version_.fetch_add(1, std::memory_order_relaxed); }
+  void bump_version() noexcept { fetch_add(version_, 1u, std::memory_order_relaxed); }
 
   void reset() noexcept {
     data_ptr_.clear();

@@ -7,7 +7,7 @@ intrusive_ptr_target::~intrusive_ptr_target() = default;
 void intrusive_ptr_target::release_resources() {}
 
 void intrusive_ptr_target::release_shared() const noexcept {
-  const std::uint64_t before = counts_.fetch_sub(detail::kStrongOne, std::memory_order_acq_rel);
+  const std::uint64_t before = fetch_add(counts_, -detail::kStrongOne, std::memory_order_acq_rel);
   if (detail::strong_count(before) != 1) return;
   // The last owner. The strong owners' common weak count keeps the memory until release_weak().
   if (before != detail::kUniqueOwner) {
@@ -17,7 +17,7 @@ void intrusive_ptr_target::release_shared() const noexcept {
 }
 
 void intrusive_ptr_target::release_weak() const noexcept {
-  const std::uint64_t before = counts_.fetch_sub(detail::kWeakOne, std::memory_order_acq_rel);
+  const std::uint64_t before = fetch_add(counts_, -detail::kWeakOne, std::memory_order_acq_rel);
   if (detail::weak_count(before) == 1) delete this;
 }
 
@@ -25,8 +25,8 @@ bool intrusive_ptr_target::try_retain() const noexcept {
   std::uint64_t counts = counts_.load(std::memory_order_relaxed);
   do {
     if (detail::strong_count(counts) == 0) return false;
-  } while (!counts_.compare_exchange_weak(counts, counts + detail::kStrongOne,
-                                          std::memory_order_acq_rel, std::memory_order_relaxed));
+  } while (
+      !compare_exchange(counts_, counts, counts + detail::kStrongOne, std::memory_order_acq_rel));
   return true;
 }
 

@@ -5,13 +5,15 @@
 // owners together hold one weak count. So an object with one owner and no observer reads exactly
 // kUniqueOwner, and its owner can destroy it after a plain load: nobody else could make a new
 // reference meanwhile. That is the way nearly every tensor dies, and it costs no locked
-// instruction. When the strong count falls to zero while observers remain, release_resources()
-// frees what is large; the memory of the object itself goes with the last observer.
+// instruction; other steps cost one where there are threads (Note [One thread]). When the strong
+// count falls to zero while observers remain, release_resources() frees what is large; the memory
+// of the object itself goes with the last observer.
 #pragma once
 
 #include <c10/util/Exception.h>
 #include <c10/util/Export.h>
 #include <c10/util/Macros.h>
+#include <c10/util/OneThread.h>
 
 #include <atomic>
 #include <cstddef>
@@ -77,7 +79,9 @@ class OPLOOM_API intrusive_ptr_target {
   // Called when the last strong reference goes and weak ones remain.
   virtual void release_resources();
 
-  void retain() const noexcept { counts_.fetch_add(detail::kStrongOne, std::memory_order_relaxed); }
+  void retain() const noexcept {
+    fetch_add(counts_, detail::kStrongOne, std::memory_order_relaxed);
+  }
   void release() const noexcept {
     if (counts_.load(std::memory_order_acquire) == detail::kUniqueOwner) {
       delete this;  // see Note [Reference count]
@@ -87,7 +91,7 @@ class OPLOOM_API intrusive_ptr_target {
   }
   void release_shared() const noexcept;
   void retain_weak() const noexcept {
-    counts_.fetch_add(detail::kWeakOne, std::memory_order_relaxed);
+    fetch_add(counts_, detail::kWeakOne, std::memory_order_relaxed);
   }
   void release_weak() const noexcept;
   // A strong count from a weak reference; false when the object is dead.
@@ -95,8 +99,8 @@ class OPLOOM_API intrusive_ptr_target {
   // The same for a dead object that this weak reference alone holds.
   bool try_revive() const noexcept {
     std::uint64_t dead = detail::kWeakOne;
-    return counts_.compare_exchange_strong(dead, detail::kUniqueOwner + detail::kWeakOne,
-                                           std::memory_order_acq_rel, std::memory_order_relaxed);
+    return compare_exchange(counts_, dead, detail::kUniqueOwner + detail::kWeakOne,
+                            std::memory_order_acq_rel);
   }
 
   bool is_unique() const noexcept {
