@@ -220,6 +220,11 @@ OPLOOM_HOST_DEVICE Number<T> sigmoid(const Number<T>& x) {
   const Number<T> one(T(1));
   return one / (one + exp(neg(x)));
 }
+// a * sigmoid(x)
+template <typename T>
+OPLOOM_HOST_DEVICE Number<T> sigmoid_product(const Number<T>& a, const Number<T>& x) {
+  return a / (Number<T>(T(1)) + exp(neg(x)));
+}
 // log(exp(x) + exp(y)) and the same of base 2, without overflow.
 template <typename T>
 OPLOOM_HOST_DEVICE Number<T> logaddexp(const Number<T>& x, const Number<T>& y) {

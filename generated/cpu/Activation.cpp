@@ -254,7 +254,7 @@ struct log_sigmoid_backward_op {
   using V = Vec<T>;
   explicit log_sigmoid_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    return grad_output / (V(T(1)) + exp(self));
+    return sigmoid_product(grad_output, neg(self));
   }
 };
 
@@ -280,8 +280,7 @@ struct mish_backward_op {
   explicit mish_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
     const auto t1 = tanh(logaddexp(self, V(T(0))));
-    const auto t9 = t1 + (self * ((V(T(1)) - (t1 * t1)) / (V(T(1)) + exp(neg(self)))));
-    return grad_output * t9;
+    return grad_output * (t1 + (self * sigmoid_product(V(T(1)) - (t1 * t1), self)));
   }
 };
 
@@ -368,8 +367,7 @@ struct softplus_backward_op {
                                                          threshold(numbers[1].to<T>()) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
     const auto t0 = self * beta;
-    return select(t0 > threshold, grad_output,
-                  ((beta / (V(T(1)) + exp(neg(t0)))) / beta) * grad_output);
+    return select(t0 > threshold, grad_output, (sigmoid_product(beta, t0) / beta) * grad_output);
   }
   V beta;
   V threshold;

@@ -525,8 +525,8 @@ struct logaddexp_backward_op {
   using V = Vec<T>;
   explicit logaddexp_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return std::array<V, 2>{grad_output / (V(T(1)) + exp(other - self)),
-                            grad_output / (V(T(1)) + exp(self - other))};
+    return std::array<V, 2>{sigmoid_product(grad_output, self - other),
+                            sigmoid_product(grad_output, other - self)};
   }
 };
 
@@ -539,7 +539,7 @@ struct logaddexp_backward_0_op {
   using V = Vec<T>;
   explicit logaddexp_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return grad_output / (V(T(1)) + exp(other - self));
+    return sigmoid_product(grad_output, self - other);
   }
 };
 
@@ -552,7 +552,7 @@ struct logaddexp_backward_1_op {
   using V = Vec<T>;
   explicit logaddexp_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return grad_output / (V(T(1)) + exp(self - other));
+    return sigmoid_product(grad_output, other - self);
   }
 };
 
@@ -567,7 +567,7 @@ struct logaddexp_jvp_op {
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
                                        const V& other) const {
     return
-        (self_tangent / (V(T(1)) + exp(other - self))) + (other_tangent / (V(T(1)) + exp(self - other)));
+        sigmoid_product(self_tangent, self - other) + sigmoid_product(other_tangent, other - self);
   }
 };
 

@@ -435,9 +435,7 @@ struct silu_op {
   static constexpr int kInputs = 1;
   using V = Vec<T>;
   explicit silu_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
-    return self / (V(T(1)) + exp(neg(self)));
-  }
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return sigmoid_product(self, self); }
 };
 
 // silu_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * conj(sigmoid(self) + self

@@ -270,7 +270,7 @@ struct log_sigmoid_backward_op {
   using V = Number<T>;
   explicit log_sigmoid_backward_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self) const {
-    return grad_output / (V(T(1)) + exp(self));
+    return sigmoid_product(grad_output, neg(self));
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(log_sigmoid_backward_stub, floating_kernel<log_sigmoid_backward_op>);
@@ -298,8 +298,7 @@ struct mish_backward_op {
   explicit mish_backward_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self) const {
     const auto t1 = tanh(logaddexp(self, V(T(0))));
-    const auto t9 = t1 + (self * ((V(T(1)) - (t1 * t1)) / (V(T(1)) + exp(neg(self)))));
-    return grad_output * t9;
+    return grad_output * (t1 + (self * sigmoid_product(V(T(1)) - (t1 * t1), self)));
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(mish_backward_stub, floating_kernel<mish_backward_op>);
@@ -392,8 +391,7 @@ struct softplus_backward_op {
                                                          threshold(numbers[1].to<T>()) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self) const {
     const auto t0 = self * beta;
-    return select(t0 > threshold, grad_output,
-                  ((beta / (V(T(1)) + exp(neg(t0)))) / beta) * grad_output);
+    return select(t0 > threshold, grad_output, (sigmoid_product(beta, t0) / beta) * grad_output);
   }
   V beta;
   V threshold;

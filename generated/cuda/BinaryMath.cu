@@ -566,8 +566,8 @@ struct logaddexp_backward_op {
   using V = Number<T>;
   explicit logaddexp_backward_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return Outputs<V, 2>{grad_output / (V(T(1)) + exp(other - self)),
-                         grad_output / (V(T(1)) + exp(self - other))};
+    return Outputs<V, 2>{sigmoid_product(grad_output, self - other),
+                         sigmoid_product(grad_output, other - self)};
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(logaddexp_backward_stub, floating_kernel<logaddexp_backward_op>);
@@ -581,7 +581,7 @@ struct logaddexp_backward_0_op {
   using V = Number<T>;
   explicit logaddexp_backward_0_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return grad_output / (V(T(1)) + exp(other - self));
+    return sigmoid_product(grad_output, self - other);
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(logaddexp_backward_0_stub, floating_kernel<logaddexp_backward_0_op>);
@@ -595,7 +595,7 @@ struct logaddexp_backward_1_op {
   using V = Number<T>;
   explicit logaddexp_backward_1_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return grad_output / (V(T(1)) + exp(self - other));
+    return sigmoid_product(grad_output, other - self);
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(logaddexp_backward_1_stub, floating_kernel<logaddexp_backward_1_op>);
@@ -611,7 +611,7 @@ struct logaddexp_jvp_op {
   OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
                                      const V& other) const {
     return
-        (self_tangent / (V(T(1)) + exp(other - self))) + (other_tangent / (V(T(1)) + exp(self - other)));
+        sigmoid_product(self_tangent, self - other) + sigmoid_product(other_tangent, other - self);
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(logaddexp_jvp_stub, floating_kernel<logaddexp_jvp_op>);

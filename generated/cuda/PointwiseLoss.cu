@@ -263,10 +263,11 @@ struct _binary_cross_entropy_with_logits_pos_weight_backward_op {
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& target,
                                      const V& pos_weight) const {
     const auto t1 = pos_weight - V(T(1));
-    const auto t7 = (V(T(1)) - target) - ((V(T(1)) + (t1 * target)) / (V(T(1)) + exp(self)));
-    const auto t10 = logaddexp(neg(self), V(T(0)));
-    return Outputs<V, 3>{grad_output * t7, grad_output * ((t1 * t10) - self),
-                         grad_output * (target * t10)};
+    const auto t4 = neg(self);
+    const auto t6 = (V(T(1)) - target) - sigmoid_product(V(T(1)) + (t1 * target), t4);
+    const auto t8 = logaddexp(t4, V(T(0)));
+    return Outputs<V, 3>{grad_output * t6, grad_output * ((t1 * t8) - self),
+                         grad_output * (target * t8)};
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(
@@ -283,8 +284,8 @@ struct _binary_cross_entropy_with_logits_pos_weight_backward_0_op {
   explicit _binary_cross_entropy_with_logits_pos_weight_backward_0_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& target,
                                      const V& pos_weight) const {
-    const auto t6 = (V(T(1)) + ((pos_weight - V(T(1))) * target)) / (V(T(1)) + exp(self));
-    return grad_output * ((V(T(1)) - target) - t6);
+    const auto t5 = sigmoid_product(V(T(1)) + ((pos_weight - V(T(1))) * target), neg(self));
+    return grad_output * ((V(T(1)) - target) - t5);
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(
@@ -301,8 +302,8 @@ struct _binary_cross_entropy_with_logits_pos_weight_backward_1_op {
   explicit _binary_cross_entropy_with_logits_pos_weight_backward_1_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V&,
                                      const V& pos_weight) const {
-    const auto t12 = ((pos_weight - V(T(1))) * logaddexp(neg(self), V(T(0)))) - self;
-    return grad_output * t12;
+    const auto t10 = ((pos_weight - V(T(1))) * logaddexp(neg(self), V(T(0)))) - self;
+    return grad_output * t10;
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(
@@ -341,10 +342,11 @@ struct _binary_cross_entropy_with_logits_pos_weight_jvp_op {
                                      const V& pos_weight_tangent, const V& self, const V& target,
                                      const V& pos_weight) const {
     const auto t1 = pos_weight - V(T(1));
-    const auto t7 = (V(T(1)) - target) - ((V(T(1)) + (t1 * target)) / (V(T(1)) + exp(self)));
-    const auto t10 = logaddexp(neg(self), V(T(0)));
-    const auto t14 = (self_tangent * t7) + (target_tangent * ((t1 * t10) - self));
-    return t14 + (pos_weight_tangent * (target * t10));
+    const auto t4 = neg(self);
+    const auto t6 = (V(T(1)) - target) - sigmoid_product(V(T(1)) + (t1 * target), t4);
+    const auto t8 = logaddexp(t4, V(T(0)));
+    return
+        ((self_tangent * t6) + (target_tangent * ((t1 * t8) - self))) + (pos_weight_tangent * (target * t8));
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_pos_weight_jvp_stub,

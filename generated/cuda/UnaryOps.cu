@@ -473,9 +473,7 @@ struct silu_op {
   static constexpr int kInputs = 1;
   using V = Number<T>;
   explicit silu_op(const Scalar*) {}
-  OPLOOM_HOST_DEVICE auto operator()(const V& self) const {
-    return self / (V(T(1)) + exp(neg(self)));
-  }
+  OPLOOM_HOST_DEVICE auto operator()(const V& self) const { return sigmoid_product(self, self); }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(silu_stub, complex_kernel<silu_op>);
 

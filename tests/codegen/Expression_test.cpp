@@ -79,10 +79,12 @@ TEST(Graph, KernelsDivideInsteadOfMultiplyingWithASigmoid) {
     Parsed parsed(text);
     return to_text(parsed.graph.for_kernels({parsed.root})[0]);
   };
-  EXPECT_EQ(kernel("x * sigmoid(y)"), "x / (1 + exp(-y))");
-  EXPECT_EQ(kernel("sigmoid(-y) * x + y"), "x / (1 + exp(y)) + y");
-  EXPECT_EQ(kernel("a * (sigmoid(x) * y) * sigmoid(y)"), "a * (y / (1 + exp(-x))) / (1 + exp(-y))");
-  EXPECT_EQ(kernel("exp(x * sigmoid(x * sigmoid(y)))"), "exp(x / (1 + exp(-(x / (1 + exp(-y))))))");
+  EXPECT_EQ(kernel("x * sigmoid(y)"), "sigmoid_product(x, y)");
+  EXPECT_EQ(kernel("sigmoid(-y) * x + y"), "sigmoid_product(x, -y) + y");
+  EXPECT_EQ(kernel("a * (sigmoid(x) * y) * sigmoid(y)"),
+            "sigmoid_product(a * sigmoid_product(y, x), y)");
+  EXPECT_EQ(kernel("exp(x * sigmoid(x * sigmoid(y)))"),
+            "exp(sigmoid_product(x, sigmoid_product(x, y)))");
   // Where the sigmoid is needed anyway, a product costs less.
   EXPECT_EQ(kernel("x * sigmoid(y) + sigmoid(y)"), "x * sigmoid(y) + sigmoid(y)");
   EXPECT_EQ(kernel("sigmoid(x) / y"), "sigmoid(x) / y");

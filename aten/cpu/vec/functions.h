@@ -94,6 +94,11 @@ OPLOOM_ALWAYS_INLINE Vec<T> sigmoid(const Vec<T>& x) {
   const Vec<T> one(T(1));
   return one / (one + x.neg().exp());
 }
+// a * sigmoid(x)
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> sigmoid_product(const Vec<T>& a, const Vec<T>& x) {
+  return a / (Vec<T>(T(1)) + x.neg().exp());
+}
 
 // x times the share of the normal distribution below x, and tanh's approximation of it.
 template <typename T>

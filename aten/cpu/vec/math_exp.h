@@ -192,13 +192,40 @@ OPLOOM_ALWAYS_INLINE Vec<float> cosh(const Vec<float>& x) {
   return y + y;
 }
 
+// a / (1 + exp(-w - rest)), `rest` being what w has lost. With exp(-w - rest) = 2^n (1 + r h), both
+// sides of the quotient are multiplied by 2^-(n/2) where n > 0, so that neither overflows, and the
+// sum has one rounding that counts: what is left of 2^n + 1 goes to the smallest summand.
+OPLOOM_ALWAYS_INLINE Vec<float> sigmoid_product(Vec<float> a, Vec<float> w, Vec<float> rest) {
+  using V = Vec<float>;
+  using Bits = typename FloatingForm<V>::bits;
+  const V x = at_most(w, V(18.f));
+  const V zero(kRoundToPower);
+  const V rounded = fmadd(at_least(x, V(-105.f)), V(1.44269504f), zero);
+  const V n = zero - rounded;
+  const V r = fmadd(n, V(-0.693359375f), x.neg()) + fmadd(n, V(2.12194440e-4f), rest.neg());
+  const V h =
+      polynomial(r, 1.f, 0.49999988f, 0.16666517f, 0.04166964f, 0.008369136f, 0.0013746604f);
+  const Bits half = bits_of(at_most(rounded, zero)) >> 1;
+  const V scale = from_bits<V>(half << 23);
+  const V power = from_bits<V>((half - bits_of(rounded) + Bits(2 * 127)) << 23);
+  const V sum = power + scale;
+  const V lost = scale - (sum - power);
+  return a * scale / (sum + fmadd(power * r, h, lost));
+}
+
+// a * sigmoid(x)
+OPLOOM_ALWAYS_INLINE Vec<float> sigmoid_product(const Vec<float>& a, const Vec<float>& x) {
+  return sigmoid_product(a, x, Vec<float>(0.f));
+}
+
 // x / (1 + exp(-w)) with w = sqrt(8/pi) (x + 0.044715 x^3): gelu's other form, 0.5 x (1 +
 // tanh(w/2)). nan at -inf, as -inf * 0 is. w has two numbers, since its error counts as much as it
 // is large.
 OPLOOM_ALWAYS_INLINE Vec<float> gelu_tanh(const Vec<float>& x) {
   using V = Vec<float>;
-  const V zero(0.f), one(1.f), linear(1.59576917f), cubic(0.0713548139f);
-  const V s = at_most(x.abs(), V(10.8f));
+  const V zero(0.f), linear(1.59576917f), cubic(0.0713548139f);
+  const V above = at_least(x, V(-10.8f));  // below, the result is 0
+  const V s = at_most(above, V(10.8f));
   const V z = s * s;
   const V z_rest = fmadd(s, s, z.neg());
   const V product = z * cubic;
@@ -209,18 +236,7 @@ OPLOOM_ALWAYS_INLINE Vec<float> gelu_tanh(const Vec<float>& x) {
                    fmadd(z, V(2.39883236e-09f), V(-4.53406803e-08f));
   const V w = s * p;
   const V w_rest = fmadd(s, p_rest, fmadd(s, p, w.neg()));
-  const V rounded = fmadd(w, V(-1.44269504f), V(kRoundToPower));
-  const V n = rounded - V(kRoundToPower);
-  const V r = fmadd(n, V(2.12194440e-4f), fmadd(n, V(-0.693359375f), w.neg())) - w_rest;
-  const V h =
-      polynomial(r, 1.f, 0.49999988f, 0.16666517f, 0.04166964f, 0.008369136f, 0.0013746604f);
-  const V e = scale_by_power(fmadd(r, h, one), bits_of(rounded));
-  // s e, multiplied before e may become subnormal
-  const V product_below = scale_by_power(fmadd(s * r, h, s), bits_of(rounded));
-  const V below = fmadd(at_most(x, zero), zero, product_below.neg());
-  // x - s q, where q is 0 before x and s differ
-  const auto negative = x.signs();
-  return fmadd(blendv(s, below, negative).neg(), e / (one + e), blendv(x, below, negative));
+  return sigmoid_product(fmadd(at_most(x, zero), zero, above), w, w_rest);
 }
 
 #endif

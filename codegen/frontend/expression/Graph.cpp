@@ -1,3 +1,4 @@
+#include <c10/util/number_functions.h>
 #include <codegen/frontend/Formula.h>
 #include <codegen/frontend/expression/Functions.h>
 #include <codegen/frontend/expression/Graph.h>
@@ -21,7 +22,7 @@ struct Operation {
   double (*evaluate)(const double*);
 };
 
-constexpr std::array<Operation, 15> kOperations = {{
+constexpr std::array<Operation, 16> kOperations = {{
     {"add", "+", 5, false, [](const double* a) { return a[0] + a[1]; }},
     {"sub", "-", 5, false, [](const double* a) { return a[0] - a[1]; }},
     {"mul", "*", 6, false, [](const double* a) { return a[0] * a[1]; }},
@@ -37,6 +38,8 @@ constexpr std::array<Operation, 15> kOperations = {{
     {"or", "||", 1, true, [](const double* a) -> double { return a[0] != 0 || a[1] != 0; }},
     {"not", "!", 7, true, [](const double* a) -> double { return a[0] == 0; }},
     {"conj", "conj", 8, false, [](const double* a) { return a[0]; }},
+    {"sigmoid_product", "sigmoid_product", 8, false,
+     [](const double* a) { return a[0] * c10::numbers::sigmoid(a[1]); }},
 }};
 
 const Operation* find_operation(std::string_view name) {
@@ -249,9 +252,7 @@ std::vector<const Node*> Graph::for_kernels(const std::vector<const Node*>& root
     for (const std::size_t i : {1, 0}) {
       const Node* sigmoid = node->arguments[i];
       if (!sigmoid->is_call("sigmoid") || uses[sigmoid] > 1) continue;
-      const Node* inner = done.at(sigmoid->arguments[0]);
-      const Node* below = call("add", {constant(1), call("exp", {neg(inner)})});
-      done[node] = call("div", {arguments[1 - i], below});
+      done[node] = call("sigmoid_product", {arguments[1 - i], done.at(sigmoid->arguments[0])});
       break;
     }
   }

@@ -55,8 +55,8 @@ class Graph {
   const Node* simplified(const std::string& operation, const std::vector<const Node*>& arguments);
 
   // The graphs of `roots` as kernels compute them: pow(x, 2) to pow(x, 4) as products, and products
-  // with a sigmoid that nothing else uses as quotients, a / (1 + exp(-b)): less work, and one
-  // rounding less. Not for derivatives, as those of the quotient overflow.
+  // with a sigmoid that nothing else uses in one step, sigmoid_product(a, b), which only kernels
+  // know: less work, and one rounding less.
   std::vector<const Node*> for_kernels(const std::vector<const Node*>& roots);
   // The graph of `root` with calls of functions of tensors named as the operators are.
   const Node* with_operator_names(const Node* root);
