@@ -126,6 +126,9 @@ void assign(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& val
     parts.view.copy_(source);
     return;
   }
+  OPLOOM_CHECK(!source.is_complex() || self.is_complex(),
+               "index_put_(): expected real values for a tensor of dtype ", self.scalar_type(),
+               ", got ", source.scalar_type(), "; take their real() or abs()");
   source = source.to(self.options().dtype(self.scalar_type()));
   parts.view.index_put_(OptionalTensorList(parts.tensors), source, /*accumulate=*/false);
 }

@@ -33,7 +33,13 @@ bool AutogradMeta::requires_grad() const {
   if (!is_view_) return false;
   // The base may have got a history since, by an in-place change of it or of another view.
   const auto& view = static_cast<const ViewMeta&>(*this);
-  return view.creation_meta_ != CreationMeta::NoGradMode && view.base_.requires_grad();
+  return view.creation_meta_ == CreationMeta::NoGradMode ? view.base_has_newer_history()
+                                                         : view.base_.requires_grad();
+}
+
+bool ViewMeta::base_has_newer_history() const {
+  const AutogradMeta* base = get_autograd_meta(base_);
+  return base != nullptr && base->grad_fn_ && base->history_version_ > history_version_;
 }
 
 void AutogradMeta::set_requires_grad(bool requires_grad, c10::TensorImpl* self) {
@@ -62,7 +68,9 @@ const c10::intrusive_ptr<Node>& grad_fn(const Tensor& tensor) {
 c10::intrusive_ptr<Node> grad_accumulator(const Tensor& tensor) {
   AutogradMeta* meta = get_autograd_meta(tensor);
   if (meta == nullptr || !meta->requires_grad_) return {};
-  while (meta->accumulator_lock_.exchange(true, std::memory_order_acquire)) {
+  bool locked = false;
+  while (!c10::compare_exchange(meta->accumulator_lock_, locked, true, std::memory_order_acquire)) {
+    locked = false;
   }
   c10::intrusive_ptr<Node> result = meta->grad_accumulator_.lock();
   if (!result) {
@@ -89,13 +97,13 @@ void set_gradient_edge(const Tensor& tensor, Edge edge) {
   AutogradMeta* meta = get_autograd_meta(tensor);
   if (meta == nullptr) {
     tensor.unsafeGetTensorImpl()->set_autograd_meta(
-        new AutogradMeta(std::move(edge.function), edge.input_nr));
+        new AutogradMeta(std::move(edge.function), edge.input_nr, tensor._version()));
     return;
   }
   // The old node may die here, and with it much of a graph.
   c10::intrusive_ptr<Node> old = std::exchange(meta->grad_fn_, std::move(edge.function));
   meta->output_nr_ = edge.input_nr;
-  if (meta->is_view_) static_cast<ViewMeta*>(meta)->attr_version_ = tensor._version();
+  meta->history_version_ = tensor._version();
   Node::bury(std::move(old));
 }
 

@@ -17,8 +17,8 @@ struct ViewMeta;
 // a view. A tensor without it requires no gradient.
 struct OPLOOM_API AutogradMeta : c10::AutogradMetaInterface {
   AutogradMeta() = default;
-  AutogradMeta(c10::intrusive_ptr<Node> grad_fn, uint32_t output_nr)
-      : grad_fn_(std::move(grad_fn)), output_nr_(output_nr) {}
+  AutogradMeta(c10::intrusive_ptr<Node> grad_fn, uint32_t output_nr, uint32_t version)
+      : grad_fn_(std::move(grad_fn)), output_nr_(output_nr), history_version_(version) {}
   ~AutogradMeta() override;
 
   void set_requires_grad(bool requires_grad, c10::TensorImpl* self) override;
@@ -38,7 +38,8 @@ struct OPLOOM_API AutogradMeta : c10::AutogradMetaInterface {
   // Hooks of a leaf, which survive its accumulator.
   std::unique_ptr<NodeHooks> hooks_;
   uint32_t output_nr_ = 0;
-  bool requires_grad_ = false;  // only true for leaves
+  uint32_t history_version_ = 0;  // of the memory, when grad_fn_ was set
+  bool requires_grad_ = false;    // only true for leaves
   bool retains_grad_ = false;
   const bool is_view_ = false;
   // Guards grad_accumulator_: threads may record operations on one leaf at the same time.
@@ -68,13 +69,14 @@ enum class CreationMeta : uint8_t {
 // tensors have anyhow: replay_view() makes the view again from any tensor laid out like the base.
 struct OPLOOM_API ViewMeta final : AutogradMeta {
   ViewMeta(Tensor base, CreationMeta creation_meta, uint32_t version)
-      : AutogradMeta(true),
-        base_(std::move(base)),
-        attr_version_(version),
-        creation_meta_(creation_meta) {}
+      : AutogradMeta(true), base_(std::move(base)), creation_meta_(creation_meta) {
+    history_version_ = version;
+  }
 
-  Tensor base_;            // never a view
-  uint32_t attr_version_;  // of the memory, when grad_fn_ was set
+  // A recorded operation has changed the memory since the view was made or got its grad_fn_.
+  bool base_has_newer_history() const;
+
+  Tensor base_;  // never a view
   CreationMeta creation_meta_;
   // Made to have another tangent than its base, or none.
   bool own_tangent_ = false;

@@ -117,7 +117,7 @@ OPLOOM_API Tensor cumsum_backward(const Tensor& grad, int64_t dim);
 OPLOOM_API Tensor softmax_double_backward(const Tensor& grad, const Tensor& grad_output,
                                           int64_t dim, const Tensor& output);
 OPLOOM_API Tensor mse_loss_double_backward(const Tensor& grad, const Tensor& input,
-                                           int64_t reduction);
+                                           const Tensor& target, int64_t reduction);
 OPLOOM_API Tensor mse_loss_double_backward_grad_output(const Tensor& grad,
                                                        const Tensor& grad_output,
                                                        const Tensor& input, const Tensor& target,

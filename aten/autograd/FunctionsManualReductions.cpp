@@ -1,5 +1,7 @@
 // Backward formulas: reductions and neural networks.
 #include <aten/autograd/FunctionsManual.h>
+#include <c10/core/InferSize.h>
+#include <c10/util/overflow.h>
 #include <generated/ops/TensorOperators.h>
 #include <generated/ops/abs.h>
 #include <generated/ops/add.h>
@@ -194,16 +196,18 @@ constexpr int64_t kReductionNone = 0;
 constexpr int64_t kReductionMean = 1;
 }  // namespace
 
-Tensor mse_loss_double_backward(const Tensor& grad, const Tensor& input, int64_t reduction) {
+Tensor mse_loss_double_backward(const Tensor& grad, const Tensor& input, const Tensor& target,
+                                int64_t reduction) {
   const Tensor twice = grad * 2;
-  return reduction == kReductionMean ? twice / input.numel() : twice;
+  if (reduction != kReductionMean) return twice;
+  return twice / c10::multiply_integers(c10::infer_size_broadcast(input.sizes(), target.sizes()));
 }
 
 Tensor mse_loss_double_backward_grad_output(const Tensor& grad, const Tensor& grad_output,
                                             const Tensor& input, const Tensor& target,
                                             int64_t reduction) {
   const Tensor slope =
-      mse_loss_double_backward(input - target.to(grad.scalar_type()), input, reduction);
+      mse_loss_double_backward(input - target.to(grad.scalar_type()), input, target, reduction);
   return reduction == kReductionNone ? grad * slope : (grad * slope).sum();
 }
 

@@ -114,8 +114,11 @@ Tensor replay_view(const Tensor& tensor, const TensorGeometry& base, const Tenso
 void update_view_grad_fn(const Tensor& view, ViewMeta* meta) {
   if (!meta->grad_fn_ && !meta->base_.requires_grad()) return;
   const uint32_t version = view._version();
-  if (meta->attr_version_ == version) return;
-  if (meta->creation_meta_ == CreationMeta::NoGradMode && !meta->grad_fn_) return;
+  if (meta->history_version_ == version) return;
+  if (meta->creation_meta_ == CreationMeta::NoGradMode && !meta->grad_fn_ &&
+      !meta->base_has_newer_history()) {
+    return;
+  }
   // Before the base has a history there is nothing newer than what the view was made with.
   const Edge base_edge = gradient_edge(meta->base_);
   if (!base_edge.is_valid()) return;
@@ -138,7 +141,7 @@ void update_view_grad_fn(const Tensor& view, ViewMeta* meta) {
   }
   meta->grad_fn_ = std::move(function);
   meta->output_nr_ = output_nr;
-  meta->attr_version_ = version;
+  meta->history_version_ = version;
   if (retains && old) move_retain_hook(view, *old, old_nr);
 }
 

@@ -119,6 +119,10 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
                                "copy_(): a tensor on meta has no data that could be copied");
   OPLOOM_CHECK_NOT_IMPLEMENTED(self.is_cpu() && src.is_cpu(), "copy_(): copying from ",
                                src.device(), " to ", self.device(), " is not supported");
+  if (OPLOOM_UNLIKELY(src.is_complex() && !self.is_complex() && self.scalar_type() != kBool)) {
+    OPLOOM_WARN_ONCE("complex values lose their imaginary part where they become ",
+                     self.scalar_type(), "; to say that this is meant, take real()");
+  }
   copy_on_cpu(self, src);
   return self;
 }

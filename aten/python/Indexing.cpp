@@ -43,16 +43,19 @@ Tensor to_index_tensor(PyObject* item) {
   return index;
 }
 
+// Of bool, or of uint8 as older programs have it.
+bool is_mask(const Tensor& index) {
+  return index.scalar_type() == kBool || index.scalar_type() == kByte;
+}
+
+int64_t dimensions_of(const Tensor& index) { return is_mask(index) ? index.dim() : 1; }
+
 // How many dimensions of the tensor an item of the index stands for.
 int64_t dimensions_of(PyObject* item) {
   if (PySlice_Check(item) || is_integer(item, false)) return 1;  // the most frequent first
   if (item == Py_None || item == Py_Ellipsis || is_boolean(item)) return 0;
-  if (is_tensor(item) && unpack(item).scalar_type() == kBool) return unpack(item).dim();
-  if (!is_tensor(item) && is_tensor_index(item)) {
-    const Tensor index = to_index_tensor(item);
-    return index.scalar_type() == kBool ? index.dim() : 1;
-  }
-  return 1;
+  if (is_tensor(item)) return dimensions_of(unpack(item));
+  return is_tensor_index(item) ? dimensions_of(to_index_tensor(item)) : 1;
 }
 
 // A bound of a slice; numbers beyond 64 bits are as good as the nearest that fits.
@@ -91,10 +94,13 @@ struct Selection {
   Tensor view;
   std::vector<std::optional<Tensor>> indices;
   bool has_indices = false;
+  // A mask is one entry of `indices` for all of its dimensions: so many more there are up to here.
+  int64_t masked_dims = 0;
 
-  void set_index(size_t dim, Tensor index) {
-    if (indices.size() <= dim) indices.resize(dim + 1);
-    indices[dim] = std::move(index);
+  void set_index(int64_t dim, Tensor index) {
+    indices.resize(static_cast<size_t>(dim - masked_dims));
+    masked_dims += dimensions_of(index) - 1;
+    indices.emplace_back(std::move(index));
     has_indices = true;
   }
 };
@@ -104,8 +110,7 @@ void apply_boolean(Selection& selection, int64_t& dim, bool value) {
   selection.view = call_view<_ops::unsqueeze>(selection.view, dim);
   Tensor index(at::detail::empty(IntArrayRef({value ? 1 : 0}), TensorOptions().dtype(kLong)));
   if (value) *index.mutable_data_ptr<int64_t>() = 0;
-  selection.set_index(static_cast<size_t>(dim), std::move(index));
-  ++dim;
+  selection.set_index(dim++, std::move(index));
 }
 
 void apply_item(Selection& selection, PyObject* item, int64_t& dim, int64_t& position) {
@@ -120,7 +125,7 @@ void apply_item(Selection& selection, PyObject* item, int64_t& dim, int64_t& pos
     apply_boolean(selection, dim, PyObject_IsTrue(item) == 1);
   } else if (is_tensor(item) && unpack(item).dim() == 0) {
     const Tensor& index = unpack(item);
-    if (index.scalar_type() == kBool) {
+    if (is_mask(index)) {
       apply_boolean(selection, dim, PyObject_IsTrue(item) == 1);
     } else {
       OPLOOM_CHECK_INDEX(c10::isIntegralType(index.scalar_type(), false),
@@ -130,8 +135,8 @@ void apply_item(Selection& selection, PyObject* item, int64_t& dim, int64_t& pos
     }
   } else if (is_tensor_index(item)) {
     Tensor index = to_index_tensor(item);
-    const int64_t dims = index.scalar_type() == kBool ? index.dim() : 1;
-    selection.set_index(static_cast<size_t>(dim), std::move(index));
+    const int64_t dims = dimensions_of(index);
+    selection.set_index(dim, std::move(index));
     dim += dims;
     position += dims;
   } else if (PyIndex_Check(item)) {
@@ -223,6 +228,10 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
     if (selection.has_indices) {
       Tensor target = selection.view;
       const Tensor values = value_tensor(target, value);
+      OPLOOM_CHECK(!values.is_complex() || target.is_complex(),
+                   "index_put_(): expected real values for a tensor of dtype ",
+                   target.scalar_type(), ", got ", values.scalar_type(),
+                   "; take their .real or .abs()");
       OPLOOM_CHECK(
           values.scalar_type() == target.scalar_type() || values.dim() == 0 || is_tensor(value),
           "index_put_(): expected values of dtype ", target.scalar_type(), ", got ",

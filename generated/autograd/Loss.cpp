@@ -39,8 +39,8 @@ variable_list MseLossBackward0::apply(variable_list&& grads) {
 
 // mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor
 //   grad_output: mse_loss_double_backward_grad_output(grad, grad_output, self, target, reduction)
-//   self: mse_loss_double_backward(grad * grad_output, self, reduction)
-//   target: -mse_loss_double_backward(grad * grad_output, target, reduction)
+//   self: mse_loss_double_backward(grad * grad_output, self, target, reduction)
+//   target: -mse_loss_double_backward(grad * grad_output, self, target, reduction)
 variable_list MseLossBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   const Tensor& grad = grads[0];
@@ -53,10 +53,10 @@ variable_list MseLossBackwardBackward0::apply(variable_list&& grads) {
                                                           reduction);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = mse_loss_double_backward(grad * grad_output, self, reduction);
+    grad_inputs[1] = mse_loss_double_backward(grad * grad_output, self, target, reduction);
   }
   if (task_should_compute_output(2)) {
-    grad_inputs[2] = -mse_loss_double_backward(grad * grad_output, target, reduction);
+    grad_inputs[2] = -mse_loss_double_backward(grad * grad_output, self, target, reduction);
   }
   return grad_inputs;
 }
@@ -157,8 +157,8 @@ OPLOOM_COLD Tensor mse_loss_dual(DispatchKeySet ks, const Tensor& self, const Te
 
 // mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor
 //   result: mse_loss_backward(grad_output_t, self_p, target_p, reduction) +
-//       mse_loss_double_backward(self_t * grad_output_p, self_p, reduction) -
-//       mse_loss_double_backward(target_t * grad_output_p, self_p, reduction)
+//       mse_loss_double_backward(self_t * grad_output_p, self_p, target_p, reduction) -
+//       mse_loss_double_backward(target_t * grad_output_p, self_p, target_p, reduction)
 OPLOOM_COLD Tensor mse_loss_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
                                           const Tensor& self, const Tensor& target,
                                           int64_t reduction) {
@@ -172,11 +172,12 @@ OPLOOM_COLD Tensor mse_loss_backward_dual(DispatchKeySet ks, const Tensor& grad_
     forward_ad::add_term(result_t, mse_loss_backward(grad_output_t, self, target, reduction));
   }
   if (self_t.defined()) {
-    forward_ad::add_term(result_t, mse_loss_double_backward(self_t * grad_output, self, reduction));
+    forward_ad::add_term(result_t, mse_loss_double_backward(self_t * grad_output, self, target,
+                                                            reduction));
   }
   if (target_t.defined()) {
     forward_ad::add_term(result_t,
-        -mse_loss_double_backward(target_t * grad_output, self, reduction));
+        -mse_loss_double_backward(target_t * grad_output, self, target, reduction));
   }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
@@ -315,12 +316,8 @@ Tensor mse_loss_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   const auto grad_fn = make_node<MseLossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
   grad_fn->grad_output_ = SavedTensor(grad_output, false);
-  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
-    grad_fn->self_ = SavedTensor(self, false);
-  }
-  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(2)) {
-    grad_fn->target_ = SavedTensor(target, false);
-  }
+  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->target_ = SavedTensor(target, false);
   grad_fn->reduction = reduction;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;

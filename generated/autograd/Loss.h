@@ -27,8 +27,8 @@ struct MseLossBackward0 final : BuiltinNode {
 
 // mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor
 //   grad_output: mse_loss_double_backward_grad_output(grad, grad_output, self, target, reduction)
-//   self: mse_loss_double_backward(grad * grad_output, self, reduction)
-//   target: -mse_loss_double_backward(grad * grad_output, target, reduction)
+//   self: mse_loss_double_backward(grad * grad_output, self, target, reduction)
+//   target: -mse_loss_double_backward(grad * grad_output, self, target, reduction)
 struct MseLossBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "MseLossBackwardBackward0"; }

@@ -35,6 +35,10 @@ class OPLOOM_API Tensor : public TensorBase {
   explicit Tensor(ImplPtr impl) : TensorBase(std::move(impl)) {}
   explicit Tensor(const TensorBase& base) : TensorBase(base) {}
   Tensor(TensorBase&& base) : TensorBase(std::move(base)) {}
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) noexcept = default;
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
 
   // ---- Autograd; defined in aten/autograd ----
 
@@ -78,6 +82,9 @@ class OPLOOM_API Tensor : public TensorBase {
   template <typename T>
   T item() const;
   Tensor operator[](int64_t index) const;
+  // x[0] = value and the like: what is assigned to an unnamed tensor is written to its memory.
+  void operator=(const Tensor& value) &&;
+  void operator=(const Scalar& value) &&;
   Tensor& operator+=(const Tensor& other);
   Tensor& operator+=(const Scalar& other);
   Tensor& operator-=(const Tensor& other);

@@ -37,6 +37,8 @@ T Tensor::item() const {
 }
 
 inline Tensor Tensor::operator[](int64_t index) const { return select(0, index); }
+inline void Tensor::operator=(const Tensor& value) && { copy_(value); }
+inline void Tensor::operator=(const Scalar& value) && { fill_(value); }
 
 inline Tensor& Tensor::operator+=(const Tensor& other) { return add_(other); }
 inline Tensor& Tensor::operator+=(const Scalar& other) { return add_(other); }

@@ -60,7 +60,9 @@ class TestMseLoss(OperatorTests):
          'dtypes': 'floating',
          'samples': [{'self': [3, 4], 'target': [3, 4]},
                      {'self': [3, 4], 'target': [3, 4], 'reduction': 0},
-                     {'self': [3, 4], 'target': [4], 'reduction': 2}],
+                     {'self': [3, 4], 'target': [4], 'reduction': 2},
+                     {'self': [3, 4], 'target': [4]},
+                     {'self': [3, 1], 'target': [4]}],
          'errors': [{'args': {'self': [3], 'target': [4]}, 'message': 'broadcast'}]},
         differentiable=('self', 'target'),
     )
@@ -80,9 +82,11 @@ class TestMseLossBackward(OperatorTests):
             Parameter('target', 'Tensor'),
             Parameter('reduction', 'int'),
         ),
-        record={'numpy': 'grad_output * 2 * (self - target) / (self.size if reduction == 1 else 1)',
+        record={'numpy': 'grad_output * 2 * (self - target) / ((self - target).size if reduction == 1 '
+                  'else 1)',
          'dtypes': 'floating',
          'samples': [{'grad_output': [], 'self': [3, 4], 'target': [3, 4], 'reduction': 1},
+                     {'grad_output': [], 'self': [4], 'target': [3, 1], 'reduction': 1},
                      {'grad_output': [3, 4], 'self': [3, 4], 'target': [3, 4], 'reduction': 0}]},
         differentiable=('grad_output', 'self', 'target'),
     )

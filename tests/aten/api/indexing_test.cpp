@@ -95,6 +95,30 @@ TEST(IndexPut, Values) {
   EXPECT_ANY_THROW(t.index_put_({at::tensor({0, 1})}, at::ones({3, 4}, at::kLong)));
 }
 
+TEST(IndexPut, ByAssigningToASubscript) {
+  Tensor t = at::zeros({2, 3}, at::kLong);
+  t[0] = at::tensor({1, 2, 3});
+  t[1][2] = 7;
+  t.index({1, Slice(0, 2)}) = at::tensor({4, 5});
+  EXPECT_EQ(ints(t), (Ints{1, 2, 3, 4, 5, 7}));
+  t.select(1, 0) = 9;
+  const Tensor named = t[0];
+  t[1] = named;
+  EXPECT_EQ(ints(t), (Ints{9, 2, 3, 9, 2, 3}));
+  EXPECT_ANY_THROW(t[0] = at::tensor({1, 2}));
+  // A name is given another tensor.
+  const Tensor before = t;
+  t = at::ones({2}, at::kLong);
+  EXPECT_EQ(ints(before), (Ints{9, 2, 3, 9, 2, 3}));
+}
+
+TEST(IndexPut, RefusesComplexValuesForRealElements) {
+  const Tensor t = at::zeros({3});
+  const Tensor value = at::ones({1}, at::kComplexFloat);
+  EXPECT_ANY_THROW(t.index_put_({at::tensor({0})}, value));
+  EXPECT_EQ(t.sum().item<double>(), 0);
+}
+
 TEST(IndexPut, IsBroadcastAndConverted) {
   const Tensor t = at::zeros({2, 3}, at::kLong);
   t.index_put_({Ellipsis, Slice(None, None, 2)}, f64({{7.9}, {-1.5}}));

@@ -221,6 +221,26 @@ TEST(Views, MadeUnderNoGradAreNotChangedWithGrad) {
   EXPECT_EQ(values_of(x), (Values{2, 4, 6, 4, 5, 6}));
 }
 
+TEST(Views, MadeUnderNoGradAreNotReadAfterARecordedChange) {
+  const Tensor x = leaf({1, 2, 3});
+  for (const bool recorded_before : {false, true}) {
+    Tensor y = recorded_before ? x * 1 : at::ones({3}, x.options());
+    Tensor part, copy;
+    {
+      c10::NoGradGuard no_grad;
+      part = y.slice(0, 0, 2);
+      y.mul_(2);
+    }
+    EXPECT_FALSE(part.requires_grad());
+    EXPECT_FALSE((part * 1).requires_grad());
+    y.mul_(x);
+    EXPECT_TRUE(part.requires_grad());
+    EXPECT_THROWS(part * 1, c10::Error, "is a view that was made without gradient recording");
+    c10::NoGradGuard no_grad;
+    EXPECT_EQ(values_of(part * 1), (recorded_before ? Values{2, 8} : Values{2, 4}));
+  }
+}
+
 TEST(Views, ReshapedInPlace) {
   const Tensor x = matrix();
   Tensor y = x * 1;

@@ -23,6 +23,8 @@ ADVANCED = [
     [True, False, True], True, False, (J, Ellipsis), np.array([], dtype=np.int64), [],
     range(0, 3, 2), (slice(None), range(3, -1, -1)),
     (slice(1, 3), [0, 3], slice(None, None, 2)),
+    (M, J[[0, 1, 2, 0, 1, 2]]), (M, [0, 1, 2, 3, 4, 0]), (M, range(5, -1, -1)[1]), (M, None),
+    (None, M, [0, 1, 2, 3, 4, 0]), (Ellipsis, M, [4] * 6), (M, slice(1, 4)),
 ]
 
 
@@ -96,6 +98,26 @@ def test_assigning_broadcasts_and_converts():
     assert x[0].tolist() == [0.5, 0.5, 0.5]
     x[[0, 1], 0] = [[[3, 4]]]
     assert x[:, 0].tolist() == [3, 4]
+
+
+def test_complex_values_are_not_taken_for_real():
+    x = oploom.zeros(3)
+    value = oploom.tensor([1 + 5j])
+    for index in (oploom.tensor([0]), [1], x == 0):
+        with pytest.raises(RuntimeError, match="expected real values for a tensor of dtype float32"):
+            x[index] = value
+    assert x.tolist() == [0, 0, 0]
+    z = oploom.zeros(3, dtype=oploom.complex64)
+    z[[1]] = value
+    z[[2]] = oploom.tensor([2.0])
+    assert z.tolist() == [0, 1 + 5j, 2]
+
+
+def test_masks_of_uint8():
+    x = oploom.tensor(A)
+    result = x[oploom.tensor(M.astype(np.uint8)), 1]
+    np.testing.assert_array_equal(result.numpy(), A[M, 1])
+    assert x[oploom.tensor(1, dtype=oploom.uint8)].shape == (1, 3, 4, 5)
 
 
 def test_tensor_scalars_as_indices():
