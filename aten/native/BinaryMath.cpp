@@ -59,14 +59,8 @@ Tensor wide(const Tensor& tensor, bool complex) {
 Tensor bitwise_left_shift(const Tensor& self, const Scalar& other) {
   return at::bitwise_left_shift(self, tensor_of(other));
 }
-Tensor bitwise_left_shift(const Scalar& self, const Tensor& other) {
-  return at::bitwise_left_shift(tensor_of(self), other);
-}
 Tensor bitwise_right_shift(const Tensor& self, const Scalar& other) {
   return at::bitwise_right_shift(self, tensor_of(other));
-}
-Tensor bitwise_right_shift(const Scalar& self, const Tensor& other) {
-  return at::bitwise_right_shift(tensor_of(self), other);
 }
 Tensor xlogy(const Scalar& self, const Tensor& other) { return at::xlogy(tensor_of(self), other); }
 Tensor xlogy(const Tensor& self, const Scalar& other) { return at::xlogy(self, tensor_of(other)); }

@@ -270,6 +270,10 @@ Tensor div(const Tensor& self, const Scalar& other, std::optional<std::string_vi
   return at::div(self, Tensor(at::detail::wrapped_scalar_tensor(other)), rounding_mode);
 }
 
+Tensor div(const Scalar& self, const Tensor& other, std::optional<std::string_view> rounding_mode) {
+  return at::div(Tensor(at::detail::wrapped_scalar_tensor(self)), other, rounding_mode);
+}
+
 Tensor& div_(Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode) {
   return self.div_(Tensor(at::detail::wrapped_scalar_tensor(other)), rounding_mode);
 }

@@ -119,12 +119,14 @@ _RANK = {"Tensor": 0, "int": 2, "bool": 3, "float": 4, "Scalar": 5}
 
 def specificity(signature: Signature) -> tuple:
     ranks = []
+    rank_of_self = []
     for parameter in signature.parameters:
-        if parameter.kwarg_only or parameter.argument is None or parameter.name == "self":
+        if parameter.kwarg_only or parameter.argument is None:
             continue
         kind = parameter.argument.type
-        ranks.append((1 if kind.base == "Tensor" else 6) if kind.list else _RANK.get(kind.base, 7))
-    return (ranks, signature.op.name)
+        rank = (1 if kind.base == "Tensor" else 6) if kind.list else _RANK.get(kind.base, 7)
+        (rank_of_self if parameter.name == "self" else ranks).append(rank)
+    return (ranks, rank_of_self, signature.op.name)
 
 
 def functions(model: Model) -> list[Function]:

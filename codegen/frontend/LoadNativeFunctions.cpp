@@ -87,6 +87,14 @@ class Loader {
     const auto by_line = [](const std::string& key) {
       return key == "func" || key == "family" || key == "expr";
     };
+    const Location& head = node.entries[0].key.where;
+    const std::size_t begin = head.file->line_starts[head.line() - 1];
+    if (std::string_view(head.file->text).substr(begin, head.offset - begin).find('-') ==
+        std::string_view::npos) {
+      diagnostics_.error(head,
+                         "CMake finds what a package holds by entries that begin on the line of "
+                         "their '-': write this one so");
+    }
     for (const auto& [key, value] : node.entries) {
       if (!by_line(key.value)) continue;
       const std::size_t line = key.where.line();
@@ -126,15 +134,15 @@ class Loader {
       op.precomputed_where = key.where;
       precomputed(op, value);
     } else if (name == "autogen") {
-      op.autogen = split_list(value, diagnostics_);
+      op.autogen = names(value);
     } else if (name == "aliases") {
-      op.aliases = split_list(value, diagnostics_);
+      op.aliases = names(value);
     } else if (name == "tags") {
-      op.tags = split_list(value, diagnostics_);
+      op.tags = names(value);
     } else if (name == "python_module") {
       op.python_module = word(value, "the name of a Python module");
     } else if (name == "cpp_no_default_args") {
-      op.cpp_no_default_args = split_list(value, diagnostics_);
+      op.cpp_no_default_args = names(value);
       for (const auto& argument : op.cpp_no_default_args) {
         if (!op.schema.find_argument(argument.text)) {
           diagnostics_.error(argument.where, "no argument is called '" + argument.text + "'")
@@ -192,6 +200,22 @@ class Loader {
     std::vector<std::string> names;
     for (const auto& argument : op.schema.arguments) names.push_back(argument.name);
     return names;
+  }
+
+  // A list of names, each once.
+  std::vector<Spelled> names(const YamlNode& value) {
+    std::vector<Spelled> list;
+    for (auto& name : split_list(value, diagnostics_)) {
+      const auto first = std::find_if(
+          list.begin(), list.end(), [&](const Spelled& other) { return other.text == name.text; });
+      if (first == list.end()) {
+        list.push_back(std::move(name));
+      } else {
+        diagnostics_.error(name.where, "'" + name.text + "' is named twice")
+            .note(first->where, "the first one is here");
+      }
+    }
+    return list;
   }
 
   Spelled word(const YamlNode& value, std::string_view what) {
@@ -261,15 +285,11 @@ class Loader {
   void variants(Operator& op, const YamlNode& value) {
     op.variants_given = true;
     static constexpr std::array<std::string_view, 2> known = {"function", "method"};
-    for (const auto& variant : split_list(value, diagnostics_)) {
+    for (const auto& variant : names(value)) {
       if (std::find(known.begin(), known.end(), variant.text) == known.end()) {
         diagnostics_
             .error(variant.where, "a variant is 'function' or 'method', not '" + variant.text + "'")
             .suggest(c10::closest_name(variant.text, known));
-        continue;
-      }
-      if (std::find(op.variants.begin(), op.variants.end(), variant.text) != op.variants.end()) {
-        diagnostics_.error(variant.where, "variant '" + variant.text + "' is named twice");
         continue;
       }
       if (variant.text == "method" && !op.schema.find_argument("self")) {

@@ -1420,6 +1420,20 @@ Tensor& div__Tensor_mode(DispatchKeySet ks, Tensor& self, const Tensor& other,
   return self;
 }
 
+// div.Scalar_Tensor_mode_out(Scalar self, Tensor other, *, str? rounding_mode, Tensor(a!) out) ->
+//     Tensor(a!)
+Tensor& div_Scalar_Tensor_mode_out(DispatchKeySet ks, const Scalar& self, const Tensor& other,
+                                   std::optional<std::string_view> rounding_mode, Tensor& out) {
+  check_out_requires_grad("div", other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::div_Scalar_Tensor_mode_out::table(ks & c10::after_autograd_keyset, self, other,
+                                            rounding_mode, out);
+  }
+  increment_version(out);
+  return out;
+}
+
 // div.Scalar_mode_out(Tensor self, Scalar other, *, str? rounding_mode, Tensor(a!) out) ->
 //     Tensor(a!)
 Tensor& div_Scalar_mode_out(DispatchKeySet ks, const Tensor& self, const Scalar& other,

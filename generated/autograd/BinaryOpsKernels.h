@@ -46,6 +46,8 @@ Tensor div_Tensor_mode(DispatchKeySet ks, const Tensor& self, const Tensor& othe
 Tensor& div__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other);
 Tensor& div__Tensor_mode(DispatchKeySet ks, Tensor& self, const Tensor& other,
                          std::optional<std::string_view> rounding_mode);
+Tensor& div_Scalar_Tensor_mode_out(DispatchKeySet ks, const Scalar& self, const Tensor& other,
+                                   std::optional<std::string_view> rounding_mode, Tensor& out);
 Tensor& div_Scalar_mode_out(DispatchKeySet ks, const Tensor& self, const Scalar& other,
                             std::optional<std::string_view> rounding_mode, Tensor& out);
 Tensor& div_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);

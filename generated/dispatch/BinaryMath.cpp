@@ -90,7 +90,7 @@ namespace at::inline oploom_v1 {
 namespace {
 Tensor bitwise_left_shift_Scalar_Tensor_composite(DispatchKeySet, const Scalar& self,
                                                   const Tensor& other) {
-  return native::bitwise_left_shift(self, other);
+  return _ops::bitwise_left_shift_Tensor::call(detail::wrapped_scalar_tensor(self), other);
 }
 }  // namespace
 constinit OperatorTable<_ops::bitwise_left_shift_Scalar_Tensor::schema>
@@ -199,6 +199,25 @@ Tensor& _ops::bitwise_left_shift__Tensor_Scalar::call(Tensor& self, const Scalar
   return table(dispatch_keys(self), self, other);
 }
 
+// bitwise_left_shift.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& bitwise_left_shift_Scalar_Tensor_out_composite(DispatchKeySet, const Scalar& self,
+                                                       const Tensor& other, Tensor& out) {
+  return _ops::bitwise_left_shift_Tensor_out::call(detail::wrapped_scalar_tensor(self), other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_left_shift_Scalar_Tensor_out::schema>
+    _ops::bitwise_left_shift_Scalar_Tensor_out::table(
+    kernels_of<_ops::bitwise_left_shift_Scalar_Tensor_out>,
+    every_backend(&bitwise_left_shift_Scalar_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_left_shift_Scalar_Tensor_out_composite},
+    });
+Tensor& _ops::bitwise_left_shift_Scalar_Tensor_out::call(const Scalar& self, const Tensor& other,
+                                                         Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, out);
+}
+
 // bitwise_left_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& bitwise_left_shift_Tensor_Scalar_out_composite(DispatchKeySet, const Tensor& self,
@@ -256,7 +275,7 @@ Tensor& _ops::bitwise_left_shift_Tensor_out::call(const Tensor& self, const Tens
 namespace {
 Tensor bitwise_right_shift_Scalar_Tensor_composite(DispatchKeySet, const Scalar& self,
                                                    const Tensor& other) {
-  return native::bitwise_right_shift(self, other);
+  return _ops::bitwise_right_shift_Tensor::call(detail::wrapped_scalar_tensor(self), other);
 }
 }  // namespace
 constinit OperatorTable<_ops::bitwise_right_shift_Scalar_Tensor::schema>
@@ -363,6 +382,26 @@ constinit OperatorTable<_ops::bitwise_right_shift__Tensor_Scalar::schema>
     });
 Tensor& _ops::bitwise_right_shift__Tensor_Scalar::call(Tensor& self, const Scalar& other) {
   return table(dispatch_keys(self), self, other);
+}
+
+// bitwise_right_shift.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& bitwise_right_shift_Scalar_Tensor_out_composite(DispatchKeySet, const Scalar& self,
+                                                        const Tensor& other, Tensor& out) {
+  return _ops::bitwise_right_shift_Tensor_out::call(detail::wrapped_scalar_tensor(self), other,
+                                                    out);
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_right_shift_Scalar_Tensor_out::schema>
+    _ops::bitwise_right_shift_Scalar_Tensor_out::table(
+    kernels_of<_ops::bitwise_right_shift_Scalar_Tensor_out>,
+    every_backend(&bitwise_right_shift_Scalar_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_right_shift_Scalar_Tensor_out_composite},
+    });
+Tensor& _ops::bitwise_right_shift_Scalar_Tensor_out::call(const Scalar& self, const Tensor& other,
+                                                          Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, out);
 }
 
 // bitwise_right_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
@@ -2937,6 +2976,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::bitwise_left_shift_Tensor_Scalar::table,
       &_ops::bitwise_left_shift__Tensor::table,
       &_ops::bitwise_left_shift__Tensor_Scalar::table,
+      &_ops::bitwise_left_shift_Scalar_Tensor_out::table,
       &_ops::bitwise_left_shift_Tensor_Scalar_out::table,
       &_ops::bitwise_left_shift_Tensor_out::table,
       &_ops::bitwise_right_shift_Scalar_Tensor::table,
@@ -2944,6 +2984,7 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryMath() {
       &_ops::bitwise_right_shift_Tensor_Scalar::table,
       &_ops::bitwise_right_shift__Tensor::table,
       &_ops::bitwise_right_shift__Tensor_Scalar::table,
+      &_ops::bitwise_right_shift_Scalar_Tensor_out::table,
       &_ops::bitwise_right_shift_Tensor_Scalar_out::table,
       &_ops::bitwise_right_shift_Tensor_out::table,
       &_ops::copysign_Scalar::table,

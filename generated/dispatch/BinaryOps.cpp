@@ -93,6 +93,23 @@ Tensor _ops::add_Scalar::call(const Tensor& self, const Scalar& other, const Sca
   return table(dispatch_keys(self), self, other, alpha);
 }
 
+// add.Scalar_Tensor(Scalar self, Tensor other, *, Scalar alpha=1) -> Tensor
+namespace {
+Tensor add_Scalar_Tensor_composite(DispatchKeySet, const Scalar& self, const Tensor& other,
+                                   const Scalar& alpha) {
+  return _ops::add_Tensor::call(detail::wrapped_scalar_tensor(self), other, alpha);
+}
+}  // namespace
+constinit OperatorTable<_ops::add_Scalar_Tensor::schema> _ops::add_Scalar_Tensor::table(
+    kernels_of<_ops::add_Scalar_Tensor>,
+    every_backend(&add_Scalar_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &add_Scalar_Tensor_composite},
+    });
+Tensor _ops::add_Scalar_Tensor::call(const Scalar& self, const Tensor& other, const Scalar& alpha) {
+  return table(dispatch_keys(other), self, other, alpha);
+}
+
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 namespace {
 Tensor add_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
@@ -168,6 +185,24 @@ constinit OperatorTable<_ops::add__Tensor::schema> _ops::add__Tensor::table(
     });
 Tensor& _ops::add__Tensor::call(Tensor& self, const Tensor& other, const Scalar& alpha) {
   return table(dispatch_keys(self, other), self, other, alpha);
+}
+
+// add.Scalar_Tensor_out(Scalar self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& add_Scalar_Tensor_out_composite(DispatchKeySet, const Scalar& self, const Tensor& other,
+                                        const Scalar& alpha, Tensor& out) {
+  return _ops::add_out::call(detail::wrapped_scalar_tensor(self), other, alpha, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::add_Scalar_Tensor_out::schema> _ops::add_Scalar_Tensor_out::table(
+    kernels_of<_ops::add_Scalar_Tensor_out>,
+    every_backend(&add_Scalar_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &add_Scalar_Tensor_out_composite},
+    });
+Tensor& _ops::add_Scalar_Tensor_out::call(const Scalar& self, const Tensor& other,
+                                          const Scalar& alpha, Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, alpha, out);
 }
 
 // add.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
@@ -466,6 +501,24 @@ Tensor _ops::bitwise_and_Scalar::call(const Tensor& self, const Scalar& other) {
   return table(dispatch_keys(self), self, other);
 }
 
+// bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+namespace {
+Tensor bitwise_and_Scalar_Tensor_composite(DispatchKeySet, const Scalar& self,
+                                           const Tensor& other) {
+  return _ops::bitwise_and_Tensor::call(detail::wrapped_scalar_tensor(self), other);
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_and_Scalar_Tensor::schema>
+    _ops::bitwise_and_Scalar_Tensor::table(
+    kernels_of<_ops::bitwise_and_Scalar_Tensor>,
+    every_backend(&bitwise_and_Scalar_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_and_Scalar_Tensor_composite},
+    });
+Tensor _ops::bitwise_and_Scalar_Tensor::call(const Scalar& self, const Tensor& other) {
+  return table(dispatch_keys(other), self, other);
+}
+
 // bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor bitwise_and_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
@@ -538,6 +591,25 @@ Tensor& _ops::bitwise_and__Tensor::call(Tensor& self, const Tensor& other) {
   return table(dispatch_keys(self, other), self, other);
 }
 
+// bitwise_and.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& bitwise_and_Scalar_Tensor_out_composite(DispatchKeySet, const Scalar& self,
+                                                const Tensor& other, Tensor& out) {
+  return _ops::bitwise_and_Tensor_out::call(detail::wrapped_scalar_tensor(self), other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_and_Scalar_Tensor_out::schema>
+    _ops::bitwise_and_Scalar_Tensor_out::table(
+    kernels_of<_ops::bitwise_and_Scalar_Tensor_out>,
+    every_backend(&bitwise_and_Scalar_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_and_Scalar_Tensor_out_composite},
+    });
+Tensor& _ops::bitwise_and_Scalar_Tensor_out::call(const Scalar& self, const Tensor& other,
+                                                  Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, out);
+}
+
 // bitwise_and.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& bitwise_and_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
@@ -600,6 +672,23 @@ constinit OperatorTable<_ops::bitwise_or_Scalar::schema> _ops::bitwise_or_Scalar
     });
 Tensor _ops::bitwise_or_Scalar::call(const Tensor& self, const Scalar& other) {
   return table(dispatch_keys(self), self, other);
+}
+
+// bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+namespace {
+Tensor bitwise_or_Scalar_Tensor_composite(DispatchKeySet, const Scalar& self, const Tensor& other) {
+  return _ops::bitwise_or_Tensor::call(detail::wrapped_scalar_tensor(self), other);
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_or_Scalar_Tensor::schema>
+    _ops::bitwise_or_Scalar_Tensor::table(
+    kernels_of<_ops::bitwise_or_Scalar_Tensor>,
+    every_backend(&bitwise_or_Scalar_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_or_Scalar_Tensor_composite},
+    });
+Tensor _ops::bitwise_or_Scalar_Tensor::call(const Scalar& self, const Tensor& other) {
+  return table(dispatch_keys(other), self, other);
 }
 
 // bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
@@ -674,6 +763,25 @@ Tensor& _ops::bitwise_or__Tensor::call(Tensor& self, const Tensor& other) {
   return table(dispatch_keys(self, other), self, other);
 }
 
+// bitwise_or.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& bitwise_or_Scalar_Tensor_out_composite(DispatchKeySet, const Scalar& self,
+                                               const Tensor& other, Tensor& out) {
+  return _ops::bitwise_or_Tensor_out::call(detail::wrapped_scalar_tensor(self), other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_or_Scalar_Tensor_out::schema>
+    _ops::bitwise_or_Scalar_Tensor_out::table(
+    kernels_of<_ops::bitwise_or_Scalar_Tensor_out>,
+    every_backend(&bitwise_or_Scalar_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_or_Scalar_Tensor_out_composite},
+    });
+Tensor& _ops::bitwise_or_Scalar_Tensor_out::call(const Scalar& self, const Tensor& other,
+                                                 Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, out);
+}
+
 // bitwise_or.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& bitwise_or_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
@@ -736,6 +844,24 @@ constinit OperatorTable<_ops::bitwise_xor_Scalar::schema> _ops::bitwise_xor_Scal
     });
 Tensor _ops::bitwise_xor_Scalar::call(const Tensor& self, const Scalar& other) {
   return table(dispatch_keys(self), self, other);
+}
+
+// bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+namespace {
+Tensor bitwise_xor_Scalar_Tensor_composite(DispatchKeySet, const Scalar& self,
+                                           const Tensor& other) {
+  return _ops::bitwise_xor_Tensor::call(detail::wrapped_scalar_tensor(self), other);
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_xor_Scalar_Tensor::schema>
+    _ops::bitwise_xor_Scalar_Tensor::table(
+    kernels_of<_ops::bitwise_xor_Scalar_Tensor>,
+    every_backend(&bitwise_xor_Scalar_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_xor_Scalar_Tensor_composite},
+    });
+Tensor _ops::bitwise_xor_Scalar_Tensor::call(const Scalar& self, const Tensor& other) {
+  return table(dispatch_keys(other), self, other);
 }
 
 // bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
@@ -810,6 +936,25 @@ Tensor& _ops::bitwise_xor__Tensor::call(Tensor& self, const Tensor& other) {
   return table(dispatch_keys(self, other), self, other);
 }
 
+// bitwise_xor.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& bitwise_xor_Scalar_Tensor_out_composite(DispatchKeySet, const Scalar& self,
+                                                const Tensor& other, Tensor& out) {
+  return _ops::bitwise_xor_Tensor_out::call(detail::wrapped_scalar_tensor(self), other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::bitwise_xor_Scalar_Tensor_out::schema>
+    _ops::bitwise_xor_Scalar_Tensor_out::table(
+    kernels_of<_ops::bitwise_xor_Scalar_Tensor_out>,
+    every_backend(&bitwise_xor_Scalar_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &bitwise_xor_Scalar_Tensor_out_composite},
+    });
+Tensor& _ops::bitwise_xor_Scalar_Tensor_out::call(const Scalar& self, const Tensor& other,
+                                                  Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, out);
+}
+
 // bitwise_xor.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& bitwise_xor_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
@@ -872,6 +1017,40 @@ constinit OperatorTable<_ops::div_Scalar::schema> _ops::div_Scalar::table(
     });
 Tensor _ops::div_Scalar::call(const Tensor& self, const Scalar& other) {
   return table(dispatch_keys(self), self, other);
+}
+
+// div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+namespace {
+Tensor div_Scalar_Tensor_composite(DispatchKeySet, const Scalar& self, const Tensor& other) {
+  return _ops::div_Tensor::call(detail::wrapped_scalar_tensor(self), other);
+}
+}  // namespace
+constinit OperatorTable<_ops::div_Scalar_Tensor::schema> _ops::div_Scalar_Tensor::table(
+    kernels_of<_ops::div_Scalar_Tensor>,
+    every_backend(&div_Scalar_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &div_Scalar_Tensor_composite},
+    });
+Tensor _ops::div_Scalar_Tensor::call(const Scalar& self, const Tensor& other) {
+  return table(dispatch_keys(other), self, other);
+}
+
+// div.Scalar_Tensor_mode(Scalar self, Tensor other, *, str? rounding_mode) -> Tensor
+namespace {
+Tensor div_Scalar_Tensor_mode_composite(DispatchKeySet, const Scalar& self, const Tensor& other,
+                                        std::optional<std::string_view> rounding_mode) {
+  return native::div(self, other, rounding_mode);
+}
+}  // namespace
+constinit OperatorTable<_ops::div_Scalar_Tensor_mode::schema> _ops::div_Scalar_Tensor_mode::table(
+    kernels_of<_ops::div_Scalar_Tensor_mode>,
+    every_backend(&div_Scalar_Tensor_mode_composite),
+    {
+        {DispatchKey::Autograd, &div_Scalar_Tensor_mode_composite},
+    });
+Tensor _ops::div_Scalar_Tensor_mode::call(const Scalar& self, const Tensor& other,
+                                          std::optional<std::string_view> rounding_mode) {
+  return table(dispatch_keys(other), self, other, rounding_mode);
 }
 
 // div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
@@ -1046,6 +1225,47 @@ Tensor& _ops::div__Tensor_mode::call(Tensor& self, const Tensor& other,
   return table(dispatch_keys(self, other), self, other, rounding_mode);
 }
 
+// div.Scalar_Tensor_mode_out(Scalar self, Tensor other, *, str? rounding_mode, Tensor(a!) out) ->
+//     Tensor(a!)
+namespace {
+Tensor& div_Scalar_Tensor_mode_out_composite(DispatchKeySet, const Scalar& self,
+                                             const Tensor& other,
+                                             std::optional<std::string_view> rounding_mode,
+                                             Tensor& out) {
+  const Tensor result = _ops::div_Scalar_Tensor_mode::call(self, other, rounding_mode);
+  return native::assign_out(out, result, "div");
+}
+}  // namespace
+constinit OperatorTable<_ops::div_Scalar_Tensor_mode_out::schema>
+    _ops::div_Scalar_Tensor_mode_out::table(
+    kernels_of<_ops::div_Scalar_Tensor_mode_out>,
+    every_backend(&div_Scalar_Tensor_mode_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::div_Scalar_Tensor_mode_out},
+    });
+Tensor& _ops::div_Scalar_Tensor_mode_out::call(const Scalar& self, const Tensor& other,
+                                               std::optional<std::string_view> rounding_mode,
+                                               Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, rounding_mode, out);
+}
+
+// div.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& div_Scalar_Tensor_out_composite(DispatchKeySet, const Scalar& self, const Tensor& other,
+                                        Tensor& out) {
+  return _ops::div_out::call(detail::wrapped_scalar_tensor(self), other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::div_Scalar_Tensor_out::schema> _ops::div_Scalar_Tensor_out::table(
+    kernels_of<_ops::div_Scalar_Tensor_out>,
+    every_backend(&div_Scalar_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &div_Scalar_Tensor_out_composite},
+    });
+Tensor& _ops::div_Scalar_Tensor_out::call(const Scalar& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, out);
+}
+
 // div.Scalar_mode_out(Tensor self, Scalar other, *, str? rounding_mode, Tensor(a!) out) ->
 //     Tensor(a!)
 namespace {
@@ -1160,6 +1380,41 @@ constinit OperatorTable<_ops::divide_Scalar::schema> _ops::divide_Scalar::table(
     });
 Tensor _ops::divide_Scalar::call(const Tensor& self, const Scalar& other) {
   return table(dispatch_keys(self), self, other);
+}
+
+// divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+namespace {
+Tensor divide_Scalar_Tensor_composite(DispatchKeySet, const Scalar& self, const Tensor& other) {
+  return _ops::div_Scalar_Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::divide_Scalar_Tensor::schema> _ops::divide_Scalar_Tensor::table(
+    kernels_of<_ops::divide_Scalar_Tensor>,
+    every_backend(&divide_Scalar_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &divide_Scalar_Tensor_composite},
+    });
+Tensor _ops::divide_Scalar_Tensor::call(const Scalar& self, const Tensor& other) {
+  return table(dispatch_keys(other), self, other);
+}
+
+// divide.Scalar_Tensor_mode(Scalar self, Tensor other, *, str? rounding_mode) -> Tensor
+namespace {
+Tensor divide_Scalar_Tensor_mode_composite(DispatchKeySet, const Scalar& self, const Tensor& other,
+                                           std::optional<std::string_view> rounding_mode) {
+  return _ops::div_Scalar_Tensor_mode::call(self, other, rounding_mode);
+}
+}  // namespace
+constinit OperatorTable<_ops::divide_Scalar_Tensor_mode::schema>
+    _ops::divide_Scalar_Tensor_mode::table(
+    kernels_of<_ops::divide_Scalar_Tensor_mode>,
+    every_backend(&divide_Scalar_Tensor_mode_composite),
+    {
+        {DispatchKey::Autograd, &divide_Scalar_Tensor_mode_composite},
+    });
+Tensor _ops::divide_Scalar_Tensor_mode::call(const Scalar& self, const Tensor& other,
+                                             std::optional<std::string_view> rounding_mode) {
+  return table(dispatch_keys(other), self, other, rounding_mode);
 }
 
 // divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
@@ -1280,6 +1535,47 @@ constinit OperatorTable<_ops::divide__Tensor_mode::schema> _ops::divide__Tensor_
 Tensor& _ops::divide__Tensor_mode::call(Tensor& self, const Tensor& other,
                                         std::optional<std::string_view> rounding_mode) {
   return table(dispatch_keys(self, other), self, other, rounding_mode);
+}
+
+// divide.Scalar_Tensor_mode_out(Scalar self, Tensor other, *, str? rounding_mode, Tensor(a!) out)
+//     -> Tensor(a!)
+namespace {
+Tensor& divide_Scalar_Tensor_mode_out_composite(DispatchKeySet, const Scalar& self,
+                                                const Tensor& other,
+                                                std::optional<std::string_view> rounding_mode,
+                                                Tensor& out) {
+  return _ops::div_Scalar_Tensor_mode_out::call(self, other, rounding_mode, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::divide_Scalar_Tensor_mode_out::schema>
+    _ops::divide_Scalar_Tensor_mode_out::table(
+    kernels_of<_ops::divide_Scalar_Tensor_mode_out>,
+    every_backend(&divide_Scalar_Tensor_mode_out_composite),
+    {
+        {DispatchKey::Autograd, &divide_Scalar_Tensor_mode_out_composite},
+    });
+Tensor& _ops::divide_Scalar_Tensor_mode_out::call(const Scalar& self, const Tensor& other,
+                                                  std::optional<std::string_view> rounding_mode,
+                                                  Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, rounding_mode, out);
+}
+
+// divide.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& divide_Scalar_Tensor_out_composite(DispatchKeySet, const Scalar& self, const Tensor& other,
+                                           Tensor& out) {
+  return _ops::div_Scalar_Tensor_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::divide_Scalar_Tensor_out::schema>
+    _ops::divide_Scalar_Tensor_out::table(
+    kernels_of<_ops::divide_Scalar_Tensor_out>,
+    every_backend(&divide_Scalar_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &divide_Scalar_Tensor_out_composite},
+    });
+Tensor& _ops::divide_Scalar_Tensor_out::call(const Scalar& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, out);
 }
 
 // divide.Scalar_mode_out(Tensor self, Scalar other, *, str? rounding_mode, Tensor(a!) out) ->
@@ -1520,6 +1816,24 @@ Tensor _ops::floor_divide_Scalar::call(const Tensor& self, const Scalar& other) 
   return table(dispatch_keys(self), self, other);
 }
 
+// floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+namespace {
+Tensor floor_divide_Scalar_Tensor_composite(DispatchKeySet, const Scalar& self,
+                                            const Tensor& other) {
+  return _ops::floor_divide::call(detail::wrapped_scalar_tensor(self), other);
+}
+}  // namespace
+constinit OperatorTable<_ops::floor_divide_Scalar_Tensor::schema>
+    _ops::floor_divide_Scalar_Tensor::table(
+    kernels_of<_ops::floor_divide_Scalar_Tensor>,
+    every_backend(&floor_divide_Scalar_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &floor_divide_Scalar_Tensor_composite},
+    });
+Tensor _ops::floor_divide_Scalar_Tensor::call(const Scalar& self, const Tensor& other) {
+  return table(dispatch_keys(other), self, other);
+}
+
 // floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 namespace {
 Tensor& floor_divide__Scalar_composite(DispatchKeySet, Tensor& self, const Scalar& other) {
@@ -1550,6 +1864,25 @@ constinit OperatorTable<_ops::floor_divide__Tensor::schema> _ops::floor_divide__
     });
 Tensor& _ops::floor_divide__Tensor::call(Tensor& self, const Tensor& other) {
   return table(dispatch_keys(self, other), self, other);
+}
+
+// floor_divide.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& floor_divide_Scalar_Tensor_out_composite(DispatchKeySet, const Scalar& self,
+                                                 const Tensor& other, Tensor& out) {
+  return _ops::floor_divide_out::call(detail::wrapped_scalar_tensor(self), other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::floor_divide_Scalar_Tensor_out::schema>
+    _ops::floor_divide_Scalar_Tensor_out::table(
+    kernels_of<_ops::floor_divide_Scalar_Tensor_out>,
+    every_backend(&floor_divide_Scalar_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &floor_divide_Scalar_Tensor_out_composite},
+    });
+Tensor& _ops::floor_divide_Scalar_Tensor_out::call(const Scalar& self, const Tensor& other,
+                                                   Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, out);
 }
 
 // floor_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
@@ -3098,6 +3431,22 @@ Tensor _ops::mul_Scalar::call(const Tensor& self, const Scalar& other) {
   return table(dispatch_keys(self), self, other);
 }
 
+// mul.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+namespace {
+Tensor mul_Scalar_Tensor_composite(DispatchKeySet, const Scalar& self, const Tensor& other) {
+  return _ops::mul_Tensor::call(detail::wrapped_scalar_tensor(self), other);
+}
+}  // namespace
+constinit OperatorTable<_ops::mul_Scalar_Tensor::schema> _ops::mul_Scalar_Tensor::table(
+    kernels_of<_ops::mul_Scalar_Tensor>,
+    every_backend(&mul_Scalar_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &mul_Scalar_Tensor_composite},
+    });
+Tensor _ops::mul_Scalar_Tensor::call(const Scalar& self, const Tensor& other) {
+  return table(dispatch_keys(other), self, other);
+}
+
 // mul.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor mul_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
@@ -3172,6 +3521,23 @@ Tensor& _ops::mul__Tensor::call(Tensor& self, const Tensor& other) {
   return table(dispatch_keys(self, other), self, other);
 }
 
+// mul.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& mul_Scalar_Tensor_out_composite(DispatchKeySet, const Scalar& self, const Tensor& other,
+                                        Tensor& out) {
+  return _ops::mul_out::call(detail::wrapped_scalar_tensor(self), other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::mul_Scalar_Tensor_out::schema> _ops::mul_Scalar_Tensor_out::table(
+    kernels_of<_ops::mul_Scalar_Tensor_out>,
+    every_backend(&mul_Scalar_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &mul_Scalar_Tensor_out_composite},
+    });
+Tensor& _ops::mul_Scalar_Tensor_out::call(const Scalar& self, const Tensor& other, Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, out);
+}
+
 // mul.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& mul_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
@@ -3235,6 +3601,22 @@ Tensor _ops::multiply_Scalar::call(const Tensor& self, const Scalar& other) {
   return table(dispatch_keys(self), self, other);
 }
 
+// multiply.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+namespace {
+Tensor multiply_Scalar_Tensor_composite(DispatchKeySet, const Scalar& self, const Tensor& other) {
+  return _ops::mul_Scalar_Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::multiply_Scalar_Tensor::schema> _ops::multiply_Scalar_Tensor::table(
+    kernels_of<_ops::multiply_Scalar_Tensor>,
+    every_backend(&multiply_Scalar_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &multiply_Scalar_Tensor_composite},
+    });
+Tensor _ops::multiply_Scalar_Tensor::call(const Scalar& self, const Tensor& other) {
+  return table(dispatch_keys(other), self, other);
+}
+
 // multiply.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor multiply_Tensor_composite(DispatchKeySet, const Tensor& self, const Tensor& other) {
@@ -3281,6 +3663,25 @@ constinit OperatorTable<_ops::multiply__Tensor::schema> _ops::multiply__Tensor::
     });
 Tensor& _ops::multiply__Tensor::call(Tensor& self, const Tensor& other) {
   return table(dispatch_keys(self, other), self, other);
+}
+
+// multiply.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& multiply_Scalar_Tensor_out_composite(DispatchKeySet, const Scalar& self,
+                                             const Tensor& other, Tensor& out) {
+  return _ops::mul_Scalar_Tensor_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::multiply_Scalar_Tensor_out::schema>
+    _ops::multiply_Scalar_Tensor_out::table(
+    kernels_of<_ops::multiply_Scalar_Tensor_out>,
+    every_backend(&multiply_Scalar_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &multiply_Scalar_Tensor_out_composite},
+    });
+Tensor& _ops::multiply_Scalar_Tensor_out::call(const Scalar& self, const Tensor& other,
+                                               Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, out);
 }
 
 // multiply.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
@@ -3773,6 +4174,22 @@ Tensor _ops::remainder_Scalar::call(const Tensor& self, const Scalar& other) {
   return table(dispatch_keys(self), self, other);
 }
 
+// remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+namespace {
+Tensor remainder_Scalar_Tensor_composite(DispatchKeySet, const Scalar& self, const Tensor& other) {
+  return _ops::remainder_Tensor::call(detail::wrapped_scalar_tensor(self), other);
+}
+}  // namespace
+constinit OperatorTable<_ops::remainder_Scalar_Tensor::schema> _ops::remainder_Scalar_Tensor::table(
+    kernels_of<_ops::remainder_Scalar_Tensor>,
+    every_backend(&remainder_Scalar_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &remainder_Scalar_Tensor_composite},
+    });
+Tensor _ops::remainder_Scalar_Tensor::call(const Scalar& self, const Tensor& other) {
+  return table(dispatch_keys(other), self, other);
+}
+
 // remainder.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor remainder_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other) {
@@ -3843,6 +4260,25 @@ constinit OperatorTable<_ops::remainder__Tensor::schema> _ops::remainder__Tensor
     });
 Tensor& _ops::remainder__Tensor::call(Tensor& self, const Tensor& other) {
   return table(dispatch_keys(self, other), self, other);
+}
+
+// remainder.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& remainder_Scalar_Tensor_out_composite(DispatchKeySet, const Scalar& self,
+                                              const Tensor& other, Tensor& out) {
+  return _ops::remainder_Tensor_out::call(detail::wrapped_scalar_tensor(self), other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::remainder_Scalar_Tensor_out::schema>
+    _ops::remainder_Scalar_Tensor_out::table(
+    kernels_of<_ops::remainder_Scalar_Tensor_out>,
+    every_backend(&remainder_Scalar_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &remainder_Scalar_Tensor_out_composite},
+    });
+Tensor& _ops::remainder_Scalar_Tensor_out::call(const Scalar& self, const Tensor& other,
+                                                Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, out);
 }
 
 // remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
@@ -3981,6 +4417,23 @@ Tensor _ops::sub_Scalar::call(const Tensor& self, const Scalar& other, const Sca
   return table(dispatch_keys(self), self, other, alpha);
 }
 
+// sub.Scalar_Tensor(Scalar self, Tensor other, *, Scalar alpha=1) -> Tensor
+namespace {
+Tensor sub_Scalar_Tensor_composite(DispatchKeySet, const Scalar& self, const Tensor& other,
+                                   const Scalar& alpha) {
+  return _ops::sub_Tensor::call(detail::wrapped_scalar_tensor(self), other, alpha);
+}
+}  // namespace
+constinit OperatorTable<_ops::sub_Scalar_Tensor::schema> _ops::sub_Scalar_Tensor::table(
+    kernels_of<_ops::sub_Scalar_Tensor>,
+    every_backend(&sub_Scalar_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &sub_Scalar_Tensor_composite},
+    });
+Tensor _ops::sub_Scalar_Tensor::call(const Scalar& self, const Tensor& other, const Scalar& alpha) {
+  return table(dispatch_keys(other), self, other, alpha);
+}
+
 // sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 namespace {
 Tensor sub_Tensor_CPU(DispatchKeySet, const Tensor& self, const Tensor& other,
@@ -4058,6 +4511,24 @@ Tensor& _ops::sub__Tensor::call(Tensor& self, const Tensor& other, const Scalar&
   return table(dispatch_keys(self, other), self, other, alpha);
 }
 
+// sub.Scalar_Tensor_out(Scalar self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& sub_Scalar_Tensor_out_composite(DispatchKeySet, const Scalar& self, const Tensor& other,
+                                        const Scalar& alpha, Tensor& out) {
+  return _ops::sub_out::call(detail::wrapped_scalar_tensor(self), other, alpha, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::sub_Scalar_Tensor_out::schema> _ops::sub_Scalar_Tensor_out::table(
+    kernels_of<_ops::sub_Scalar_Tensor_out>,
+    every_backend(&sub_Scalar_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &sub_Scalar_Tensor_out_composite},
+    });
+Tensor& _ops::sub_Scalar_Tensor_out::call(const Scalar& self, const Tensor& other,
+                                          const Scalar& alpha, Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, alpha, out);
+}
+
 // sub.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& sub_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
@@ -4126,6 +4597,24 @@ Tensor _ops::subtract_Scalar::call(const Tensor& self, const Scalar& other, cons
   return table(dispatch_keys(self), self, other, alpha);
 }
 
+// subtract.Scalar_Tensor(Scalar self, Tensor other, *, Scalar alpha=1) -> Tensor
+namespace {
+Tensor subtract_Scalar_Tensor_composite(DispatchKeySet, const Scalar& self, const Tensor& other,
+                                        const Scalar& alpha) {
+  return _ops::sub_Scalar_Tensor::call(self, other, alpha);
+}
+}  // namespace
+constinit OperatorTable<_ops::subtract_Scalar_Tensor::schema> _ops::subtract_Scalar_Tensor::table(
+    kernels_of<_ops::subtract_Scalar_Tensor>,
+    every_backend(&subtract_Scalar_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &subtract_Scalar_Tensor_composite},
+    });
+Tensor _ops::subtract_Scalar_Tensor::call(const Scalar& self, const Tensor& other,
+                                          const Scalar& alpha) {
+  return table(dispatch_keys(other), self, other, alpha);
+}
+
 // subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 namespace {
 Tensor subtract_Tensor_composite(DispatchKeySet, const Tensor& self, const Tensor& other,
@@ -4175,6 +4664,27 @@ constinit OperatorTable<_ops::subtract__Tensor::schema> _ops::subtract__Tensor::
     });
 Tensor& _ops::subtract__Tensor::call(Tensor& self, const Tensor& other, const Scalar& alpha) {
   return table(dispatch_keys(self, other), self, other, alpha);
+}
+
+// subtract.Scalar_Tensor_out(Scalar self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) ->
+//     Tensor(a!)
+namespace {
+Tensor& subtract_Scalar_Tensor_out_composite(DispatchKeySet, const Scalar& self,
+                                             const Tensor& other, const Scalar& alpha,
+                                             Tensor& out) {
+  return _ops::sub_Scalar_Tensor_out::call(self, other, alpha, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::subtract_Scalar_Tensor_out::schema>
+    _ops::subtract_Scalar_Tensor_out::table(
+    kernels_of<_ops::subtract_Scalar_Tensor_out>,
+    every_backend(&subtract_Scalar_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &subtract_Scalar_Tensor_out_composite},
+    });
+Tensor& _ops::subtract_Scalar_Tensor_out::call(const Scalar& self, const Tensor& other,
+                                               const Scalar& alpha, Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, alpha, out);
 }
 
 // subtract.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
@@ -4229,6 +4739,24 @@ Tensor _ops::true_divide_Scalar::call(const Tensor& self, const Scalar& other) {
   return table(dispatch_keys(self), self, other);
 }
 
+// true_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+namespace {
+Tensor true_divide_Scalar_Tensor_composite(DispatchKeySet, const Scalar& self,
+                                           const Tensor& other) {
+  return _ops::div_Scalar_Tensor::call(self, other);
+}
+}  // namespace
+constinit OperatorTable<_ops::true_divide_Scalar_Tensor::schema>
+    _ops::true_divide_Scalar_Tensor::table(
+    kernels_of<_ops::true_divide_Scalar_Tensor>,
+    every_backend(&true_divide_Scalar_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &true_divide_Scalar_Tensor_composite},
+    });
+Tensor _ops::true_divide_Scalar_Tensor::call(const Scalar& self, const Tensor& other) {
+  return table(dispatch_keys(other), self, other);
+}
+
 // true_divide.Tensor(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor true_divide_Tensor_composite(DispatchKeySet, const Tensor& self, const Tensor& other) {
@@ -4277,6 +4805,25 @@ Tensor& _ops::true_divide__Tensor::call(Tensor& self, const Tensor& other) {
   return table(dispatch_keys(self, other), self, other);
 }
 
+// true_divide.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& true_divide_Scalar_Tensor_out_composite(DispatchKeySet, const Scalar& self,
+                                                const Tensor& other, Tensor& out) {
+  return _ops::div_Scalar_Tensor_out::call(self, other, out);
+}
+}  // namespace
+constinit OperatorTable<_ops::true_divide_Scalar_Tensor_out::schema>
+    _ops::true_divide_Scalar_Tensor_out::table(
+    kernels_of<_ops::true_divide_Scalar_Tensor_out>,
+    every_backend(&true_divide_Scalar_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &true_divide_Scalar_Tensor_out_composite},
+    });
+Tensor& _ops::true_divide_Scalar_Tensor_out::call(const Scalar& self, const Tensor& other,
+                                                  Tensor& out) {
+  return table(dispatch_keys(other, out), self, other, out);
+}
+
 // true_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& true_divide_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& other,
@@ -4316,9 +4863,11 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps();
 ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
   static constinit OperatorTableBase* const operators[] = {
       &_ops::add_Scalar::table,
+      &_ops::add_Scalar_Tensor::table,
       &_ops::add_Tensor::table,
       &_ops::add__Scalar::table,
       &_ops::add__Tensor::table,
+      &_ops::add_Scalar_Tensor_out::table,
       &_ops::add_Scalar_out::table,
       &_ops::add_out::table,
       &_ops::arctan2::table,
@@ -4330,24 +4879,32 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::atan2_backward::table,
       &_ops::atan2_jvp::table,
       &_ops::bitwise_and_Scalar::table,
+      &_ops::bitwise_and_Scalar_Tensor::table,
       &_ops::bitwise_and_Tensor::table,
       &_ops::bitwise_and__Scalar::table,
       &_ops::bitwise_and__Tensor::table,
+      &_ops::bitwise_and_Scalar_Tensor_out::table,
       &_ops::bitwise_and_Scalar_out::table,
       &_ops::bitwise_and_Tensor_out::table,
       &_ops::bitwise_or_Scalar::table,
+      &_ops::bitwise_or_Scalar_Tensor::table,
       &_ops::bitwise_or_Tensor::table,
       &_ops::bitwise_or__Scalar::table,
       &_ops::bitwise_or__Tensor::table,
+      &_ops::bitwise_or_Scalar_Tensor_out::table,
       &_ops::bitwise_or_Scalar_out::table,
       &_ops::bitwise_or_Tensor_out::table,
       &_ops::bitwise_xor_Scalar::table,
+      &_ops::bitwise_xor_Scalar_Tensor::table,
       &_ops::bitwise_xor_Tensor::table,
       &_ops::bitwise_xor__Scalar::table,
       &_ops::bitwise_xor__Tensor::table,
+      &_ops::bitwise_xor_Scalar_Tensor_out::table,
       &_ops::bitwise_xor_Scalar_out::table,
       &_ops::bitwise_xor_Tensor_out::table,
       &_ops::div_Scalar::table,
+      &_ops::div_Scalar_Tensor::table,
+      &_ops::div_Scalar_Tensor_mode::table,
       &_ops::div_Scalar_mode::table,
       &_ops::div_Tensor::table,
       &_ops::div_Tensor_mode::table,
@@ -4355,11 +4912,15 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::div__Scalar_mode::table,
       &_ops::div__Tensor::table,
       &_ops::div__Tensor_mode::table,
+      &_ops::div_Scalar_Tensor_mode_out::table,
+      &_ops::div_Scalar_Tensor_out::table,
       &_ops::div_Scalar_mode_out::table,
       &_ops::div_Scalar_out::table,
       &_ops::div_out::table,
       &_ops::div_out_mode::table,
       &_ops::divide_Scalar::table,
+      &_ops::divide_Scalar_Tensor::table,
+      &_ops::divide_Scalar_Tensor_mode::table,
       &_ops::divide_Scalar_mode::table,
       &_ops::divide_Tensor::table,
       &_ops::divide_Tensor_mode::table,
@@ -4367,6 +4928,8 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::divide__Scalar_mode::table,
       &_ops::divide__Tensor::table,
       &_ops::divide__Tensor_mode::table,
+      &_ops::divide_Scalar_Tensor_mode_out::table,
+      &_ops::divide_Scalar_Tensor_out::table,
       &_ops::divide_Scalar_mode_out::table,
       &_ops::divide_Scalar_out::table,
       &_ops::divide_out::table,
@@ -4379,8 +4942,10 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::eq_Tensor_out::table,
       &_ops::floor_divide::table,
       &_ops::floor_divide_Scalar::table,
+      &_ops::floor_divide_Scalar_Tensor::table,
       &_ops::floor_divide__Scalar::table,
       &_ops::floor_divide__Tensor::table,
+      &_ops::floor_divide_Scalar_Tensor_out::table,
       &_ops::floor_divide_Scalar_out::table,
       &_ops::floor_divide_out::table,
       &_ops::fmod_Scalar::table,
@@ -4453,15 +5018,19 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::minimum::table,
       &_ops::minimum_out::table,
       &_ops::mul_Scalar::table,
+      &_ops::mul_Scalar_Tensor::table,
       &_ops::mul_Tensor::table,
       &_ops::mul__Scalar::table,
       &_ops::mul__Tensor::table,
+      &_ops::mul_Scalar_Tensor_out::table,
       &_ops::mul_Scalar_out::table,
       &_ops::mul_out::table,
       &_ops::multiply_Scalar::table,
+      &_ops::multiply_Scalar_Tensor::table,
       &_ops::multiply_Tensor::table,
       &_ops::multiply__Scalar::table,
       &_ops::multiply__Tensor::table,
+      &_ops::multiply_Scalar_Tensor_out::table,
       &_ops::multiply_Scalar_out::table,
       &_ops::multiply_out::table,
       &_ops::ne_Scalar::table,
@@ -4485,9 +5054,11 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::pow_Tensor_Scalar_out::table,
       &_ops::pow_Tensor_Tensor_out::table,
       &_ops::remainder_Scalar::table,
+      &_ops::remainder_Scalar_Tensor::table,
       &_ops::remainder_Tensor::table,
       &_ops::remainder__Scalar::table,
       &_ops::remainder__Tensor::table,
+      &_ops::remainder_Scalar_Tensor_out::table,
       &_ops::remainder_Scalar_out::table,
       &_ops::remainder_Tensor_out::table,
       &_ops::rsub_Scalar::table,
@@ -4495,21 +5066,27 @@ ArrayRef<OperatorTableBase*> operators_of_BinaryOps() {
       &_ops::rsub_Scalar_out::table,
       &_ops::rsub_Tensor_out::table,
       &_ops::sub_Scalar::table,
+      &_ops::sub_Scalar_Tensor::table,
       &_ops::sub_Tensor::table,
       &_ops::sub__Scalar::table,
       &_ops::sub__Tensor::table,
+      &_ops::sub_Scalar_Tensor_out::table,
       &_ops::sub_Scalar_out::table,
       &_ops::sub_out::table,
       &_ops::subtract_Scalar::table,
+      &_ops::subtract_Scalar_Tensor::table,
       &_ops::subtract_Tensor::table,
       &_ops::subtract__Scalar::table,
       &_ops::subtract__Tensor::table,
+      &_ops::subtract_Scalar_Tensor_out::table,
       &_ops::subtract_Scalar_out::table,
       &_ops::subtract_out::table,
       &_ops::true_divide_Scalar::table,
+      &_ops::true_divide_Scalar_Tensor::table,
       &_ops::true_divide_Tensor::table,
       &_ops::true_divide__Scalar::table,
       &_ops::true_divide__Tensor::table,
+      &_ops::true_divide_Scalar_Tensor_out::table,
       &_ops::true_divide_Scalar_out::table,
       &_ops::true_divide_out::table,
   };

@@ -59,7 +59,10 @@ template struct SignatureBoxing<Tensor&(TensorList, int64_t, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Scalar&, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Scalar&, const Scalar&, const Scalar&, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Scalar&, const Scalar&, int64_t, Tensor&)>;
+template struct SignatureBoxing<Tensor&(const Scalar&, const Tensor&,
+                                        std::optional<std::string_view>, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Scalar&, const Tensor&, Tensor&)>;
+template struct SignatureBoxing<Tensor&(const Scalar&, const Tensor&, const Scalar&, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, IntArrayRef, IntArrayRef, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, IntArrayRef, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, IntArrayRef, bool, Tensor&)>;
@@ -175,6 +178,9 @@ template struct SignatureBoxing<Tensor(const Scalar&, const Scalar&, std::option
                                        std::optional<Layout>, std::optional<Device>,
                                        std::optional<bool>)>;
 template struct SignatureBoxing<Tensor(const Scalar&, const Tensor&)>;
+template struct SignatureBoxing<Tensor(const Scalar&, const Tensor&,
+                                       std::optional<std::string_view>)>;
+template struct SignatureBoxing<Tensor(const Scalar&, const Tensor&, const Scalar&)>;
 template struct SignatureBoxing<Tensor(const Scalar&, std::optional<ScalarType>,
                                        std::optional<Layout>, std::optional<Device>,
                                        std::optional<bool>)>;

@@ -19,9 +19,6 @@ struct structured_bitwise_left_shift_Tensor : public TensorIteratorBase {
 
 namespace at::inline oploom_v1::native {
 
-// bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
-Tensor bitwise_left_shift(const Scalar& self, const Tensor& other);
-
 // bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
 struct structured_bitwise_left_shift_out : public meta::structured_bitwise_left_shift_Tensor {
   void impl(const Tensor& self, const Tensor& other, const Tensor& out);

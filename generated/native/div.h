@@ -24,6 +24,9 @@ struct structured_div_Tensor_mode : public TensorIteratorBase {
 
 namespace at::inline oploom_v1::native {
 
+// div.Scalar_Tensor_mode(Scalar self, Tensor other, *, str? rounding_mode) -> Tensor
+Tensor div(const Scalar& self, const Tensor& other, std::optional<std::string_view> rounding_mode);
+
 // div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
 Tensor div(const Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode);
 

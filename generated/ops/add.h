@@ -20,6 +20,17 @@ struct add_Scalar {
   OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other, const Scalar& alpha);
 };
 
+// add.Scalar_Tensor(Scalar self, Tensor other, *, Scalar alpha=1) -> Tensor
+struct add_Scalar_Tensor {
+  using schema = Tensor(const Scalar&, const Tensor&, const Scalar&);
+  static constexpr const char* name = "add";
+  static constexpr const char* overload_name = "Scalar_Tensor";
+  static constexpr const char* schema_str =
+      "add.Scalar_Tensor(Scalar self, Tensor other, *, Scalar alpha=1) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& other, const Scalar& alpha);
+};
+
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 struct add_Tensor {
   using schema = Tensor(const Tensor&, const Tensor&, const Scalar&);
@@ -51,6 +62,19 @@ struct add__Tensor {
       "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other, const Scalar& alpha);
+};
+
+// add.Scalar_Tensor_out(Scalar self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+struct add_Scalar_Tensor_out {
+  using schema = Tensor&(const Scalar&, const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "add";
+  static constexpr const char* overload_name = "Scalar_Tensor_out";
+  static constexpr const char* schema_str =
+      "add.Scalar_Tensor_out(Scalar self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& other, const Scalar& alpha,
+                                 Tensor& out);
 };
 
 // add.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
@@ -87,6 +111,11 @@ inline Tensor Tensor::add(const Scalar& other, const Scalar& alpha) const {
   return _ops::add_Scalar::call(*this, other, alpha);
 }
 
+// add.Scalar_Tensor(Scalar self, Tensor other, *, Scalar alpha=1) -> Tensor
+inline Tensor add(const Scalar& self, const Tensor& other, const Scalar& alpha = 1) {
+  return _ops::add_Scalar_Tensor::call(self, other, alpha);
+}
+
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 inline Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha = 1) {
   return _ops::add_Tensor::call(self, other, alpha);
@@ -103,6 +132,15 @@ inline Tensor& Tensor::add_(const Scalar& other, const Scalar& alpha) const {
 // add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 inline Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) const {
   return _ops::add__Tensor::call(const_cast<Tensor&>(*this), other, alpha);
+}
+
+// add.Scalar_Tensor_out(Scalar self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& add_out(Tensor& out, const Scalar& self, const Tensor& other,
+                       const Scalar& alpha = 1) {
+  return _ops::add_Scalar_Tensor_out::call(self, other, alpha, out);
+}
+inline Tensor& add_outf(const Scalar& self, const Tensor& other, const Scalar& alpha, Tensor& out) {
+  return _ops::add_Scalar_Tensor_out::call(self, other, alpha, out);
 }
 
 // add.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)

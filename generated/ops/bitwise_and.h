@@ -20,6 +20,17 @@ struct bitwise_and_Scalar {
   OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other);
 };
 
+// bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+struct bitwise_and_Scalar_Tensor {
+  using schema = Tensor(const Scalar&, const Tensor&);
+  static constexpr const char* name = "bitwise_and";
+  static constexpr const char* overload_name = "Scalar_Tensor";
+  static constexpr const char* schema_str =
+      "bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& other);
+};
+
 // bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
 struct bitwise_and_Tensor {
   using schema = Tensor(const Tensor&, const Tensor&);
@@ -51,6 +62,17 @@ struct bitwise_and__Tensor {
       "bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
+};
+
+// bitwise_and.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+struct bitwise_and_Scalar_Tensor_out {
+  using schema = Tensor&(const Scalar&, const Tensor&, Tensor&);
+  static constexpr const char* name = "bitwise_and";
+  static constexpr const char* overload_name = "Scalar_Tensor_out";
+  static constexpr const char* schema_str =
+      "bitwise_and.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out);
 };
 
 // bitwise_and.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
@@ -85,6 +107,11 @@ inline Tensor Tensor::bitwise_and(const Scalar& other) const {
   return _ops::bitwise_and_Scalar::call(*this, other);
 }
 
+// bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+inline Tensor bitwise_and(const Scalar& self, const Tensor& other) {
+  return _ops::bitwise_and_Scalar_Tensor::call(self, other);
+}
+
 // bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
 inline Tensor bitwise_and(const Tensor& self, const Tensor& other) {
   return _ops::bitwise_and_Tensor::call(self, other);
@@ -101,6 +128,14 @@ inline Tensor& Tensor::bitwise_and_(const Scalar& other) const {
 // bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::bitwise_and_(const Tensor& other) const {
   return _ops::bitwise_and__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// bitwise_and.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& bitwise_and_out(Tensor& out, const Scalar& self, const Tensor& other) {
+  return _ops::bitwise_and_Scalar_Tensor_out::call(self, other, out);
+}
+inline Tensor& bitwise_and_outf(const Scalar& self, const Tensor& other, Tensor& out) {
+  return _ops::bitwise_and_Scalar_Tensor_out::call(self, other, out);
 }
 
 // bitwise_and.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)

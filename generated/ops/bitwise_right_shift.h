@@ -64,6 +64,18 @@ struct bitwise_right_shift__Tensor_Scalar {
   OPLOOM_API static Tensor& call(Tensor& self, const Scalar& other);
 };
 
+// bitwise_right_shift.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+struct bitwise_right_shift_Scalar_Tensor_out {
+  using schema = Tensor&(const Scalar&, const Tensor&, Tensor&);
+  static constexpr const char* name = "bitwise_right_shift";
+  static constexpr const char* overload_name = "Scalar_Tensor_out";
+  static constexpr const char* schema_str =
+      "bitwise_right_shift.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out);
+};
+
 // bitwise_right_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 struct bitwise_right_shift_Tensor_Scalar_out {
   using schema = Tensor&(const Tensor&, const Scalar&, Tensor&);
@@ -121,6 +133,14 @@ inline Tensor& bitwise_right_shift_(Tensor& self, const Scalar& other) {
 }
 inline Tensor& Tensor::bitwise_right_shift_(const Scalar& other) const {
   return _ops::bitwise_right_shift__Tensor_Scalar::call(const_cast<Tensor&>(*this), other);
+}
+
+// bitwise_right_shift.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& bitwise_right_shift_out(Tensor& out, const Scalar& self, const Tensor& other) {
+  return _ops::bitwise_right_shift_Scalar_Tensor_out::call(self, other, out);
+}
+inline Tensor& bitwise_right_shift_outf(const Scalar& self, const Tensor& other, Tensor& out) {
+  return _ops::bitwise_right_shift_Scalar_Tensor_out::call(self, other, out);
 }
 
 // bitwise_right_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)

@@ -20,6 +20,17 @@ struct bitwise_xor_Scalar {
   OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other);
 };
 
+// bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+struct bitwise_xor_Scalar_Tensor {
+  using schema = Tensor(const Scalar&, const Tensor&);
+  static constexpr const char* name = "bitwise_xor";
+  static constexpr const char* overload_name = "Scalar_Tensor";
+  static constexpr const char* schema_str =
+      "bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& other);
+};
+
 // bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
 struct bitwise_xor_Tensor {
   using schema = Tensor(const Tensor&, const Tensor&);
@@ -51,6 +62,17 @@ struct bitwise_xor__Tensor {
       "bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
+};
+
+// bitwise_xor.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+struct bitwise_xor_Scalar_Tensor_out {
+  using schema = Tensor&(const Scalar&, const Tensor&, Tensor&);
+  static constexpr const char* name = "bitwise_xor";
+  static constexpr const char* overload_name = "Scalar_Tensor_out";
+  static constexpr const char* schema_str =
+      "bitwise_xor.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out);
 };
 
 // bitwise_xor.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
@@ -85,6 +107,11 @@ inline Tensor Tensor::bitwise_xor(const Scalar& other) const {
   return _ops::bitwise_xor_Scalar::call(*this, other);
 }
 
+// bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+inline Tensor bitwise_xor(const Scalar& self, const Tensor& other) {
+  return _ops::bitwise_xor_Scalar_Tensor::call(self, other);
+}
+
 // bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
 inline Tensor bitwise_xor(const Tensor& self, const Tensor& other) {
   return _ops::bitwise_xor_Tensor::call(self, other);
@@ -101,6 +128,14 @@ inline Tensor& Tensor::bitwise_xor_(const Scalar& other) const {
 // bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::bitwise_xor_(const Tensor& other) const {
   return _ops::bitwise_xor__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// bitwise_xor.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& bitwise_xor_out(Tensor& out, const Scalar& self, const Tensor& other) {
+  return _ops::bitwise_xor_Scalar_Tensor_out::call(self, other, out);
+}
+inline Tensor& bitwise_xor_outf(const Scalar& self, const Tensor& other, Tensor& out) {
+  return _ops::bitwise_xor_Scalar_Tensor_out::call(self, other, out);
 }
 
 // bitwise_xor.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)

@@ -20,6 +20,29 @@ struct div_Scalar {
   OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other);
 };
 
+// div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+struct div_Scalar_Tensor {
+  using schema = Tensor(const Scalar&, const Tensor&);
+  static constexpr const char* name = "div";
+  static constexpr const char* overload_name = "Scalar_Tensor";
+  static constexpr const char* schema_str =
+      "div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& other);
+};
+
+// div.Scalar_Tensor_mode(Scalar self, Tensor other, *, str? rounding_mode) -> Tensor
+struct div_Scalar_Tensor_mode {
+  using schema = Tensor(const Scalar&, const Tensor&, std::optional<std::string_view>);
+  static constexpr const char* name = "div";
+  static constexpr const char* overload_name = "Scalar_Tensor_mode";
+  static constexpr const char* schema_str =
+      "div.Scalar_Tensor_mode(Scalar self, Tensor other, *, str? rounding_mode) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& other,
+                                std::optional<std::string_view> rounding_mode);
+};
+
 // div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
 struct div_Scalar_mode {
   using schema = Tensor(const Tensor&, const Scalar&, std::optional<std::string_view>);
@@ -101,6 +124,31 @@ struct div__Tensor_mode {
                                  std::optional<std::string_view> rounding_mode);
 };
 
+// div.Scalar_Tensor_mode_out(Scalar self, Tensor other, *, str? rounding_mode, Tensor(a!) out) ->
+//     Tensor(a!)
+struct div_Scalar_Tensor_mode_out {
+  using schema = Tensor&(const Scalar&, const Tensor&, std::optional<std::string_view>, Tensor&);
+  static constexpr const char* name = "div";
+  static constexpr const char* overload_name = "Scalar_Tensor_mode_out";
+  static constexpr const char* schema_str =
+      "div.Scalar_Tensor_mode_out(Scalar self, Tensor other, *, str? rounding_mode, Tensor(a!) "
+      "out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& other,
+                                 std::optional<std::string_view> rounding_mode, Tensor& out);
+};
+
+// div.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+struct div_Scalar_Tensor_out {
+  using schema = Tensor&(const Scalar&, const Tensor&, Tensor&);
+  static constexpr const char* name = "div";
+  static constexpr const char* overload_name = "Scalar_Tensor_out";
+  static constexpr const char* schema_str =
+      "div.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out);
+};
+
 // div.Scalar_mode_out(Tensor self, Scalar other, *, str? rounding_mode, Tensor(a!) out) ->
 //     Tensor(a!)
 struct div_Scalar_mode_out {
@@ -160,6 +208,17 @@ inline Tensor Tensor::div(const Scalar& other) const {
   return _ops::div_Scalar::call(*this, other);
 }
 
+// div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+inline Tensor div(const Scalar& self, const Tensor& other) {
+  return _ops::div_Scalar_Tensor::call(self, other);
+}
+
+// div.Scalar_Tensor_mode(Scalar self, Tensor other, *, str? rounding_mode) -> Tensor
+inline Tensor div(const Scalar& self, const Tensor& other,
+                  std::optional<std::string_view> rounding_mode) {
+  return _ops::div_Scalar_Tensor_mode::call(self, other, rounding_mode);
+}
+
 // div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
 inline Tensor div(const Tensor& self, const Scalar& other,
                   std::optional<std::string_view> rounding_mode) {
@@ -208,6 +267,25 @@ inline Tensor& Tensor::div_(const Tensor& other) const {
 inline Tensor& Tensor::div_(const Tensor& other,
                             std::optional<std::string_view> rounding_mode) const {
   return _ops::div__Tensor_mode::call(const_cast<Tensor&>(*this), other, rounding_mode);
+}
+
+// div.Scalar_Tensor_mode_out(Scalar self, Tensor other, *, str? rounding_mode, Tensor(a!) out) ->
+//     Tensor(a!)
+inline Tensor& div_out(Tensor& out, const Scalar& self, const Tensor& other,
+                       std::optional<std::string_view> rounding_mode) {
+  return _ops::div_Scalar_Tensor_mode_out::call(self, other, rounding_mode, out);
+}
+inline Tensor& div_outf(const Scalar& self, const Tensor& other,
+                        std::optional<std::string_view> rounding_mode, Tensor& out) {
+  return _ops::div_Scalar_Tensor_mode_out::call(self, other, rounding_mode, out);
+}
+
+// div.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& div_out(Tensor& out, const Scalar& self, const Tensor& other) {
+  return _ops::div_Scalar_Tensor_out::call(self, other, out);
+}
+inline Tensor& div_outf(const Scalar& self, const Tensor& other, Tensor& out) {
+  return _ops::div_Scalar_Tensor_out::call(self, other, out);
 }
 
 // div.Scalar_mode_out(Tensor self, Scalar other, *, str? rounding_mode, Tensor(a!) out) ->

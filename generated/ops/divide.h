@@ -20,6 +20,29 @@ struct divide_Scalar {
   OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other);
 };
 
+// divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+struct divide_Scalar_Tensor {
+  using schema = Tensor(const Scalar&, const Tensor&);
+  static constexpr const char* name = "divide";
+  static constexpr const char* overload_name = "Scalar_Tensor";
+  static constexpr const char* schema_str =
+      "divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& other);
+};
+
+// divide.Scalar_Tensor_mode(Scalar self, Tensor other, *, str? rounding_mode) -> Tensor
+struct divide_Scalar_Tensor_mode {
+  using schema = Tensor(const Scalar&, const Tensor&, std::optional<std::string_view>);
+  static constexpr const char* name = "divide";
+  static constexpr const char* overload_name = "Scalar_Tensor_mode";
+  static constexpr const char* schema_str =
+      "divide.Scalar_Tensor_mode(Scalar self, Tensor other, *, str? rounding_mode) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& other,
+                                std::optional<std::string_view> rounding_mode);
+};
+
 // divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
 struct divide_Scalar_mode {
   using schema = Tensor(const Tensor&, const Scalar&, std::optional<std::string_view>);
@@ -101,6 +124,31 @@ struct divide__Tensor_mode {
                                  std::optional<std::string_view> rounding_mode);
 };
 
+// divide.Scalar_Tensor_mode_out(Scalar self, Tensor other, *, str? rounding_mode, Tensor(a!) out)
+//     -> Tensor(a!)
+struct divide_Scalar_Tensor_mode_out {
+  using schema = Tensor&(const Scalar&, const Tensor&, std::optional<std::string_view>, Tensor&);
+  static constexpr const char* name = "divide";
+  static constexpr const char* overload_name = "Scalar_Tensor_mode_out";
+  static constexpr const char* schema_str =
+      "divide.Scalar_Tensor_mode_out(Scalar self, Tensor other, *, str? rounding_mode, "
+      "Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& other,
+                                 std::optional<std::string_view> rounding_mode, Tensor& out);
+};
+
+// divide.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+struct divide_Scalar_Tensor_out {
+  using schema = Tensor&(const Scalar&, const Tensor&, Tensor&);
+  static constexpr const char* name = "divide";
+  static constexpr const char* overload_name = "Scalar_Tensor_out";
+  static constexpr const char* schema_str =
+      "divide.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out);
+};
+
 // divide.Scalar_mode_out(Tensor self, Scalar other, *, str? rounding_mode, Tensor(a!) out) ->
 //     Tensor(a!)
 struct divide_Scalar_mode_out {
@@ -160,6 +208,17 @@ inline Tensor Tensor::divide(const Scalar& other) const {
   return _ops::divide_Scalar::call(*this, other);
 }
 
+// divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+inline Tensor divide(const Scalar& self, const Tensor& other) {
+  return _ops::divide_Scalar_Tensor::call(self, other);
+}
+
+// divide.Scalar_Tensor_mode(Scalar self, Tensor other, *, str? rounding_mode) -> Tensor
+inline Tensor divide(const Scalar& self, const Tensor& other,
+                     std::optional<std::string_view> rounding_mode) {
+  return _ops::divide_Scalar_Tensor_mode::call(self, other, rounding_mode);
+}
+
 // divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
 inline Tensor divide(const Tensor& self, const Scalar& other,
                      std::optional<std::string_view> rounding_mode) {
@@ -208,6 +267,25 @@ inline Tensor& Tensor::divide_(const Tensor& other) const {
 inline Tensor& Tensor::divide_(const Tensor& other,
                                std::optional<std::string_view> rounding_mode) const {
   return _ops::divide__Tensor_mode::call(const_cast<Tensor&>(*this), other, rounding_mode);
+}
+
+// divide.Scalar_Tensor_mode_out(Scalar self, Tensor other, *, str? rounding_mode, Tensor(a!) out)
+//     -> Tensor(a!)
+inline Tensor& divide_out(Tensor& out, const Scalar& self, const Tensor& other,
+                          std::optional<std::string_view> rounding_mode) {
+  return _ops::divide_Scalar_Tensor_mode_out::call(self, other, rounding_mode, out);
+}
+inline Tensor& divide_outf(const Scalar& self, const Tensor& other,
+                           std::optional<std::string_view> rounding_mode, Tensor& out) {
+  return _ops::divide_Scalar_Tensor_mode_out::call(self, other, rounding_mode, out);
+}
+
+// divide.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& divide_out(Tensor& out, const Scalar& self, const Tensor& other) {
+  return _ops::divide_Scalar_Tensor_out::call(self, other, out);
+}
+inline Tensor& divide_outf(const Scalar& self, const Tensor& other, Tensor& out) {
+  return _ops::divide_Scalar_Tensor_out::call(self, other, out);
 }
 
 // divide.Scalar_mode_out(Tensor self, Scalar other, *, str? rounding_mode, Tensor(a!) out) ->

@@ -31,6 +31,17 @@ struct floor_divide_Scalar {
   OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other);
 };
 
+// floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+struct floor_divide_Scalar_Tensor {
+  using schema = Tensor(const Scalar&, const Tensor&);
+  static constexpr const char* name = "floor_divide";
+  static constexpr const char* overload_name = "Scalar_Tensor";
+  static constexpr const char* schema_str =
+      "floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& other);
+};
+
 // floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 struct floor_divide__Scalar {
   using schema = Tensor&(Tensor&, const Scalar&);
@@ -51,6 +62,17 @@ struct floor_divide__Tensor {
       "floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
+};
+
+// floor_divide.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+struct floor_divide_Scalar_Tensor_out {
+  using schema = Tensor&(const Scalar&, const Tensor&, Tensor&);
+  static constexpr const char* name = "floor_divide";
+  static constexpr const char* overload_name = "Scalar_Tensor_out";
+  static constexpr const char* schema_str =
+      "floor_divide.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out);
 };
 
 // floor_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
@@ -93,6 +115,11 @@ inline Tensor Tensor::floor_divide(const Scalar& other) const {
   return _ops::floor_divide_Scalar::call(*this, other);
 }
 
+// floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+inline Tensor floor_divide(const Scalar& self, const Tensor& other) {
+  return _ops::floor_divide_Scalar_Tensor::call(self, other);
+}
+
 // floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
 inline Tensor& Tensor::floor_divide_(const Scalar& other) const {
   return _ops::floor_divide__Scalar::call(const_cast<Tensor&>(*this), other);
@@ -101,6 +128,14 @@ inline Tensor& Tensor::floor_divide_(const Scalar& other) const {
 // floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::floor_divide_(const Tensor& other) const {
   return _ops::floor_divide__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// floor_divide.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& floor_divide_out(Tensor& out, const Scalar& self, const Tensor& other) {
+  return _ops::floor_divide_Scalar_Tensor_out::call(self, other, out);
+}
+inline Tensor& floor_divide_outf(const Scalar& self, const Tensor& other, Tensor& out) {
+  return _ops::floor_divide_Scalar_Tensor_out::call(self, other, out);
 }
 
 // floor_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)

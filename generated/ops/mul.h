@@ -20,6 +20,17 @@ struct mul_Scalar {
   OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other);
 };
 
+// mul.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+struct mul_Scalar_Tensor {
+  using schema = Tensor(const Scalar&, const Tensor&);
+  static constexpr const char* name = "mul";
+  static constexpr const char* overload_name = "Scalar_Tensor";
+  static constexpr const char* schema_str =
+      "mul.Scalar_Tensor(Scalar self, Tensor other) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& other);
+};
+
 // mul.Tensor(Tensor self, Tensor other) -> Tensor
 struct mul_Tensor {
   using schema = Tensor(const Tensor&, const Tensor&);
@@ -51,6 +62,17 @@ struct mul__Tensor {
       "mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
+};
+
+// mul.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+struct mul_Scalar_Tensor_out {
+  using schema = Tensor&(const Scalar&, const Tensor&, Tensor&);
+  static constexpr const char* name = "mul";
+  static constexpr const char* overload_name = "Scalar_Tensor_out";
+  static constexpr const char* schema_str =
+      "mul.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out);
 };
 
 // mul.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
@@ -85,6 +107,11 @@ inline Tensor Tensor::mul(const Scalar& other) const {
   return _ops::mul_Scalar::call(*this, other);
 }
 
+// mul.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+inline Tensor mul(const Scalar& self, const Tensor& other) {
+  return _ops::mul_Scalar_Tensor::call(self, other);
+}
+
 // mul.Tensor(Tensor self, Tensor other) -> Tensor
 inline Tensor mul(const Tensor& self, const Tensor& other) {
   return _ops::mul_Tensor::call(self, other);
@@ -101,6 +128,14 @@ inline Tensor& Tensor::mul_(const Scalar& other) const {
 // mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::mul_(const Tensor& other) const {
   return _ops::mul__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// mul.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& mul_out(Tensor& out, const Scalar& self, const Tensor& other) {
+  return _ops::mul_Scalar_Tensor_out::call(self, other, out);
+}
+inline Tensor& mul_outf(const Scalar& self, const Tensor& other, Tensor& out) {
+  return _ops::mul_Scalar_Tensor_out::call(self, other, out);
 }
 
 // mul.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)

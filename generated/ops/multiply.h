@@ -20,6 +20,17 @@ struct multiply_Scalar {
   OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other);
 };
 
+// multiply.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+struct multiply_Scalar_Tensor {
+  using schema = Tensor(const Scalar&, const Tensor&);
+  static constexpr const char* name = "multiply";
+  static constexpr const char* overload_name = "Scalar_Tensor";
+  static constexpr const char* schema_str =
+      "multiply.Scalar_Tensor(Scalar self, Tensor other) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& other);
+};
+
 // multiply.Tensor(Tensor self, Tensor other) -> Tensor
 struct multiply_Tensor {
   using schema = Tensor(const Tensor&, const Tensor&);
@@ -51,6 +62,17 @@ struct multiply__Tensor {
       "multiply_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
+};
+
+// multiply.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+struct multiply_Scalar_Tensor_out {
+  using schema = Tensor&(const Scalar&, const Tensor&, Tensor&);
+  static constexpr const char* name = "multiply";
+  static constexpr const char* overload_name = "Scalar_Tensor_out";
+  static constexpr const char* schema_str =
+      "multiply.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out);
 };
 
 // multiply.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
@@ -85,6 +107,11 @@ inline Tensor Tensor::multiply(const Scalar& other) const {
   return _ops::multiply_Scalar::call(*this, other);
 }
 
+// multiply.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+inline Tensor multiply(const Scalar& self, const Tensor& other) {
+  return _ops::multiply_Scalar_Tensor::call(self, other);
+}
+
 // multiply.Tensor(Tensor self, Tensor other) -> Tensor
 inline Tensor multiply(const Tensor& self, const Tensor& other) {
   return _ops::multiply_Tensor::call(self, other);
@@ -101,6 +128,14 @@ inline Tensor& Tensor::multiply_(const Scalar& other) const {
 // multiply_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::multiply_(const Tensor& other) const {
   return _ops::multiply__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// multiply.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& multiply_out(Tensor& out, const Scalar& self, const Tensor& other) {
+  return _ops::multiply_Scalar_Tensor_out::call(self, other, out);
+}
+inline Tensor& multiply_outf(const Scalar& self, const Tensor& other, Tensor& out) {
+  return _ops::multiply_Scalar_Tensor_out::call(self, other, out);
 }
 
 // multiply.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)

@@ -20,6 +20,17 @@ struct remainder_Scalar {
   OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other);
 };
 
+// remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+struct remainder_Scalar_Tensor {
+  using schema = Tensor(const Scalar&, const Tensor&);
+  static constexpr const char* name = "remainder";
+  static constexpr const char* overload_name = "Scalar_Tensor";
+  static constexpr const char* schema_str =
+      "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& other);
+};
+
 // remainder.Tensor(Tensor self, Tensor other) -> Tensor
 struct remainder_Tensor {
   using schema = Tensor(const Tensor&, const Tensor&);
@@ -51,6 +62,17 @@ struct remainder__Tensor {
       "remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
+};
+
+// remainder.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+struct remainder_Scalar_Tensor_out {
+  using schema = Tensor&(const Scalar&, const Tensor&, Tensor&);
+  static constexpr const char* name = "remainder";
+  static constexpr const char* overload_name = "Scalar_Tensor_out";
+  static constexpr const char* schema_str =
+      "remainder.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out);
 };
 
 // remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
@@ -85,6 +107,11 @@ inline Tensor Tensor::remainder(const Scalar& other) const {
   return _ops::remainder_Scalar::call(*this, other);
 }
 
+// remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+inline Tensor remainder(const Scalar& self, const Tensor& other) {
+  return _ops::remainder_Scalar_Tensor::call(self, other);
+}
+
 // remainder.Tensor(Tensor self, Tensor other) -> Tensor
 inline Tensor remainder(const Tensor& self, const Tensor& other) {
   return _ops::remainder_Tensor::call(self, other);
@@ -101,6 +128,14 @@ inline Tensor& Tensor::remainder_(const Scalar& other) const {
 // remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::remainder_(const Tensor& other) const {
   return _ops::remainder__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// remainder.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& remainder_out(Tensor& out, const Scalar& self, const Tensor& other) {
+  return _ops::remainder_Scalar_Tensor_out::call(self, other, out);
+}
+inline Tensor& remainder_outf(const Scalar& self, const Tensor& other, Tensor& out) {
+  return _ops::remainder_Scalar_Tensor_out::call(self, other, out);
 }
 
 // remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)

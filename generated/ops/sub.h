@@ -20,6 +20,17 @@ struct sub_Scalar {
   OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other, const Scalar& alpha);
 };
 
+// sub.Scalar_Tensor(Scalar self, Tensor other, *, Scalar alpha=1) -> Tensor
+struct sub_Scalar_Tensor {
+  using schema = Tensor(const Scalar&, const Tensor&, const Scalar&);
+  static constexpr const char* name = "sub";
+  static constexpr const char* overload_name = "Scalar_Tensor";
+  static constexpr const char* schema_str =
+      "sub.Scalar_Tensor(Scalar self, Tensor other, *, Scalar alpha=1) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& other, const Scalar& alpha);
+};
+
 // sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 struct sub_Tensor {
   using schema = Tensor(const Tensor&, const Tensor&, const Scalar&);
@@ -51,6 +62,19 @@ struct sub__Tensor {
       "sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other, const Scalar& alpha);
+};
+
+// sub.Scalar_Tensor_out(Scalar self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+struct sub_Scalar_Tensor_out {
+  using schema = Tensor&(const Scalar&, const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "sub";
+  static constexpr const char* overload_name = "Scalar_Tensor_out";
+  static constexpr const char* schema_str =
+      "sub.Scalar_Tensor_out(Scalar self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& other, const Scalar& alpha,
+                                 Tensor& out);
 };
 
 // sub.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
@@ -87,6 +111,11 @@ inline Tensor Tensor::sub(const Scalar& other, const Scalar& alpha) const {
   return _ops::sub_Scalar::call(*this, other, alpha);
 }
 
+// sub.Scalar_Tensor(Scalar self, Tensor other, *, Scalar alpha=1) -> Tensor
+inline Tensor sub(const Scalar& self, const Tensor& other, const Scalar& alpha = 1) {
+  return _ops::sub_Scalar_Tensor::call(self, other, alpha);
+}
+
 // sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 inline Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha = 1) {
   return _ops::sub_Tensor::call(self, other, alpha);
@@ -103,6 +132,15 @@ inline Tensor& Tensor::sub_(const Scalar& other, const Scalar& alpha) const {
 // sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 inline Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) const {
   return _ops::sub__Tensor::call(const_cast<Tensor&>(*this), other, alpha);
+}
+
+// sub.Scalar_Tensor_out(Scalar self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& sub_out(Tensor& out, const Scalar& self, const Tensor& other,
+                       const Scalar& alpha = 1) {
+  return _ops::sub_Scalar_Tensor_out::call(self, other, alpha, out);
+}
+inline Tensor& sub_outf(const Scalar& self, const Tensor& other, const Scalar& alpha, Tensor& out) {
+  return _ops::sub_Scalar_Tensor_out::call(self, other, alpha, out);
 }
 
 // sub.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)

@@ -20,6 +20,17 @@ struct subtract_Scalar {
   OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other, const Scalar& alpha);
 };
 
+// subtract.Scalar_Tensor(Scalar self, Tensor other, *, Scalar alpha=1) -> Tensor
+struct subtract_Scalar_Tensor {
+  using schema = Tensor(const Scalar&, const Tensor&, const Scalar&);
+  static constexpr const char* name = "subtract";
+  static constexpr const char* overload_name = "Scalar_Tensor";
+  static constexpr const char* schema_str =
+      "subtract.Scalar_Tensor(Scalar self, Tensor other, *, Scalar alpha=1) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& other, const Scalar& alpha);
+};
+
 // subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 struct subtract_Tensor {
   using schema = Tensor(const Tensor&, const Tensor&, const Scalar&);
@@ -51,6 +62,20 @@ struct subtract__Tensor {
       "subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other, const Scalar& alpha);
+};
+
+// subtract.Scalar_Tensor_out(Scalar self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) ->
+//     Tensor(a!)
+struct subtract_Scalar_Tensor_out {
+  using schema = Tensor&(const Scalar&, const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "subtract";
+  static constexpr const char* overload_name = "Scalar_Tensor_out";
+  static constexpr const char* schema_str =
+      "subtract.Scalar_Tensor_out(Scalar self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) "
+      "-> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& other, const Scalar& alpha,
+                                 Tensor& out);
 };
 
 // subtract.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
@@ -88,6 +113,11 @@ inline Tensor Tensor::subtract(const Scalar& other, const Scalar& alpha) const {
   return _ops::subtract_Scalar::call(*this, other, alpha);
 }
 
+// subtract.Scalar_Tensor(Scalar self, Tensor other, *, Scalar alpha=1) -> Tensor
+inline Tensor subtract(const Scalar& self, const Tensor& other, const Scalar& alpha = 1) {
+  return _ops::subtract_Scalar_Tensor::call(self, other, alpha);
+}
+
 // subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 inline Tensor subtract(const Tensor& self, const Tensor& other, const Scalar& alpha = 1) {
   return _ops::subtract_Tensor::call(self, other, alpha);
@@ -104,6 +134,17 @@ inline Tensor& Tensor::subtract_(const Scalar& other, const Scalar& alpha) const
 // subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 inline Tensor& Tensor::subtract_(const Tensor& other, const Scalar& alpha) const {
   return _ops::subtract__Tensor::call(const_cast<Tensor&>(*this), other, alpha);
+}
+
+// subtract.Scalar_Tensor_out(Scalar self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) ->
+//     Tensor(a!)
+inline Tensor& subtract_out(Tensor& out, const Scalar& self, const Tensor& other,
+                            const Scalar& alpha = 1) {
+  return _ops::subtract_Scalar_Tensor_out::call(self, other, alpha, out);
+}
+inline Tensor& subtract_outf(const Scalar& self, const Tensor& other, const Scalar& alpha,
+                             Tensor& out) {
+  return _ops::subtract_Scalar_Tensor_out::call(self, other, alpha, out);
 }
 
 // subtract.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)

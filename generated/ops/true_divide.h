@@ -20,6 +20,17 @@ struct true_divide_Scalar {
   OPLOOM_API static Tensor call(const Tensor& self, const Scalar& other);
 };
 
+// true_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+struct true_divide_Scalar_Tensor {
+  using schema = Tensor(const Scalar&, const Tensor&);
+  static constexpr const char* name = "true_divide";
+  static constexpr const char* overload_name = "Scalar_Tensor";
+  static constexpr const char* schema_str =
+      "true_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Scalar& self, const Tensor& other);
+};
+
 // true_divide.Tensor(Tensor self, Tensor other) -> Tensor
 struct true_divide_Tensor {
   using schema = Tensor(const Tensor&, const Tensor&);
@@ -51,6 +62,17 @@ struct true_divide__Tensor {
       "true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)";
   OPLOOM_API static OperatorTable<schema> table;
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& other);
+};
+
+// true_divide.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+struct true_divide_Scalar_Tensor_out {
+  using schema = Tensor&(const Scalar&, const Tensor&, Tensor&);
+  static constexpr const char* name = "true_divide";
+  static constexpr const char* overload_name = "Scalar_Tensor_out";
+  static constexpr const char* schema_str =
+      "true_divide.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Scalar& self, const Tensor& other, Tensor& out);
 };
 
 // true_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
@@ -85,6 +107,11 @@ inline Tensor Tensor::true_divide(const Scalar& other) const {
   return _ops::true_divide_Scalar::call(*this, other);
 }
 
+// true_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+inline Tensor true_divide(const Scalar& self, const Tensor& other) {
+  return _ops::true_divide_Scalar_Tensor::call(self, other);
+}
+
 // true_divide.Tensor(Tensor self, Tensor other) -> Tensor
 inline Tensor true_divide(const Tensor& self, const Tensor& other) {
   return _ops::true_divide_Tensor::call(self, other);
@@ -101,6 +128,14 @@ inline Tensor& Tensor::true_divide_(const Scalar& other) const {
 // true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 inline Tensor& Tensor::true_divide_(const Tensor& other) const {
   return _ops::true_divide__Tensor::call(const_cast<Tensor&>(*this), other);
+}
+
+// true_divide.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& true_divide_out(Tensor& out, const Scalar& self, const Tensor& other) {
+  return _ops::true_divide_Scalar_Tensor_out::call(self, other, out);
+}
+inline Tensor& true_divide_outf(const Scalar& self, const Tensor& other, Tensor& out) {
+  return _ops::true_divide_Scalar_Tensor_out::call(self, other, out);
 }
 
 // true_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)

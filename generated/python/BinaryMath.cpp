@@ -23,14 +23,15 @@
 namespace at::inline oploom_v1::python {
 namespace {
 
-// bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
 // bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
 // bitwise_left_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+// bitwise_left_shift.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
 // bitwise_left_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_bitwise_left_shift_signatures[] = {
-    {kFunction, "bitwise_left_shift(Scalar self, Tensor other)"},
     {kBoth, "bitwise_left_shift(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kFunction, "bitwise_left_shift(Scalar self, Tensor other, *, Tensor out=None)"},
     {kBoth, "bitwise_left_shift(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_bitwise_left_shift(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
@@ -39,14 +40,18 @@ PyObject* py_bitwise_left_shift(PyObject* self, PyObject* const* args, Py_ssize_
   Arguments a;
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
-      return to_python(call<_ops::bitwise_left_shift_Scalar_Tensor>(a.scalar(0), a.tensor(1)));
-    }
-    case 1: {
       if (a.given(2)) {
         return to_python(call<_ops::bitwise_left_shift_Tensor_out>(a.tensor(0), a.tensor(1),
                                                                    a.mutable_tensor(2)));
       }
       return to_python(call<_ops::bitwise_left_shift_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    case 1: {
+      if (a.given(2)) {
+        return to_python(call<_ops::bitwise_left_shift_Scalar_Tensor_out>(a.scalar(0), a.tensor(1),
+                                                                          a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::bitwise_left_shift_Scalar_Tensor>(a.scalar(0), a.tensor(1)));
     }
     default: {
       if (a.given(2)) {
@@ -79,14 +84,15 @@ PyObject* py_bitwise_left_shift_(PyObject* self, PyObject* const* args, Py_ssize
   }
 }
 
-// bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
 // bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor
 // bitwise_right_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+// bitwise_right_shift.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
 // bitwise_right_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_bitwise_right_shift_signatures[] = {
-    {kFunction, "bitwise_right_shift(Scalar self, Tensor other)"},
     {kBoth, "bitwise_right_shift(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kFunction, "bitwise_right_shift(Scalar self, Tensor other, *, Tensor out=None)"},
     {kBoth, "bitwise_right_shift(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_bitwise_right_shift(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
@@ -95,14 +101,18 @@ PyObject* py_bitwise_right_shift(PyObject* self, PyObject* const* args, Py_ssize
   Arguments a;
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
-      return to_python(call<_ops::bitwise_right_shift_Scalar_Tensor>(a.scalar(0), a.tensor(1)));
-    }
-    case 1: {
       if (a.given(2)) {
         return to_python(call<_ops::bitwise_right_shift_Tensor_out>(a.tensor(0), a.tensor(1),
                                                                     a.mutable_tensor(2)));
       }
       return to_python(call<_ops::bitwise_right_shift_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    case 1: {
+      if (a.given(2)) {
+        return to_python(call<_ops::bitwise_right_shift_Scalar_Tensor_out>(a.scalar(0), a.tensor(1),
+                                                                           a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::bitwise_right_shift_Scalar_Tensor>(a.scalar(0), a.tensor(1)));
     }
     default: {
       if (a.given(2)) {
@@ -182,15 +192,15 @@ PyObject* py_copysign_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
   }
 }
 
-// float_power.Scalar(Scalar self, Tensor exponent) -> Tensor
-// float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
 // float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
 // float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
+// float_power.Scalar(Scalar self, Tensor exponent) -> Tensor
+// float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
 // float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
 // float_power.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_float_power_signatures[] = {
-    {kFunction, "float_power(Scalar self, Tensor exponent, *, Tensor out=None)"},
     {kBoth, "float_power(Tensor self, Tensor exponent, *, Tensor out=None)"},
+    {kFunction, "float_power(Scalar self, Tensor exponent, *, Tensor out=None)"},
     {kBoth, "float_power(Tensor self, Scalar exponent, *, Tensor out=None)"},
 };
 PyObject* py_float_power(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
@@ -200,17 +210,17 @@ PyObject* py_float_power(PyObject* self, PyObject* const* args, Py_ssize_t nargs
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
       if (a.given(2)) {
-        return to_python(call<_ops::float_power_Scalar_out>(a.scalar(0), a.tensor(1),
-                                                            a.mutable_tensor(2)));
-      }
-      return to_python(call<_ops::float_power_Scalar>(a.scalar(0), a.tensor(1)));
-    }
-    case 1: {
-      if (a.given(2)) {
         return to_python(call<_ops::float_power_Tensor_Tensor_out>(a.tensor(0), a.tensor(1),
                                                                    a.mutable_tensor(2)));
       }
       return to_python(call<_ops::float_power_Tensor_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    case 1: {
+      if (a.given(2)) {
+        return to_python(call<_ops::float_power_Scalar_out>(a.scalar(0), a.tensor(1),
+                                                            a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::float_power_Scalar>(a.scalar(0), a.tensor(1)));
     }
     default: {
       if (a.given(2)) {
@@ -507,15 +517,15 @@ PyObject* py_nextafter_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
   return to_python(call<_ops::nextafter_>(a.mutable_tensor(0), a.tensor(1)));
 }
 
-// xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor
-// xlogy.OutScalar_Self(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // xlogy.Tensor(Tensor self, Tensor other) -> Tensor
 // xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor
+// xlogy.OutScalar_Self(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor
 // xlogy.OutScalar_Other(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_xlogy_signatures[] = {
-    {kFunction, "xlogy(Scalar self, Tensor other, *, Tensor out=None)"},
     {kBoth, "xlogy(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kFunction, "xlogy(Scalar self, Tensor other, *, Tensor out=None)"},
     {kBoth, "xlogy(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_xlogy(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -524,17 +534,17 @@ PyObject* py_xlogy(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
       if (a.given(2)) {
-        return to_python(call<_ops::xlogy_OutScalar_Self>(a.scalar(0), a.tensor(1),
-                                                          a.mutable_tensor(2)));
-      }
-      return to_python(call<_ops::xlogy_Scalar_Self>(a.scalar(0), a.tensor(1)));
-    }
-    case 1: {
-      if (a.given(2)) {
         return to_python(call<_ops::xlogy_OutTensor>(a.tensor(0), a.tensor(1),
                                                      a.mutable_tensor(2)));
       }
       return to_python(call<_ops::xlogy_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    case 1: {
+      if (a.given(2)) {
+        return to_python(call<_ops::xlogy_OutScalar_Self>(a.scalar(0), a.tensor(1),
+                                                          a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::xlogy_Scalar_Self>(a.scalar(0), a.tensor(1)));
     }
     default: {
       if (a.given(2)) {
@@ -661,11 +671,9 @@ PyObject* special_special_xlogy(PyObject* self, PyObject* const* args, Py_ssize_
 
 void add_BinaryMath(Generated& out) {
   out.both("bitwise_left_shift", as_function<py_bitwise_left_shift>, as_method<py_bitwise_left_shift>,
-      "bitwise_left_shift(Scalar self, Tensor other) -> Tensor\n"
       "bitwise_left_shift(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "bitwise_left_shift(Scalar self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "bitwise_left_shift(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
-      "\n"
-      "``self << other`` for a number ``self``.\n"
       "\n"
       "Shifts the bits of ``self`` to the left by ``other``; all are shifted out, which leaves "
       "0, where\n"
@@ -678,11 +686,9 @@ void add_BinaryMath(Generated& out) {
       "\n"
       "Writes the result of ``bitwise_left_shift`` into ``self``.");
   out.both("bitwise_right_shift", as_function<py_bitwise_right_shift>, as_method<py_bitwise_right_shift>,
-      "bitwise_right_shift(Scalar self, Tensor other) -> Tensor\n"
       "bitwise_right_shift(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "bitwise_right_shift(Scalar self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "bitwise_right_shift(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
-      "\n"
-      "``self >> other`` for a number ``self``.\n"
       "\n"
       "Shifts the bits of ``self`` to the right by ``other``, filling up with the sign; only the "
       "sign\n"
@@ -705,13 +711,13 @@ void add_BinaryMath(Generated& out) {
       "\n"
       "Writes the result of ``copysign`` into ``self``.");
   out.both("float_power", as_function<py_float_power>, as_method<py_float_power>,
-      "float_power(Scalar self, Tensor exponent, *, Tensor out=None) -> Tensor\n"
       "float_power(Tensor self, Tensor exponent, *, Tensor out=None) -> Tensor\n"
+      "float_power(Scalar self, Tensor exponent, *, Tensor out=None) -> Tensor\n"
       "float_power(Tensor self, Scalar exponent, *, Tensor out=None) -> Tensor\n"
       "\n"
-      "Raises the number ``self`` to the power of each element in float64, or complex128.\n"
-      "\n"
       "Raises ``self`` to the power ``exponent`` in float64, or complex128.\n"
+      "\n"
+      "Raises the number ``self`` to the power of each element in float64, or complex128.\n"
       "\n"
       "Raises each element to the power ``exponent`` in float64, or complex128.");
   out.method("float_power_", as_method<py_float_power_>,
@@ -813,13 +819,13 @@ void add_BinaryMath(Generated& out) {
       "\n"
       "Writes the result of ``nextafter`` into ``self``.");
   out.both("xlogy", as_function<py_xlogy>, as_method<py_xlogy>,
-      "xlogy(Scalar self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "xlogy(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "xlogy(Scalar self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "xlogy(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
-      "``xlogy`` of a number and a tensor.\n"
-      "\n"
       "Returns ``self * log(other)``, 0 where ``self`` is 0 unless ``other`` is NaN.\n"
+      "\n"
+      "``xlogy`` of a number and a tensor.\n"
       "\n"
       "``xlogy`` of a tensor and a number.");
   out.both("xlogy_", as_function<py_xlogy_>, as_method<py_xlogy_>,

@@ -43,10 +43,13 @@ namespace {
 
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+// add.Scalar_Tensor(Scalar self, Tensor other, *, Scalar alpha=1) -> Tensor
+// add.Scalar_Tensor_out(Scalar self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 // add.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
 // add.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_add_signatures[] = {
     {kBoth, "add(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None)"},
+    {kFunction, "add(Scalar self, Tensor other, *, Scalar alpha=1, Tensor out=None)"},
     {kBoth, "add(Tensor self, Scalar other, *, Scalar alpha=1, Tensor out=None)"},
 };
 PyObject* py_add(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -59,6 +62,13 @@ PyObject* py_add(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
                                              a.mutable_tensor(3)));
       }
       return to_python(call<_ops::add_Tensor>(a.tensor(0), a.tensor(1), a.scalar(2, 1)));
+    }
+    case 1: {
+      if (a.given(3)) {
+        return to_python(call<_ops::add_Scalar_Tensor_out>(a.scalar(0), a.tensor(1), a.scalar(2, 1),
+                                                           a.mutable_tensor(3)));
+      }
+      return to_python(call<_ops::add_Scalar_Tensor>(a.scalar(0), a.tensor(1), a.scalar(2, 1)));
     }
     default: {
       if (a.given(3)) {
@@ -143,10 +153,13 @@ PyObject* py_atan2_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyO
 
 // bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
 // bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+// bitwise_and.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor
 // bitwise_and.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_bitwise_and_signatures[] = {
     {kBoth, "bitwise_and(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kFunction, "bitwise_and(Scalar self, Tensor other, *, Tensor out=None)"},
     {kBoth, "bitwise_and(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_bitwise_and(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
@@ -160,6 +173,13 @@ PyObject* py_bitwise_and(PyObject* self, PyObject* const* args, Py_ssize_t nargs
                                                             a.mutable_tensor(2)));
       }
       return to_python(call<_ops::bitwise_and_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    case 1: {
+      if (a.given(2)) {
+        return to_python(call<_ops::bitwise_and_Scalar_Tensor_out>(a.scalar(0), a.tensor(1),
+                                                                   a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::bitwise_and_Scalar_Tensor>(a.scalar(0), a.tensor(1)));
     }
     default: {
       if (a.given(2)) {
@@ -193,10 +213,13 @@ PyObject* py_bitwise_and_(PyObject* self, PyObject* const* args, Py_ssize_t narg
 
 // bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
 // bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+// bitwise_or.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor
 // bitwise_or.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_bitwise_or_signatures[] = {
     {kBoth, "bitwise_or(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kFunction, "bitwise_or(Scalar self, Tensor other, *, Tensor out=None)"},
     {kBoth, "bitwise_or(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_bitwise_or(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
@@ -210,6 +233,13 @@ PyObject* py_bitwise_or(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                                                            a.mutable_tensor(2)));
       }
       return to_python(call<_ops::bitwise_or_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    case 1: {
+      if (a.given(2)) {
+        return to_python(call<_ops::bitwise_or_Scalar_Tensor_out>(a.scalar(0), a.tensor(1),
+                                                                  a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::bitwise_or_Scalar_Tensor>(a.scalar(0), a.tensor(1)));
     }
     default: {
       if (a.given(2)) {
@@ -243,10 +273,13 @@ PyObject* py_bitwise_or_(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 
 // bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
 // bitwise_xor.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+// bitwise_xor.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor
 // bitwise_xor.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_bitwise_xor_signatures[] = {
     {kBoth, "bitwise_xor(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kFunction, "bitwise_xor(Scalar self, Tensor other, *, Tensor out=None)"},
     {kBoth, "bitwise_xor(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_bitwise_xor(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
@@ -260,6 +293,13 @@ PyObject* py_bitwise_xor(PyObject* self, PyObject* const* args, Py_ssize_t nargs
                                                             a.mutable_tensor(2)));
       }
       return to_python(call<_ops::bitwise_xor_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    case 1: {
+      if (a.given(2)) {
+        return to_python(call<_ops::bitwise_xor_Scalar_Tensor_out>(a.scalar(0), a.tensor(1),
+                                                                   a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::bitwise_xor_Scalar_Tensor>(a.scalar(0), a.tensor(1)));
     }
     default: {
       if (a.given(2)) {
@@ -295,6 +335,11 @@ PyObject* py_bitwise_xor_(PyObject* self, PyObject* const* args, Py_ssize_t narg
 // div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
 // div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)
+// div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+// div.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// div.Scalar_Tensor_mode(Scalar self, Tensor other, *, str? rounding_mode) -> Tensor
+// div.Scalar_Tensor_mode_out(Scalar self, Tensor other, *, str? rounding_mode, Tensor(a!) out) ->
+//     Tensor(a!)
 // div.Scalar(Tensor self, Scalar other) -> Tensor
 // div.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 // div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
@@ -303,6 +348,8 @@ PyObject* py_bitwise_xor_(PyObject* self, PyObject* const* args, Py_ssize_t narg
 constexpr SignatureText py_div_signatures[] = {
     {kBoth, "div(Tensor self, Tensor other, *, Tensor out=None)"},
     {kBoth, "div(Tensor self, Tensor other, *, str? rounding_mode, Tensor out=None)"},
+    {kFunction, "div(Scalar self, Tensor other, *, Tensor out=None)"},
+    {kFunction, "div(Scalar self, Tensor other, *, str? rounding_mode, Tensor out=None)"},
     {kBoth, "div(Tensor self, Scalar other, *, Tensor out=None)"},
     {kBoth, "div(Tensor self, Scalar other, *, str? rounding_mode, Tensor out=None)"},
 };
@@ -324,6 +371,22 @@ PyObject* py_div(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
       return to_python(call<_ops::div_Tensor_mode>(a.tensor(0), a.tensor(1), a.optional_string(2)));
     }
     case 2: {
+      if (a.given(2)) {
+        return to_python(call<_ops::div_Scalar_Tensor_out>(a.scalar(0), a.tensor(1),
+                                                           a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::div_Scalar_Tensor>(a.scalar(0), a.tensor(1)));
+    }
+    case 3: {
+      if (a.given(3)) {
+        return to_python(call<_ops::div_Scalar_Tensor_mode_out>(a.scalar(0), a.tensor(1),
+                                                                a.optional_string(2),
+                                                                a.mutable_tensor(3)));
+      }
+      return to_python(call<_ops::div_Scalar_Tensor_mode>(a.scalar(0), a.tensor(1),
+                                                          a.optional_string(2)));
+    }
+    case 4: {
       if (a.given(2)) {
         return to_python(call<_ops::div_Scalar_out>(a.tensor(0), a.scalar(1), a.mutable_tensor(2)));
       }
@@ -375,6 +438,11 @@ PyObject* py_div_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 // divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
 // divide.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)
+// divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+// divide.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// divide.Scalar_Tensor_mode(Scalar self, Tensor other, *, str? rounding_mode) -> Tensor
+// divide.Scalar_Tensor_mode_out(Scalar self, Tensor other, *, str? rounding_mode, Tensor(a!) out)
+//     -> Tensor(a!)
 // divide.Scalar(Tensor self, Scalar other) -> Tensor
 // divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 // divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
@@ -383,6 +451,8 @@ PyObject* py_div_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 constexpr SignatureText py_divide_signatures[] = {
     {kBoth, "divide(Tensor self, Tensor other, *, Tensor out=None)"},
     {kBoth, "divide(Tensor self, Tensor other, *, str? rounding_mode, Tensor out=None)"},
+    {kFunction, "divide(Scalar self, Tensor other, *, Tensor out=None)"},
+    {kFunction, "divide(Scalar self, Tensor other, *, str? rounding_mode, Tensor out=None)"},
     {kBoth, "divide(Tensor self, Scalar other, *, Tensor out=None)"},
     {kBoth, "divide(Tensor self, Scalar other, *, str? rounding_mode, Tensor out=None)"},
 };
@@ -405,6 +475,22 @@ PyObject* py_divide(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyO
                                                       a.optional_string(2)));
     }
     case 2: {
+      if (a.given(2)) {
+        return to_python(call<_ops::divide_Scalar_Tensor_out>(a.scalar(0), a.tensor(1),
+                                                              a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::divide_Scalar_Tensor>(a.scalar(0), a.tensor(1)));
+    }
+    case 3: {
+      if (a.given(3)) {
+        return to_python(call<_ops::divide_Scalar_Tensor_mode_out>(a.scalar(0), a.tensor(1),
+                                                                   a.optional_string(2),
+                                                                   a.mutable_tensor(3)));
+      }
+      return to_python(call<_ops::divide_Scalar_Tensor_mode>(a.scalar(0), a.tensor(1),
+                                                             a.optional_string(2)));
+    }
+    case 4: {
       if (a.given(2)) {
         return to_python(call<_ops::divide_Scalar_out>(a.tensor(0), a.scalar(1),
                                                        a.mutable_tensor(2)));
@@ -502,10 +588,13 @@ PyObject* py_eq_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
 
 // floor_divide(Tensor self, Tensor other) -> Tensor
 // floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+// floor_divide.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // floor_divide.Scalar(Tensor self, Scalar other) -> Tensor
 // floor_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_floor_divide_signatures[] = {
     {kBoth, "floor_divide(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kFunction, "floor_divide(Scalar self, Tensor other, *, Tensor out=None)"},
     {kBoth, "floor_divide(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_floor_divide(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
@@ -519,6 +608,13 @@ PyObject* py_floor_divide(PyObject* self, PyObject* const* args, Py_ssize_t narg
                                                       a.mutable_tensor(2)));
       }
       return to_python(call<_ops::floor_divide>(a.tensor(0), a.tensor(1)));
+    }
+    case 1: {
+      if (a.given(2)) {
+        return to_python(call<_ops::floor_divide_Scalar_Tensor_out>(a.scalar(0), a.tensor(1),
+                                                                    a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::floor_divide_Scalar_Tensor>(a.scalar(0), a.tensor(1)));
     }
     default: {
       if (a.given(2)) {
@@ -1114,10 +1210,13 @@ PyObject* py_minimum(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
 
 // mul.Tensor(Tensor self, Tensor other) -> Tensor
 // mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// mul.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+// mul.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // mul.Scalar(Tensor self, Scalar other) -> Tensor
 // mul.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_mul_signatures[] = {
     {kBoth, "mul(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kFunction, "mul(Scalar self, Tensor other, *, Tensor out=None)"},
     {kBoth, "mul(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_mul(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -1129,6 +1228,13 @@ PyObject* py_mul(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
         return to_python(call<_ops::mul_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
       }
       return to_python(call<_ops::mul_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    case 1: {
+      if (a.given(2)) {
+        return to_python(call<_ops::mul_Scalar_Tensor_out>(a.scalar(0), a.tensor(1),
+                                                           a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::mul_Scalar_Tensor>(a.scalar(0), a.tensor(1)));
     }
     default: {
       if (a.given(2)) {
@@ -1160,10 +1266,13 @@ PyObject* py_mul_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 
 // multiply.Tensor(Tensor self, Tensor other) -> Tensor
 // multiply.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// multiply.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+// multiply.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // multiply.Scalar(Tensor self, Scalar other) -> Tensor
 // multiply.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_multiply_signatures[] = {
     {kBoth, "multiply(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kFunction, "multiply(Scalar self, Tensor other, *, Tensor out=None)"},
     {kBoth, "multiply(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_multiply(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -1175,6 +1284,13 @@ PyObject* py_multiply(PyObject* self, PyObject* const* args, Py_ssize_t nargs, P
         return to_python(call<_ops::multiply_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
       }
       return to_python(call<_ops::multiply_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    case 1: {
+      if (a.given(2)) {
+        return to_python(call<_ops::multiply_Scalar_Tensor_out>(a.scalar(0), a.tensor(1),
+                                                                a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::multiply_Scalar_Tensor>(a.scalar(0), a.tensor(1)));
     }
     default: {
       if (a.given(2)) {
@@ -1300,15 +1416,15 @@ PyObject* py_not_equal_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
   }
 }
 
-// pow.Scalar(Scalar self, Tensor exponent) -> Tensor
-// pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
 // pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
 // pow.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
+// pow.Scalar(Scalar self, Tensor exponent) -> Tensor
+// pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
 // pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
 // pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_pow_signatures[] = {
-    {kFunction, "pow(Scalar self, Tensor exponent, *, Tensor out=None)"},
     {kBoth, "pow(Tensor self, Tensor exponent, *, Tensor out=None)"},
+    {kFunction, "pow(Scalar self, Tensor exponent, *, Tensor out=None)"},
     {kBoth, "pow(Tensor self, Scalar exponent, *, Tensor out=None)"},
 };
 PyObject* py_pow(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -1317,16 +1433,16 @@ PyObject* py_pow(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
       if (a.given(2)) {
-        return to_python(call<_ops::pow_Scalar_out>(a.scalar(0), a.tensor(1), a.mutable_tensor(2)));
-      }
-      return to_python(call<_ops::pow_Scalar>(a.scalar(0), a.tensor(1)));
-    }
-    case 1: {
-      if (a.given(2)) {
         return to_python(call<_ops::pow_Tensor_Tensor_out>(a.tensor(0), a.tensor(1),
                                                            a.mutable_tensor(2)));
       }
       return to_python(call<_ops::pow_Tensor_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    case 1: {
+      if (a.given(2)) {
+        return to_python(call<_ops::pow_Scalar_out>(a.scalar(0), a.tensor(1), a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::pow_Scalar>(a.scalar(0), a.tensor(1)));
     }
     default: {
       if (a.given(2)) {
@@ -1359,10 +1475,13 @@ PyObject* py_pow_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 
 // remainder.Tensor(Tensor self, Tensor other) -> Tensor
 // remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+// remainder.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // remainder.Scalar(Tensor self, Scalar other) -> Tensor
 // remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_remainder_signatures[] = {
     {kBoth, "remainder(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kFunction, "remainder(Scalar self, Tensor other, *, Tensor out=None)"},
     {kBoth, "remainder(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_remainder(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -1375,6 +1494,13 @@ PyObject* py_remainder(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
                                                           a.mutable_tensor(2)));
       }
       return to_python(call<_ops::remainder_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    case 1: {
+      if (a.given(2)) {
+        return to_python(call<_ops::remainder_Scalar_Tensor_out>(a.scalar(0), a.tensor(1),
+                                                                 a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::remainder_Scalar_Tensor>(a.scalar(0), a.tensor(1)));
     }
     default: {
       if (a.given(2)) {
@@ -1437,10 +1563,13 @@ PyObject* py_rsub(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 
 // sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 // sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+// sub.Scalar_Tensor(Scalar self, Tensor other, *, Scalar alpha=1) -> Tensor
+// sub.Scalar_Tensor_out(Scalar self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 // sub.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
 // sub.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_sub_signatures[] = {
     {kBoth, "sub(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None)"},
+    {kFunction, "sub(Scalar self, Tensor other, *, Scalar alpha=1, Tensor out=None)"},
     {kBoth, "sub(Tensor self, Scalar other, *, Scalar alpha=1, Tensor out=None)"},
 };
 PyObject* py_sub(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -1453,6 +1582,13 @@ PyObject* py_sub(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
                                              a.mutable_tensor(3)));
       }
       return to_python(call<_ops::sub_Tensor>(a.tensor(0), a.tensor(1), a.scalar(2, 1)));
+    }
+    case 1: {
+      if (a.given(3)) {
+        return to_python(call<_ops::sub_Scalar_Tensor_out>(a.scalar(0), a.tensor(1), a.scalar(2, 1),
+                                                           a.mutable_tensor(3)));
+      }
+      return to_python(call<_ops::sub_Scalar_Tensor>(a.scalar(0), a.tensor(1), a.scalar(2, 1)));
     }
     default: {
       if (a.given(3)) {
@@ -1485,10 +1621,14 @@ PyObject* py_sub_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 
 // subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 // subtract.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+// subtract.Scalar_Tensor(Scalar self, Tensor other, *, Scalar alpha=1) -> Tensor
+// subtract.Scalar_Tensor_out(Scalar self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) ->
+//     Tensor(a!)
 // subtract.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor
 // subtract.Scalar_out(Tensor self, Scalar other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_subtract_signatures[] = {
     {kBoth, "subtract(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None)"},
+    {kFunction, "subtract(Scalar self, Tensor other, *, Scalar alpha=1, Tensor out=None)"},
     {kBoth, "subtract(Tensor self, Scalar other, *, Scalar alpha=1, Tensor out=None)"},
 };
 PyObject* py_subtract(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -1501,6 +1641,15 @@ PyObject* py_subtract(PyObject* self, PyObject* const* args, Py_ssize_t nargs, P
                                                   a.mutable_tensor(3)));
       }
       return to_python(call<_ops::subtract_Tensor>(a.tensor(0), a.tensor(1), a.scalar(2, 1)));
+    }
+    case 1: {
+      if (a.given(3)) {
+        return to_python(call<_ops::subtract_Scalar_Tensor_out>(a.scalar(0), a.tensor(1),
+                                                                a.scalar(2, 1),
+                                                                a.mutable_tensor(3)));
+      }
+      return to_python(call<_ops::subtract_Scalar_Tensor>(a.scalar(0), a.tensor(1),
+                                                          a.scalar(2, 1)));
     }
     default: {
       if (a.given(3)) {
@@ -1535,10 +1684,13 @@ PyObject* py_subtract_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
 
 // true_divide.Tensor(Tensor self, Tensor other) -> Tensor
 // true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// true_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+// true_divide.Scalar_Tensor_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 // true_divide.Scalar(Tensor self, Scalar other) -> Tensor
 // true_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_true_divide_signatures[] = {
     {kBoth, "true_divide(Tensor self, Tensor other, *, Tensor out=None)"},
+    {kFunction, "true_divide(Scalar self, Tensor other, *, Tensor out=None)"},
     {kBoth, "true_divide(Tensor self, Scalar other, *, Tensor out=None)"},
 };
 PyObject* py_true_divide(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
@@ -1552,6 +1704,13 @@ PyObject* py_true_divide(PyObject* self, PyObject* const* args, Py_ssize_t nargs
                                                      a.mutable_tensor(2)));
       }
       return to_python(call<_ops::true_divide_Tensor>(a.tensor(0), a.tensor(1)));
+    }
+    case 1: {
+      if (a.given(2)) {
+        return to_python(call<_ops::true_divide_Scalar_Tensor_out>(a.scalar(0), a.tensor(1),
+                                                                   a.mutable_tensor(2)));
+      }
+      return to_python(call<_ops::true_divide_Scalar_Tensor>(a.scalar(0), a.tensor(1)));
     }
     default: {
       if (a.given(2)) {
@@ -1588,6 +1747,7 @@ PyObject* py_true_divide_(PyObject* self, PyObject* const* args, Py_ssize_t narg
 void add_BinaryOps(Generated& out) {
   out.both("add", as_function<py_add>, as_method<py_add>,
       "add(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
+      "add(Scalar self, Tensor other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
       "add(Tensor self, Scalar other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
       "\n"
       "Adds ``alpha * other`` to ``self``, with broadcasting and type promotion.\n"
@@ -1620,6 +1780,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``atan2`` into ``self``.");
   out.both("bitwise_and", as_function<py_bitwise_and>, as_method<py_bitwise_and>,
       "bitwise_and(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "bitwise_and(Scalar self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "bitwise_and(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns the and of the bits of integers, or of bools.");
@@ -1630,6 +1791,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``bitwise_and`` into ``self``.");
   out.both("bitwise_or", as_function<py_bitwise_or>, as_method<py_bitwise_or>,
       "bitwise_or(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "bitwise_or(Scalar self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "bitwise_or(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns the or of the bits of integers, or of bools.");
@@ -1640,6 +1802,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``bitwise_or`` into ``self``.");
   out.both("bitwise_xor", as_function<py_bitwise_xor>, as_method<py_bitwise_xor>,
       "bitwise_xor(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "bitwise_xor(Scalar self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "bitwise_xor(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns the xor of the bits of integers, or of bools.");
@@ -1651,6 +1814,8 @@ void add_BinaryOps(Generated& out) {
   out.both("div", as_function<py_div>, as_method<py_div>,
       "div(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "div(Tensor self, Tensor other, *, str? rounding_mode, Tensor out=None) -> Tensor\n"
+      "div(Scalar self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "div(Scalar self, Tensor other, *, str? rounding_mode, Tensor out=None) -> Tensor\n"
       "div(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "div(Tensor self, Scalar other, *, str? rounding_mode, Tensor out=None) -> Tensor\n"
       "\n"
@@ -1658,6 +1823,8 @@ void add_BinaryOps(Generated& out) {
       "\n"
       "Divides ``self`` by ``other`` and rounds the quotient: ``rounding_mode`` is None, 'trunc'\n"
       "(towards zero) or 'floor' (down).\n"
+      "\n"
+      "Divides a number by ``other`` and rounds the quotient as ``rounding_mode`` says.\n"
       "\n"
       "Divides ``self`` by a number and rounds the quotient as ``rounding_mode`` says.\n"
       "\n"
@@ -1675,6 +1842,8 @@ void add_BinaryOps(Generated& out) {
   out.both("divide", as_function<py_divide>, as_method<py_divide>,
       "divide(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "divide(Tensor self, Tensor other, *, str? rounding_mode, Tensor out=None) -> Tensor\n"
+      "divide(Scalar self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "divide(Scalar self, Tensor other, *, str? rounding_mode, Tensor out=None) -> Tensor\n"
       "divide(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "divide(Tensor self, Scalar other, *, str? rounding_mode, Tensor out=None) -> Tensor\n"
       "\n"
@@ -1701,6 +1870,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``eq`` into ``self``.");
   out.both("floor_divide", as_function<py_floor_divide>, as_method<py_floor_divide>,
       "floor_divide(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "floor_divide(Scalar self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "floor_divide(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Divides ``self`` by ``other`` and rounds the quotient down.");
@@ -1842,6 +2012,7 @@ void add_BinaryOps(Generated& out) {
       "Returns the smaller of ``self`` and ``other``, element by element; NaN where either is.");
   out.both("mul", as_function<py_mul>, as_method<py_mul>,
       "mul(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "mul(Scalar self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "mul(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Multiplies ``self`` by ``other``, with broadcasting and type promotion.\n"
@@ -1856,6 +2027,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``mul`` into ``self``.");
   out.both("multiply", as_function<py_multiply>, as_method<py_multiply>,
       "multiply(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "multiply(Scalar self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "multiply(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Another name of ``mul``.");
@@ -1885,13 +2057,13 @@ void add_BinaryOps(Generated& out) {
       "\n"
       "Another name of ``ne_``.");
   out.both("pow", as_function<py_pow>, as_method<py_pow>,
-      "pow(Scalar self, Tensor exponent, *, Tensor out=None) -> Tensor\n"
       "pow(Tensor self, Tensor exponent, *, Tensor out=None) -> Tensor\n"
+      "pow(Scalar self, Tensor exponent, *, Tensor out=None) -> Tensor\n"
       "pow(Tensor self, Scalar exponent, *, Tensor out=None) -> Tensor\n"
       "\n"
-      "Raises the number ``self`` to the power of each element of ``exponent``.\n"
-      "\n"
       "Raises ``self`` to the power ``exponent``, element by element.\n"
+      "\n"
+      "Raises the number ``self`` to the power of each element of ``exponent``.\n"
       "\n"
       "Raises each element to the power ``exponent``.\n"
       "\n"
@@ -1904,6 +2076,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``pow`` into ``self``.");
   out.both("remainder", as_function<py_remainder>, as_method<py_remainder>,
       "remainder(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "remainder(Scalar self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "remainder(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns what is left of ``self`` after division by ``other`` with the quotient rounded "
@@ -1924,6 +2097,7 @@ void add_BinaryOps(Generated& out) {
       "Subtracts ``alpha * self`` from ``other``.");
   out.both("sub", as_function<py_sub>, as_method<py_sub>,
       "sub(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
+      "sub(Scalar self, Tensor other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
       "sub(Tensor self, Scalar other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
       "\n"
       "Subtracts ``alpha * other`` from ``self``, with broadcasting and type promotion.\n"
@@ -1937,6 +2111,7 @@ void add_BinaryOps(Generated& out) {
       "Writes the result of ``sub`` into ``self``.");
   out.both("subtract", as_function<py_subtract>, as_method<py_subtract>,
       "subtract(Tensor self, Tensor other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
+      "subtract(Scalar self, Tensor other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
       "subtract(Tensor self, Scalar other, *, Scalar alpha=1, Tensor out=None) -> Tensor\n"
       "\n"
       "Another name of ``sub``.");
@@ -1947,6 +2122,7 @@ void add_BinaryOps(Generated& out) {
       "Another name of ``sub_``.");
   out.both("true_divide", as_function<py_true_divide>, as_method<py_true_divide>,
       "true_divide(Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
+      "true_divide(Scalar self, Tensor other, *, Tensor out=None) -> Tensor\n"
       "true_divide(Tensor self, Scalar other, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Another name of ``div``.");

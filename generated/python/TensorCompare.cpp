@@ -354,17 +354,17 @@ PyObject* py_result_type(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 }
 
 // where(Tensor condition) -> Tensor[]
-// where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor
 // where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
 // where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
-// where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor
+// where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor
 // where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor
+// where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor
 constexpr SignatureText py_where_signatures[] = {
     {kFunction, "where(Tensor condition)"},
-    {kFunction, "where(Tensor condition, Scalar self, Tensor other)"},
     {kBoth, "where(Tensor condition, Tensor self, Tensor other, *, Tensor out=None)"},
-    {kFunction, "where(Tensor condition, Scalar self, Scalar other)"},
+    {kFunction, "where(Tensor condition, Scalar self, Tensor other)"},
     {kBoth, "where(Tensor condition, Tensor self, Scalar other)"},
+    {kFunction, "where(Tensor condition, Scalar self, Scalar other)"},
 };
 PyObject* py_where(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("where", py_where_signatures);
@@ -374,20 +374,20 @@ PyObject* py_where(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
       return to_python(call<_ops::where>(a.tensor(0)));
     }
     case 1: {
-      return to_python(call<_ops::where_ScalarSelf>(a.tensor(0), a.scalar(1), a.tensor(2)));
-    }
-    case 2: {
       if (a.given(3)) {
         return to_python(call<_ops::where_self_out>(a.tensor(0), a.tensor(1), a.tensor(2),
                                                     a.mutable_tensor(3)));
       }
       return to_python(call<_ops::where_self>(a.tensor(0), a.tensor(1), a.tensor(2)));
     }
+    case 2: {
+      return to_python(call<_ops::where_ScalarSelf>(a.tensor(0), a.scalar(1), a.tensor(2)));
+    }
     case 3: {
-      return to_python(call<_ops::where_Scalar>(a.tensor(0), a.scalar(1), a.scalar(2)));
+      return to_python(call<_ops::where_ScalarOther>(a.tensor(0), a.tensor(1), a.scalar(2)));
     }
     default: {
-      return to_python(call<_ops::where_ScalarOther>(a.tensor(0), a.tensor(1), a.scalar(2)));
+      return to_python(call<_ops::where_Scalar>(a.tensor(0), a.scalar(1), a.scalar(2)));
     }
   }
 }
@@ -501,18 +501,18 @@ void add_TensorCompare(Generated& out) {
       "oploom.float32");
   out.both("where", as_function<py_where>, as_method<py_where>,
       "where(Tensor condition) -> Tuple[Tensor, ...]\n"
-      "where(Tensor condition, Scalar self, Tensor other) -> Tensor\n"
       "where(Tensor condition, Tensor self, Tensor other, *, Tensor out=None) -> Tensor\n"
-      "where(Tensor condition, Scalar self, Scalar other) -> Tensor\n"
+      "where(Tensor condition, Scalar self, Tensor other) -> Tensor\n"
       "where(Tensor condition, Tensor self, Scalar other) -> Tensor\n"
+      "where(Tensor condition, Scalar self, Scalar other) -> Tensor\n"
       "\n"
       "Returns the places where ``condition`` is not zero, one tensor of indices for each "
       "dimension, as\n"
       "``nonzero_numpy`` does.\n"
       "\n"
-      "Chooses between elements or numbers as ``condition`` says.\n"
-      "\n"
       "Returns elements of ``self`` where ``condition`` holds, and of ``other`` elsewhere.\n"
+      "\n"
+      "Chooses between elements or numbers as ``condition`` says.\n"
       "\n"
       ">>> oploom.where(oploom.tensor([[0, 3], [5, 0]]))\n"
       "(tensor([0, 1]), tensor([1, 0]))\n"

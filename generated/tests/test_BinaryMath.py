@@ -8,27 +8,6 @@ from oploom.testing.harness import OperatorTests, pytest_generate_tests  # noqa:
 from oploom.testing.samples import Operator, Parameter
 
 
-# bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
-class TestBitwiseLeftShiftScalarTensor(OperatorTests):
-    op = Operator(
-        name='bitwise_left_shift.Scalar_Tensor',
-        base='bitwise_left_shift',
-        parameters=(
-            Parameter('self', 'Scalar'),
-            Parameter('other', 'Tensor'),
-        ),
-        record={'numpy': 'np.array(self).astype(other.dtype) << other',
-         'dtypes': 'integral',
-         'samples': [{'self': 5, 'other': {'shape': [3, 4], 'low': 0, 'high': 4}}]},
-        differentiable=('other',),
-    )
-    defaults = {}
-    test_forward_inplace = None
-    test_out = None
-    test_inplace = None
-    test_shape = None
-    test_errors = None
-
 # bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
 class TestBitwiseLeftShiftTensor(OperatorTests):
     op = Operator(
@@ -77,27 +56,6 @@ class TestBitwiseLeftShiftTensorScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
-    test_shape = None
-    test_errors = None
-
-# bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
-class TestBitwiseRightShiftScalarTensor(OperatorTests):
-    op = Operator(
-        name='bitwise_right_shift.Scalar_Tensor',
-        base='bitwise_right_shift',
-        parameters=(
-            Parameter('self', 'Scalar'),
-            Parameter('other', 'Tensor'),
-        ),
-        record={'numpy': 'np.array(self).astype(other.dtype) >> other',
-         'dtypes': 'integral',
-         'samples': [{'self': 5, 'other': {'shape': [3, 4], 'low': 0, 'high': 4}}]},
-        differentiable=('other',),
-    )
-    defaults = {}
-    test_forward_inplace = None
-    test_out = None
-    test_inplace = None
     test_shape = None
     test_errors = None
 

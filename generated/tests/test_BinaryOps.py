@@ -159,6 +159,34 @@ class TestBitwiseXorTensor(OperatorTests):
     test_forward_inplace = None
     test_shape = None
 
+# div.Scalar_Tensor_mode(Scalar self, Tensor other, *, str? rounding_mode) -> Tensor
+class TestDivScalarTensorMode(OperatorTests):
+    op = Operator(
+        name='div.Scalar_Tensor_mode',
+        base='div',
+        parameters=(
+            Parameter('self', 'Scalar'),
+            Parameter('other', 'Tensor'),
+            Parameter('rounding_mode', 'str?', kwarg_only=True),
+        ),
+        record={'numpy': '(self / other if rounding_mode is None else np.floor_divide(self, other) if '
+                  "rounding_mode == 'floor' else np.trunc(self / other))",
+         'dtypes': ['float32', 'float64'],
+         'grad': False,
+         'samples': [{'self': 2,
+                      'other': {'shape': [3, 4], 'low': 1, 'high': 5},
+                      'rounding_mode': 'floor'}]},
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_inplace = None
+    test_shape = None
+    test_errors = None
+
 # div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
 class TestDivScalarMode(OperatorTests):
     op = Operator(

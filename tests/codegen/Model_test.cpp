@@ -84,6 +84,34 @@ TEST(Complete, InplaceFormsOfOneTensorKeepTheFunction) {
   EXPECT_THAT(frontend.model.find("abs_")->variants, ElementsAre("function", "method"));
 }
 
+TEST(Complete, MakesFormsWithANumberForTheFirstTensor) {
+  const Frontend frontend(
+      "- func: mod.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n"
+      "  family: U\n  variants: function, method\n"
+      "  autogen: mod.out, mod.Scalar_Tensor, mod.Scalar_Tensor_out\n  aliases: modulo\n"
+      "  dispatch: {CPU: mod}\n");
+  const Model& model = frontend.model;
+  EXPECT_EQ(to_string(model.find("mod.Scalar_Tensor")->schema),
+            "mod.Scalar_Tensor(Scalar self, Tensor other, *, Scalar alpha=1) -> Tensor");
+  EXPECT_EQ(to_string(model.find("mod.Scalar_Tensor_out")->schema),
+            "mod.Scalar_Tensor_out(Scalar self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) "
+            "-> Tensor(a!)");
+  EXPECT_EQ(model.find("mod.Scalar_Tensor")->scalar_overload_of, "mod.Tensor");
+  EXPECT_EQ(model.find("mod.Scalar_Tensor_out")->scalar_overload_of, "mod.out");
+  EXPECT_THAT(model.find("mod.Scalar_Tensor")->variants, ElementsAre("function"));
+  EXPECT_EQ(model.find("modulo.Scalar_Tensor_out")->alias_of, "mod.Scalar_Tensor_out");
+}
+
+// As PyTorch's files write it: the form with the number first has an entry, and autogen makes the
+// out form of that.
+TEST(Complete, MakesTheOutFormOfAWrittenScalarTensorForm) {
+  const Frontend frontend(
+      "- func: mod.Scalar_Tensor(Scalar self, Tensor other) -> Tensor\n  family: U\n"
+      "  autogen: mod.Scalar_Tensor_out\n  dispatch: {CPU: mod}\n");
+  EXPECT_EQ(frontend.diagnostics.render(), "");
+  EXPECT_EQ(frontend.model.find("mod.Scalar_Tensor_out")->scalar_overload_of, "");
+}
+
 TEST(Complete, ScalarReplacesTheLastTensorWhereNoneIsCalledOther) {
   Frontend frontend(
       "- func: lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor\n  family: L\n"

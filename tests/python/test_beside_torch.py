@@ -113,6 +113,28 @@ DTYPES = [
     "T.promote_types(T.uint8, T.int8)", "T.promote_types(type1=T.float16, type2=T.bfloat16)",
     "T.is_complex(z)", "T.is_complex(m)", "T.is_floating_point(z)", "T.is_floating_point(m)",
 ]  # fmt: skip
+# Without what PyTorch 1.13 lacks (remainder and bits of a number, with out=) and oploom does (complex32).
+NUMBER_FIRST = [
+    f"T.{name}({number}, {tensor})"
+    for name in ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide",
+                 "remainder", "floor_divide", "bitwise_and", "bitwise_or", "bitwise_xor",
+                 "bitwise_left_shift", "bitwise_right_shift")
+    for number in ("5", "2.5", "True", "2j")
+    for tensor in ("x", "T.tensor([1, 2])", "T.tensor([1, 2], dtype=T.uint8)",
+                   "T.tensor([True, True])", "z", "T.tensor(3)", "m.half()")
+    if (number, tensor) != ("2j", "m.half()")
+] + [
+    "T.add(2, x, alpha=3)", "T.sub(2, x, alpha=3)", "T.subtract(2, x, alpha=0.5)",
+    "T.div(2, x, rounding_mode='floor')", "T.divide(7, T.tensor([2, -2]), rounding_mode='trunc')",
+    "T.div(2, x, rounding_mode=None)", "T.div(2, T.tensor([0]), rounding_mode='floor')",
+    "T.mul(2, x, out=new(T.float32))", "T.add(2, x, alpha=2, out=new(T.float64))",
+    "T.div(2, x, rounding_mode='floor', out=new(T.float32))", "T.sub(2, x, out=new(T.int64))",
+    "T.remainder(5, T.tensor([0]))", "gradient(lambda x: T.div(5, x).sum(), x)",
+    "gradient(lambda x: T.sub(5, x, alpha=2).sum(), x)", "gradient(lambda x: T.mul(5, x).sum(), x)",
+    "second(lambda x: T.div(5, x))", "T.mul(T.tensor(2.0), T.tensor([1, 2]))",
+    "gradient(lambda t: T.mul(t, x).sum(), T.tensor(2.0))",
+    "gradient(lambda t: T.pow(t, p).sum(), T.tensor(2.0))",
+]  # fmt: skip
 COMPLEX = [
     "z.real", "z.imag", "m.imag", "m.real is m", "z.real.data_ptr() == z.data_ptr()",
     "set_part('real', T.tensor([9.0, 8.0]))", "set_part('imag', T.tensor([9.0, 8.0]))",
@@ -157,7 +179,8 @@ LOSSES = [
 
 EXPRESSIONS = [
     *(f"second(lambda x: {text})" for text in PIECEWISE_LINEAR + WITHOUT_SECOND),
-    *OUTPUTS, *NORMS, *NO_DIMENSIONS, *PLACES, *DTYPES, *COMPLEX, *LOSSES,
+    *OUTPUTS, *NORMS, *NO_DIMENSIONS, *PLACES, *DTYPES, *NUMBER_FIRST,
+    *COMPLEX, *LOSSES,
 ]  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """Pointwise functions at their edges, and under their other names."""
 
+import re
+
 import numpy as np
 import oploom
 import pytest
@@ -286,3 +288,26 @@ def test_float_power_in_place_has_gradients():
     base = oploom.tensor([1.5, 2.0], dtype=oploom.float64, requires_grad=True)
     (base * 1).float_power_(3).sum().backward()
     np.testing.assert_allclose(base.grad.numpy(), 3 * base.detach().numpy() ** 2)
+
+
+@pytest.mark.parametrize("name", ["remainder", "bitwise_and", "bitwise_or", "bitwise_xor",
+                                  "bitwise_left_shift", "bitwise_right_shift"])
+def test_a_number_first_in_out_forms(name):
+    function = getattr(oploom, name)
+    other = oploom.tensor([3, 1, 2])
+    out = oploom.empty(0, dtype=oploom.int64)
+    assert function(13, other, out=out) is out
+    assert out.tolist() == function(oploom.tensor(13), other).tolist() == function(13, other).tolist()
+    with pytest.raises(TypeError, match=rf"{name}\(Scalar self, Tensor other, \*, Tensor out=None\)"):
+        function("13", other)
+
+
+@pytest.mark.parametrize("name", ["mul", "pow", "bitwise_and"])
+def test_two_tensors_are_tried_first(name):
+    assert re.match(rf"{name}\(Tensor self, Tensor ", getattr(oploom, name).__doc__)
+
+
+def test_gradient_with_a_number_first():
+    x = oploom.tensor([1.5, -2.25, 4.0], dtype=oploom.float64, requires_grad=True)
+    oploom.remainder(5, x).sum().backward()
+    assert x.grad.tolist() == [-3, 3, -1]

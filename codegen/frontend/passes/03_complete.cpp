@@ -1,20 +1,26 @@
 // Pass 03: makes the operators that `autogen` lists, in-place, out and Scalar forms of functional
-// operators, functional and out forms of operators that write to their arguments, and then those
-// that `aliases` names: other names of an entry's operator and of all forms made of it.
+// operators, with a number for the last tensor or for the first, functional and out forms of
+// operators that write to their arguments, and then those that `aliases` names: other names of an
+// entry's operator and of all forms made of it.
 #include <c10/util/Suggest.h>
 #include <codegen/frontend/passes/Passes.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 namespace oploom::frontend {
 
 namespace {
 
+// The overload names of forms that take a number for a tensor, as PyTorch has them: `Scalar` for
+// `other`, `Scalar_Tensor` for `self`. Their out forms end in `_out`.
+constexpr std::array<std::string_view, 2> kScalarOverloads = {"Scalar", "Scalar_Tensor"};
+
 struct Target {
   std::string base, overload;
   bool inplace = false;
-  bool scalar = false;  // a number in place of a tensor argument
+  std::string_view scalar;  // which of kScalarOverloads; empty: no number for a tensor
   bool out = false;
 };
 
@@ -137,16 +143,24 @@ class Completer {
           .suggest(near ? meant + name.text.substr(target.base.size()) : "");
       return std::nullopt;
     }
-    const bool scalar_base = base.schema.overload_name == "Scalar";
-    target.scalar =
-        !scalar_base && (target.overload == "Scalar" || target.overload == "Scalar_out");
-    target.out = !target.inplace && target.overload != "Scalar";
-    if (target.scalar && target.inplace && target.overload != "Scalar") {
+    for (const auto scalar : kScalarOverloads) {
+      const bool named =
+          target.overload == scalar || target.overload == std::string(scalar) + "_out";
+      if (named && base.schema.overload_name != scalar) target.scalar = scalar;
+    }
+    target.out = !target.inplace && (target.scalar.empty() || target.overload != target.scalar);
+    if (target.inplace && target.scalar == "Scalar_Tensor") {
+      diagnostics_.error(name.where,
+                         "'Scalar_Tensor' is a form with a number for the first tensor, and "
+                         "an in-place form writes to that one");
+      return std::nullopt;
+    }
+    if (target.inplace && !target.scalar.empty() && target.overload != target.scalar) {
       diagnostics_.error(name.where, "an in-place form is not an out form")
           .suggest(target.base + ".Scalar");
       return std::nullopt;
     }
-    if (target.inplace && !target.scalar && target.overload != base.schema.overload_name) {
+    if (target.inplace && target.scalar.empty() && target.overload != base.schema.overload_name) {
       const std::string& overload = base.schema.overload_name;
       diagnostics_
           .error(name.where,
@@ -159,9 +173,10 @@ class Completer {
           .suggest(target.base + ".out");
       return std::nullopt;
     }
-    if (target.out && c10::edit_distance(target.overload, "Scalar") == 1) {
+    for (const auto scalar : kScalarOverloads) {
+      if (!target.out || c10::edit_distance(target.overload, scalar) != 1) continue;
       diagnostics_.error(name.where, "unlikely name of an out form")
-          .suggest(target.base + ".Scalar");
+          .suggest(target.base + "." + std::string(scalar));
       return std::nullopt;
     }
     return target;
@@ -210,7 +225,7 @@ class Completer {
     op->python_module = base.python_module;
     op->autogen_from = &base;
     if (writes && !check_writing(base, name)) return nullptr;
-    if (target->scalar && !make_scalar(base, name, *op)) return nullptr;
+    if (!target->scalar.empty() && !make_scalar(base, name, *target, *op)) return nullptr;
     if (target->inplace && !make_inplace(base, name, *op)) return nullptr;
     if (writes && !target->out) make_functional(base, *op);
     if (writes && target->out && is_inplace_like(base.schema)) {
@@ -276,11 +291,16 @@ class Completer {
     schema.arguments.push_back(std::move(out));
   }
 
-  bool make_scalar(const Operator& base, const Spelled& name, Operator& op) {
-    const int index = scalar_argument(base.schema);
+  bool make_scalar(const Operator& base, const Spelled& name, const Target& target, Operator& op) {
+    int index = scalar_argument(base.schema);
+    const bool first = target.scalar == "Scalar_Tensor";
+    if (first && index > 0) index = base.schema.arguments[0].type.is_plain_tensor() ? 0 : -1;
     if (index < 0) {
       diagnostics_
-          .error(name.where, "'" + base.name() + "' has no second tensor that could be a number")
+          .error(name.where,
+                 "'" + base.name() +
+                     (first ? "' has no two tensors of which the first could be a number"
+                            : "' has no second tensor that could be a number"))
           .note(base.schema_where, "its schema is here");
       return false;
     }
@@ -360,7 +380,7 @@ class Completer {
   // As the field has them: `torch.add(x, y, out=z)` and `x.add_(y)`; only operators of one tensor
   // have their in-place form as a function too, `torch.abs_(x)`.
   static std::vector<std::string> variants(const Operator& base, const Target& target) {
-    if (target.out) return {"function"};
+    if (target.out || target.scalar == "Scalar_Tensor") return {"function"};
     if (!target.inplace) return base.variants;
     const auto tensors =
         std::count_if(base.schema.arguments.begin(), base.schema.arguments.end(),

@@ -6,26 +6,14 @@
 namespace at::inline oploom_v1::native {
 
 #ifdef OPLOOM_NATIVE_bitwise_left_shift
-static_assert(Alone<Tensor(const Scalar&, const Tensor&),
-                    const Scalar&>::check(&bitwise_left_shift, 0),
-    "bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor: "
-    "at::native::bitwise_left_shift must be 'Tensor bitwise_left_shift(const Scalar& self, "
-    "const Tensor& other)', and no other function there may have its name");
-static_assert(Alone<Tensor(const Tensor&, const Scalar&),
-                    const Tensor&>::check(&bitwise_left_shift, 0),
+static_assert(Alone<Tensor(const Tensor&, const Scalar&)>::check(&bitwise_left_shift, 0),
     "bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor: "
     "at::native::bitwise_left_shift must be 'Tensor bitwise_left_shift(const Tensor& self, "
     "const Scalar& other)', and no other function there may have its name");
 #endif
 
 #ifdef OPLOOM_NATIVE_bitwise_right_shift
-static_assert(Alone<Tensor(const Scalar&, const Tensor&),
-                    const Scalar&>::check(&bitwise_right_shift, 0),
-    "bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor: "
-    "at::native::bitwise_right_shift must be 'Tensor bitwise_right_shift(const Scalar& self, "
-    "const Tensor& other)', and no other function there may have its name");
-static_assert(Alone<Tensor(const Tensor&, const Scalar&),
-                    const Tensor&>::check(&bitwise_right_shift, 0),
+static_assert(Alone<Tensor(const Tensor&, const Scalar&)>::check(&bitwise_right_shift, 0),
     "bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor: "
     "at::native::bitwise_right_shift must be 'Tensor bitwise_right_shift(const Tensor& self, "
     "const Scalar& other)', and no other function there may have its name");

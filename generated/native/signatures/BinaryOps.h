@@ -6,8 +6,14 @@
 namespace at::inline oploom_v1::native {
 
 #ifdef OPLOOM_NATIVE_div
-static_assert(Alone<Tensor(const Tensor&, const Scalar&,
-                    std::optional<std::string_view>)>::check(&div, 0),
+static_assert(Alone<Tensor(const Scalar&, const Tensor&, std::optional<std::string_view>),
+                    const Scalar&>::check(&div, 0),
+    "div.Scalar_Tensor_mode(Scalar self, Tensor other, *, str? rounding_mode) -> Tensor: "
+    "at::native::div must be 'Tensor div(const Scalar& self, const Tensor& other, "
+    "std::optional<std::string_view> rounding_mode)', and no other function there may have "
+    "its name");
+static_assert(Alone<Tensor(const Tensor&, const Scalar&, std::optional<std::string_view>),
+                    const Tensor&>::check(&div, 0),
     "div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor: "
     "at::native::div must be 'Tensor div(const Tensor& self, const Scalar& other, "
     "std::optional<std::string_view> rounding_mode)', and no other function there may have "
