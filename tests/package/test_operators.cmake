@@ -10,6 +10,11 @@ file(COPY ${EXAMPLE} DESTINATION ${WORK})
 file(APPEND ${WORK}/custom_ops/operators.yaml [[
 - func: tukey(Tensor self, Tensor target, *, float c=4.685) -> Tensor
   expr: "abs(self - target) < c ? c * c / 6 * (1 - pow(1 - pow((self - target) / c, 2), 3)) : c * c / 6"
+  doc: |
+    Tukey's loss. An entry of one's own begins with
+    - func: imaginary(Tensor self) -> Tensor
+      family: Imaginary
+      expr: exp(self)
 ]])
 file(WRITE ${WORK}/tukey.py [[
 import mathx
@@ -52,6 +57,10 @@ file(WRITE ${WORK}/custom_ops/CMakeLists.txt "${lists}")
 # Unoptimised, which is quicker to build; this tree's own build has it optimised.
 step(${CMAKE_COMMAND} -S ${WORK}/custom_ops -B ${WORK}/build -G Ninja -DCMAKE_BUILD_TYPE=Debug
   -DCMAKE_PREFIX_PATH=${PREFIX} -DPython3_EXECUTABLE=${PYTHON} -DOPLOOM_PYTHON=${GENERATOR_PYTHON})
+file(READ ${WORK}/build/mathx.oploom/outputs.txt outputs)
+if(NOT outputs MATCHES "mathx/ops/tukey_jvp.h" OR outputs MATCHES "maginary")
+  message(FATAL_ERROR "tukey is an operator, and what its documentation speaks of is none:\n${outputs}")
+endif()
 step(${CMAKE_COMMAND} --build ${WORK}/build)
 step(${WORK}/build/custom_ops)
 execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${WORK}/build -N OUTPUT_VARIABLE output)
@@ -65,6 +74,34 @@ file(GLOB site_packages ${PREFIX}/lib/python3*/site-packages)
 step(${CMAKE_COMMAND} -E env PYTHONPATH=${WORK}/build/python:${site_packages}
   ${PYTHON} ${WORK}/custom_ops/example.py)
 step(${CMAKE_COMMAND} -E env PYTHONPATH=${WORK}/build/python:${site_packages} ${PYTHON} ${WORK}/tukey.py)
+
+# A package for C++ alone needs no Python but the generator's.
+file(WRITE ${WORK}/plain/operators.yaml "- func: cube(Tensor self) -> Tensor\n  expr: self * self * self\n")
+file(WRITE ${WORK}/plain/main.cpp [[
+#include <aten/ATen.h>
+#include <cubes/ops.h>
+
+int main() {
+  const at::Tensor x = at::ones({2}).requires_grad_();
+  cubes::cube(x * 2).sum().backward();
+  return x.grad().sum().item<float>() == 48 ? 0 : 1;
+}
+]])
+file(WRITE ${WORK}/plain/CMakeLists.txt [[
+cmake_minimum_required(VERSION 3.25)
+project(plain LANGUAGES CXX)
+find_package(oploom CONFIG REQUIRED)
+oploom_add_operators(cubes NAMESPACE cubes SCHEMAS operators.yaml NO_PYTHON)
+add_executable(plain main.cpp)
+target_link_libraries(plain PRIVATE cubes)
+]])
+step(${CMAKE_COMMAND} -S ${WORK}/plain -B ${WORK}/plain/build -G Ninja -DCMAKE_BUILD_TYPE=Debug
+  -DCMAKE_PREFIX_PATH=${PREFIX} -DOPLOOM_PYTHON=${GENERATOR_PYTHON})
+step(${CMAKE_COMMAND} --build ${WORK}/plain/build)
+step(${WORK}/plain/build/plain)
+if(EXISTS ${WORK}/plain/build/python)
+  message(FATAL_ERROR "a package with NO_PYTHON should have no Python module")
+endif()
 
 # The reference of the operators, with their formulas.
 step(${CMAKE_COMMAND} --build ${WORK}/build --target mathx_docs)
