@@ -49,8 +49,9 @@ class RecordCheck {
 
   void run() {
     for (const auto& [key, value] : op_.test->entries) {
-      const auto found = std::find_if(kKeys.begin(), kKeys.end(),
-                                      [&](const Key& known) { return known.name == key.value; });
+      const auto found =
+          std::find_if(kKeys.begin(), kKeys.end(),
+                       [&name = key.value](const Key& known) { return known.name == name; });
       if (found != kKeys.end()) {
         (this->*found->check)(value);
         continue;
