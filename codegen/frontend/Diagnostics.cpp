@@ -45,7 +45,7 @@ constexpr std::size_t kLongestLine = 400;
 // What stands around [begin, end) of a line that is longer, which then are places in that part.
 std::string part_of_line(std::string_view text, std::size_t& begin, std::size_t& end) {
   const auto inside = [&](std::size_t place) {  // of a character
-    return place < text.size() && (static_cast<unsigned char>(text[place]) & 0xC0) == 0x80;
+    return place < text.size() && is_inside_character(text[place]);
   };
   std::size_t first = begin - std::min(begin, kLongestLine / 4);
   while (inside(first)) --first;
@@ -92,7 +92,7 @@ void render_one(std::string& out, const Location& where, std::string_view label,
   out += number + " | " + std::string(text) + "\n";
   out += std::string(number.size(), ' ') + " | ";
   for (const char c : text.substr(0, begin)) {
-    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) out += c == '\t' ? '\t' : ' ';
+    if (!is_inside_character(c)) out += c == '\t' ? '\t' : ' ';
   }
   out += "^";
   const std::size_t width = count_characters(text.substr(begin, end - begin));

@@ -8,9 +8,7 @@
 namespace oploom::frontend {
 
 std::size_t count_characters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
+  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, is_inside_character));
 }
 
 // The model names files this way, so that it is the same wherever the tree lies.
@@ -51,6 +49,7 @@ const SourceFile* SourceFiles::add(std::string path, std::string text) {
   SourceFile& file = files_.emplace_back();
   file.path = std::move(path);
   file.text = std::move(text);
+  if (file.text.starts_with("\xEF\xBB\xBF")) file.text.erase(0, 3);  // a byte order mark
   file.line_starts.push_back(0);
   for (std::size_t i = 0; i < file.text.size(); ++i) {
     if (file.text[i] == '\n') file.line_starts.push_back(i + 1);

@@ -43,6 +43,8 @@ class SourceFiles {
   std::deque<SourceFile> files_;
 };
 
+// Whether this is a byte of a UTF-8 character behind its first.
+inline bool is_inside_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 // Number of characters (code points) in UTF-8 text.
 std::size_t count_characters(std::string_view text);
 

@@ -146,6 +146,17 @@ void report_duplicate_keys(const YamlNode& node, Diagnostics& diagnostics) {
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
+// Of the hexadecimal digits behind `\x`, `\u` and `\U` in quotes.
+std::size_t digits_of_escape(char letter) {
+  return letter == 'x' ? 2 : letter == 'u' ? 4 : letter == 'U' ? 8 : 0;
+}
+
+// In UTF-8, by the first of them; yaml-cpp makes one byte of `\N` and `\_`, which is none.
+std::size_t bytes_of_character(char first) {
+  const auto byte = static_cast<unsigned char>(first);
+  return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+}
+
 }  // namespace
 
 Location YamlNode::locate(std::size_t offset, std::size_t length) const {
@@ -154,12 +165,23 @@ Location YamlNode::locate(std::size_t offset, std::size_t length) const {
   std::size_t at = where.offset;
   const char quote = at < text.size() ? text[at] : ' ';
   const bool block = quote == '|' || quote == '>';
+  const bool escapes = !plain && quote == '"';
   if (!plain && block) at = text.find('\n', at);
   if (!plain && !block) ++at;
   if (at == std::string::npos) return where;
+  std::size_t end_of_escape = 0;  // behind the value's bytes that the last one stands for
   // Follows the value through the text; a space or line break of the value stands for any run of
   // white space in the text.
   auto advance = [&](std::size_t i) {
+    if (escapes) {
+      if (i < end_of_escape) return;
+      if (text[at] == '\\') {
+        end_of_escape = i + bytes_of_character(value[i]);
+        const std::size_t digits = at + 1 < text.size() ? digits_of_escape(text[at + 1]) : 0;
+        at = std::min(at + 2 + digits, text.size());
+        return;
+      }
+    }
     if (block || is_space(value[i])) {
       const bool wants_space = is_space(value[i]);
       if (!wants_space || !is_space(text[at])) {
@@ -178,19 +200,34 @@ Location YamlNode::locate(std::size_t offset, std::size_t length) const {
       while (at < text.size() && is_space(text[at])) ++at;
       return;
     }
-    if (!plain && quote == '"' && text[at] == '\\') ++at;
     if (!plain && quote == '\'' && text[at] == '\'') ++at;
     ++at;
   };
-  for (std::size_t i = 0; i < offset && i < value.size() && at < text.size(); ++i) advance(i);
+  // A line break behind a backslash is no part of the value.
+  auto skip_joints = [&] {
+    while (escapes && at + 1 < text.size() && text[at] == '\\' &&
+           (text[at + 1] == '\n' || text[at + 1] == '\r')) {
+      ++at;
+      while (at < text.size() && is_space(text[at])) ++at;
+    }
+  };
+  auto follow = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end && i < value.size() && at < text.size(); ++i) {
+      skip_joints();
+      if (at < text.size()) advance(i);
+    }
+  };
+  follow(0, offset);
+  skip_joints();
   while (offset < value.size() && !is_space(value[offset]) && at < text.size() &&
          is_space(text[at])) {
     ++at;
   }
-  const auto line_end = std::min(text.find('\n', at), text.size());
-  const std::size_t rest = line_end > at ? line_end - at : 1;
-  return {where.file, std::min(at, text.size()),
-          std::clamp<std::size_t>(length, 1, std::max<std::size_t>(rest, 1))};
+  const std::size_t first = std::min(at, text.size());
+  const auto line_end = std::min(text.find('\n', first), text.size());
+  follow(offset, offset + length);
+  const std::size_t written = std::min(std::max(at - first, length), line_end - first);
+  return {where.file, first, std::max<std::size_t>(written, 1)};
 }
 
 const YamlNode* YamlNode::find(std::string_view key) const {

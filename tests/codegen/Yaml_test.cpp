@@ -52,6 +52,29 @@ TEST(Yaml, LocatesPartsOfScalars) {
   EXPECT_EQ(located(yaml, "literal", "jkl"), "jkl");
 }
 
+TEST(Yaml, LocatesPartsBehindEscapes) {
+  const Parsed yaml(
+      "unicode: \"s\\u0065lf \\u00e9 \\U0001F600 \\xe9\\Nx rest\"\n"
+      "space: \"a\\tb\\n\\u0020 rest\"\n"
+      "joined: \"ab\\\n  c\\\n  rest\"\n"
+      "both: \"\xC3\xA9\\u00e9 rest\"\n");
+  ASSERT_TRUE(yaml.root);
+  EXPECT_EQ(located(yaml, "unicode", "self"), "s\\u0065lf");
+  EXPECT_EQ(located(yaml, "unicode", "x"), "x");
+  EXPECT_EQ(located(yaml, "unicode", "\xC3\xA9\x85"), "\\xe9\\N");
+  EXPECT_EQ(located(yaml, "joined", "c"), "c");
+  for (const char* key : {"unicode", "space", "joined", "both"}) {
+    EXPECT_EQ(located(yaml, key, "rest"), "rest") << key;
+  }
+}
+
+TEST(Yaml, AByteOrderMarkIsNoPartOfTheFirstLine) {
+  const Parsed yaml("\xEF\xBB\xBFkey: value\n");
+  ASSERT_TRUE(yaml.root);
+  EXPECT_EQ(located(yaml, "key", "value"), "value");
+  EXPECT_EQ(yaml.root->find("key")->where.column(), 6u);
+}
+
 TEST(Yaml, AsJson) {
   const Parsed yaml(
       "{a: 1, b: [1.5, 1e-5, -3, 0x], c: true, d: 'true', e: ~, f: text, g: '1', h: .5, i: -inf}");
