@@ -32,7 +32,8 @@ OPLOOM_HOST_DEVICE inline double digamma_of_positive(double x) {
             z * (1. / 252 - z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 - z * (1. / 12)))))));
   return std::log(x) - 0.5 / x - series - shift;
 }
-// The logarithmic derivative of the gamma function. -inf at +0, inf at -0, nan at -1, -2, ...
+// The logarithmic derivative of the gamma function. -inf at +0, inf at -0, nan at -1, -2, ... Near
+// its zeros, of which 1.46163 is the largest, the error is a few units of 1e-16.
 OPLOOM_HOST_DEVICE inline double digamma(double x) {
   if (x == 0) return std::copysign(kInf, -x);
   if (!(x < 0)) return digamma_of_positive(x);
@@ -42,15 +43,8 @@ OPLOOM_HOST_DEVICE inline double digamma(double x) {
          std::numbers::pi / std::tan(std::numbers::pi * (x - std::round(x)));
 }
 
-// The Hurwitz zeta function: the sum of (q + k)^-s over k = 0, 1, ..., for s > 1. Whole s are
-// needed for q < 0; inf at q = 0, -1, ... and nan below -2^20, where the sum would be too long.
-OPLOOM_HOST_DEVICE inline double zeta(double s, double q) {
-  if (s == 1) return kInf;
-  if (s < 1) return kNan;
-  if (q <= 0) {
-    if (q == std::floor(q)) return kInf;
-    if (s != std::floor(s) || q < -0x1p20) return kNan;
-  }
+// For s > 1 and q > 0; nan for nan.
+OPLOOM_HOST_DEVICE inline double zeta_of_positive(double s, double q) {
   double sum = 0;
   for (; q < 12; ++q) sum += std::pow(q, -s);
   // DLMF 25.11.7 (Euler-Maclaurin); the numbers are B_2k / (2k)!.
@@ -58,14 +52,29 @@ OPLOOM_HOST_DEVICE inline double zeta(double s, double q) {
                                1. / 30240,        -1. / 1209600,
                                1. / 47900160,     -691. / 1307674368000.,
                                1. / 74724249600., -3617. / 10670622842880000.};
-  const double power = std::pow(q, -s);
-  sum += power * (q / (s - 1) + 0.5);
-  double factor = power * s / q;
+  const double power = std::pow(q, 1 - s);  // may be there where that of -s is 0
+  sum += power * (1 / (s - 1) + 0.5 / q);
+  double factor = power * s / q / q;
   for (int k = 0; k < 8; ++k) {
     sum += kTerms[k] * factor;
     factor *= (s + 2 * k + 1) * (s + 2 * k + 2) / (q * q);
   }
   return sum;
+}
+// The Hurwitz zeta function: the sum of (q + k)^-s over k = 0, 1, ..., for s > 1. Whole s are
+// needed for q < 0; inf at q = 0, -1, ...
+OPLOOM_HOST_DEVICE inline double zeta(double s, double q) {
+  if (s == 1) return kInf;
+  if (s < 1) return kNan;
+  if (!(q <= 0)) return zeta_of_positive(s, q);
+  const double below = std::floor(q);
+  if (q == below) return kInf;
+  if (s != std::floor(s)) return kNan;
+  // The terms of positive numbers, and of negative ones all without those below q.
+  const double above_0 = zeta_of_positive(s, q - below);
+  const double below_0 = zeta_of_positive(s, below + 1 - q);
+  const double below_q = zeta_of_positive(s, 1 - q);
+  return std::fmod(s, 2) == 0 ? above_0 + below_0 - below_q : above_0 - below_0 + below_q;
 }
 
 // The n-th derivative of digamma, for whole n >= 0.

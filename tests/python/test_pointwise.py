@@ -311,3 +311,38 @@ def test_gradient_with_a_number_first():
     x = oploom.tensor([1.5, -2.25, 4.0], dtype=oploom.float64, requires_grad=True)
     oploom.remainder(5, x).sum().backward()
     assert x.grad.tolist() == [-3, 3, -1]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", range(7))
+def test_polygamma_of_numbers_of_any_size(n, dtype):
+    places = [-0.0, 0.0, 1e-30, 1e-3, 0.5, 1, 3.7, 11.9, 12, 100, 1e10, 1e30, np.inf, np.nan]
+    x = np.array(places + ([1e-300, 1e60, 1e160, 1e300] if dtype == "float64" else []), dtype=dtype)
+    with np.errstate(all="ignore"):
+        wide = x.astype(np.float64)
+        expected = scipy.special.polygamma(n, wide)
+        far = wide > 1e20
+        if n > 0:  # where SciPy's powers underflow
+            expected[far] = -((-1.0) ** n) * scipy.special.gamma(n) * wide[far] ** -float(n)
+        expected = expected.astype(dtype)
+    np.testing.assert_allclose(oploom.polygamma(n, oploom.tensor(x)).numpy(), expected,
+                               rtol=1e-6 if dtype == "float32" else 1e-13, atol=1e-307)
+
+
+# By mpmath: where the numbers added cancel.
+@pytest.mark.parametrize("n, expected", [
+    (1, [9.82199434464988, 9.754669055673187, 18.975106932284888, 1000001.6473414317]),
+    (2, [-0.002266289919637797, -1.9662734999843816, -124.58699919679619, 1999999997.5893795]),
+    (5, [15382.22709134502, 15511.5805225432, 492226.7524508089, 1.2e20]),
+    (6, [-1.3936279375536712e-06, -25932.94286137765, -11791239.778278671, 7.2e23]),
+])
+def test_polygamma_of_negative_numbers(n, expected):
+    x = oploom.tensor([-20.5, -7.51, -0.75, -1e-3], dtype=oploom.float64)
+    np.testing.assert_allclose(oploom.polygamma(n, x).numpy(), expected, rtol=1e-13)
+
+
+def test_polygamma_far_below_zero():
+    x = oploom.tensor([-1e9 - 0.25, -1e300, -np.inf], dtype=oploom.float64)
+    trigamma = oploom.polygamma(1, x).tolist()
+    assert trigamma[0] == pytest.approx(2 * np.pi**2)  # the reflection formula, DLMF 5.15.6
+    assert trigamma[1:] == [np.inf, np.inf]
