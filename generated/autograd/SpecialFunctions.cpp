@@ -9,6 +9,8 @@
 #include <generated/ops/TensorOperators.h>
 #include <generated/ops/_logit.h>
 #include <generated/ops/_logit_backward.h>
+#include <generated/ops/_sinc.h>
+#include <generated/ops/_sinc_backward.h>
 #include <generated/ops/abs.h>
 #include <generated/ops/add.h>
 #include <generated/ops/clone.h>
@@ -42,7 +44,6 @@
 #include <generated/ops/sign.h>
 #include <generated/ops/sin.h>
 #include <generated/ops/sinc.h>
-#include <generated/ops/sinc_backward.h>
 #include <generated/ops/special_entr.h>
 #include <generated/ops/special_entr_backward.h>
 #include <generated/ops/special_erfcx.h>
@@ -296,18 +297,18 @@ variable_list PolygammaBackwardBackward0::apply(variable_list&& grads) {
   return grad_inputs;
 }
 
-// sinc(Tensor self) -> Tensor
-//   self: sinc_backward(grad, self)
+// _sinc(Tensor self) -> Tensor
+//   self: _sinc_backward(grad, self)
 variable_list SincBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = sinc_backward(grad, self);
+  grad_inputs[0] = _sinc_backward(grad, self);
   return grad_inputs;
 }
 
-// sinc_backward(Tensor grad_output, Tensor self) -> Tensor
+// _sinc_backward(Tensor grad_output, Tensor self) -> Tensor
 //   grad_output: grad * (abs(self) < 0.05 ? -(3.141592653589793 * (2 * (3.141592653589793 * self))
 //       * (0.16666666666666666 - pow(3.141592653589793 * self, 2) * (0.008333333333333333 -
 //       pow(3.141592653589793 * self, 2) * (0.0001984126984126984 - pow(3.141592653589793 * self,
@@ -834,6 +835,163 @@ OPLOOM_COLD Tensor _logit_backward_dual(DispatchKeySet ks, const Tensor& grad_ou
   return result;
 }
 
+// _sinc(Tensor self) -> Tensor
+//   result: _sinc_backward(self_t, self)
+OPLOOM_COLD Tensor _sinc_dual(DispatchKeySet ks, const Tensor& self) {
+  const forward_ad::Pause pause;
+  auto result = kernels::_sinc(ks, self);
+  const Tensor self_t = forward_ad::tangent_of(self);
+  Tensor result_t = _sinc_backward(self_t, self);
+  forward_ad::set_tangent(result, std::move(result_t));
+  return result;
+}
+
+// _sinc_(Tensor(a!) self) -> Tensor(a!)
+//   result: _sinc_backward(self_t, self)
+OPLOOM_COLD Tensor& _sinc__dual(DispatchKeySet ks, Tensor& self) {
+  const forward_ad::Pause pause;
+  const Tensor self_t = forward_ad::tangent_of(self);
+  Tensor result_t = _sinc_backward(self_t, self);
+  kernels::_sinc_(ks, self);
+  forward_ad::update_tangent(self, result_t);
+  return self;
+}
+
+// _sinc_backward(Tensor grad_output, Tensor self) -> Tensor
+//   result: grad_output_t * (abs(self) < 0.05 ? -(3.141592653589793 * (2 * (3.141592653589793 *
+//       self)) * (0.16666666666666666 - pow(3.141592653589793 * self, 2) * (0.008333333333333333 -
+//       pow(3.141592653589793 * self, 2) * (0.0001984126984126984 - pow(3.141592653589793 * self,
+//       2) * (2.7557319223985893e-06 - pow(3.141592653589793 * self, 2) / 3.99168e+07)))) +
+//       pow(3.141592653589793 * self, 2) * (pow(3.141592653589793 * self, 2) * (3.141592653589793 *
+//       (2 * (3.141592653589793 * self)) * (0.0001984126984126984 - pow(3.141592653589793 * self,
+//       2) * (2.7557319223985893e-06 - pow(3.141592653589793 * self, 2) / 3.99168e+07)) +
+//       pow(3.141592653589793 * self, 2) * (pow(3.141592653589793 * self, 2) * (3.141592653589793 *
+//       (2 * (3.141592653589793 * self)) / 3.99168e+07) - 3.141592653589793 * (2 *
+//       (3.141592653589793 * self)) * (2.7557319223985893e-06 - pow(3.141592653589793 * self, 2) /
+//       3.99168e+07))) - 3.141592653589793 * (2 * (3.141592653589793 * self)) *
+//       (0.008333333333333333 - pow(3.141592653589793 * self, 2) * (0.0001984126984126984 -
+//       pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 - pow(3.141592653589793 * self,
+//       2) / 3.99168e+07))))) : ((abs(self) < 0.05 ? 0 : 3.141592653589793 * cos(3.141592653589793
+//       * (abs(self) < 0.05 ? 1 : self))) - (abs(self) < 0.05 ? 0 : 3.141592653589793 *
+//       (sin(3.141592653589793 * (abs(self) < 0.05 ? 1 : self)) / (3.141592653589793 * (abs(self) <
+//       0.05 ? 1 : self))))) / (3.141592653589793 * (abs(self) < 0.05 ? 1 : self))) + grad_output *
+//       ((abs(self) < 0.05 ? -(19.739208802178716 * (0.16666666666666666 - pow(3.141592653589793 *
+//       self, 2) * (0.008333333333333333 - pow(3.141592653589793 * self, 2) *
+//       (0.0001984126984126984 - pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 -
+//       pow(3.141592653589793 * self, 2) / 3.99168e+07)))) + 3.141592653589793 * (2 *
+//       (3.141592653589793 * self)) * (pow(3.141592653589793 * self, 2) * (3.141592653589793 * (2 *
+//       (3.141592653589793 * self)) * (0.0001984126984126984 - pow(3.141592653589793 * self, 2) *
+//       (2.7557319223985893e-06 - pow(3.141592653589793 * self, 2) / 3.99168e+07)) +
+//       pow(3.141592653589793 * self, 2) * (pow(3.141592653589793 * self, 2) * (3.141592653589793 *
+//       (2 * (3.141592653589793 * self)) / 3.99168e+07) - 3.141592653589793 * (2 *
+//       (3.141592653589793 * self)) * (2.7557319223985893e-06 - pow(3.141592653589793 * self, 2) /
+//       3.99168e+07))) - 3.141592653589793 * (2 * (3.141592653589793 * self)) *
+//       (0.008333333333333333 - pow(3.141592653589793 * self, 2) * (0.0001984126984126984 -
+//       pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 - pow(3.141592653589793 * self,
+//       2) / 3.99168e+07)))) + (3.141592653589793 * (2 * (3.141592653589793 * self)) *
+//       (pow(3.141592653589793 * self, 2) * (3.141592653589793 * (2 * (3.141592653589793 * self)) *
+//       (0.0001984126984126984 - pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 -
+//       pow(3.141592653589793 * self, 2) / 3.99168e+07)) + pow(3.141592653589793 * self, 2) *
+//       (pow(3.141592653589793 * self, 2) * (3.141592653589793 * (2 * (3.141592653589793 * self)) /
+//       3.99168e+07) - 3.141592653589793 * (2 * (3.141592653589793 * self)) *
+//       (2.7557319223985893e-06 - pow(3.141592653589793 * self, 2) / 3.99168e+07))) -
+//       3.141592653589793 * (2 * (3.141592653589793 * self)) * (0.008333333333333333 -
+//       pow(3.141592653589793 * self, 2) * (0.0001984126984126984 - pow(3.141592653589793 * self,
+//       2) * (2.7557319223985893e-06 - pow(3.141592653589793 * self, 2) / 3.99168e+07)))) +
+//       pow(3.141592653589793 * self, 2) * (3.141592653589793 * (2 * (3.141592653589793 * self)) *
+//       (3.141592653589793 * (2 * (3.141592653589793 * self)) * (0.0001984126984126984 -
+//       pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 - pow(3.141592653589793 * self,
+//       2) / 3.99168e+07)) + pow(3.141592653589793 * self, 2) * (pow(3.141592653589793 * self, 2) *
+//       (3.141592653589793 * (2 * (3.141592653589793 * self)) / 3.99168e+07) - 3.141592653589793 *
+//       (2 * (3.141592653589793 * self)) * (2.7557319223985893e-06 - pow(3.141592653589793 * self,
+//       2) / 3.99168e+07))) + pow(3.141592653589793 * self, 2) * (19.739208802178716 *
+//       (0.0001984126984126984 - pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 -
+//       pow(3.141592653589793 * self, 2) / 3.99168e+07)) + 3.141592653589793 * (2 *
+//       (3.141592653589793 * self)) * (pow(3.141592653589793 * self, 2) * (3.141592653589793 * (2 *
+//       (3.141592653589793 * self)) / 3.99168e+07) - 3.141592653589793 * (2 * (3.141592653589793 *
+//       self)) * (2.7557319223985893e-06 - pow(3.141592653589793 * self, 2) / 3.99168e+07)) +
+//       (3.141592653589793 * (2 * (3.141592653589793 * self)) * (pow(3.141592653589793 * self, 2) *
+//       (3.141592653589793 * (2 * (3.141592653589793 * self)) / 3.99168e+07) - 3.141592653589793 *
+//       (2 * (3.141592653589793 * self)) * (2.7557319223985893e-06 - pow(3.141592653589793 * self,
+//       2) / 3.99168e+07)) + pow(3.141592653589793 * self, 2) * (3.141592653589793 * (2 *
+//       (3.141592653589793 * self)) * (3.141592653589793 * (2 * (3.141592653589793 * self)) /
+//       3.99168e+07) + 4.945087983550464e-07 * pow(3.141592653589793 * self, 2) -
+//       (19.739208802178716 * (2.7557319223985893e-06 - pow(3.141592653589793 * self, 2) /
+//       3.99168e+07) - 3.141592653589793 * (2 * (3.141592653589793 * self)) * (3.141592653589793 *
+//       (2 * (3.141592653589793 * self)) / 3.99168e+07))))) - (19.739208802178716 *
+//       (0.008333333333333333 - pow(3.141592653589793 * self, 2) * (0.0001984126984126984 -
+//       pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 - pow(3.141592653589793 * self,
+//       2) / 3.99168e+07))) - 3.141592653589793 * (2 * (3.141592653589793 * self)) *
+//       (3.141592653589793 * (2 * (3.141592653589793 * self)) * (0.0001984126984126984 -
+//       pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 - pow(3.141592653589793 * self,
+//       2) / 3.99168e+07)) + pow(3.141592653589793 * self, 2) * (pow(3.141592653589793 * self, 2) *
+//       (3.141592653589793 * (2 * (3.141592653589793 * self)) / 3.99168e+07) - 3.141592653589793 *
+//       (2 * (3.141592653589793 * self)) * (2.7557319223985893e-06 - pow(3.141592653589793 * self,
+//       2) / 3.99168e+07))))))) : ((abs(self) < 0.05 ? 0 : -(abs(self) < 0.05 ? 0 :
+//       3.141592653589793 * (3.141592653589793 * sin(3.141592653589793 * (abs(self) < 0.05 ? 1 :
+//       self))))) - (abs(self) < 0.05 ? 0 : 3.141592653589793 * (((abs(self) < 0.05 ? 0 :
+//       3.141592653589793 * cos(3.141592653589793 * (abs(self) < 0.05 ? 1 : self))) - (abs(self) <
+//       0.05 ? 0 : 3.141592653589793 * (sin(3.141592653589793 * (abs(self) < 0.05 ? 1 : self)) /
+//       (3.141592653589793 * (abs(self) < 0.05 ? 1 : self))))) / (3.141592653589793 * (abs(self) <
+//       0.05 ? 1 : self)))) - (abs(self) < 0.05 ? 0 : 3.141592653589793 * (((abs(self) < 0.05 ? 0 :
+//       3.141592653589793 * cos(3.141592653589793 * (abs(self) < 0.05 ? 1 : self))) - (abs(self) <
+//       0.05 ? 0 : 3.141592653589793 * (sin(3.141592653589793 * (abs(self) < 0.05 ? 1 : self)) /
+//       (3.141592653589793 * (abs(self) < 0.05 ? 1 : self))))) / (3.141592653589793 * (abs(self) <
+//       0.05 ? 1 : self))))) / (3.141592653589793 * (abs(self) < 0.05 ? 1 : self))) * self_t)
+OPLOOM_COLD Tensor _sinc_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                       const Tensor& self) {
+  const forward_ad::Pause pause;
+  auto result = kernels::_sinc_backward(ks, grad_output, self);
+  const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
+  const Tensor self_t = forward_ad::tangent_of(self);
+  Tensor result_t;
+  if (grad_output_t.defined()) {
+    const auto t1 = lt(abs(self), 0.05);
+    const auto t2 = 3.141592653589793 * self;
+    const auto t4 = 3.141592653589793 * (2 * t2);
+    const auto t5 = pow(t2, 2);
+    const auto t7 = (2.7557319223985893e-06) - (t5 / (3.99168e+07));
+    const auto t9 = 0.0001984126984126984 - (t5 * t7);
+    const auto t11 = 0.008333333333333333 - (t5 * t9);
+    const auto t21 = (t4 * t9) + (t5 * ((t5 * (t4 / (3.99168e+07))) - (t4 * t7)));
+    const auto t26 = (t4 * (0.16666666666666666 - (t5 * t11))) + (t5 * ((t5 * t21) - (t4 * t11)));
+    const auto t29 = 3.141592653589793 * where(t1, 1, self);
+    const auto t37 =
+        where(t1, 0, 3.141592653589793 * cos(t29)) - where(t1, 0, 3.141592653589793 * (sin(t29) / t29));
+    forward_ad::add_term(result_t, grad_output_t * where(t1, -t26, t37 / t29));
+  }
+  if (self_t.defined()) {
+    const auto t1 = lt(abs(self), 0.05);
+    const auto t2 = 3.141592653589793 * self;
+    const auto t3 = pow(t2, 2);
+    const auto t5 = (2.7557319223985893e-06) - (t3 / (3.99168e+07));
+    const auto t7 = 0.0001984126984126984 - (t3 * t5);
+    const auto t9 = 0.008333333333333333 - (t3 * t7);
+    const auto t14 = 3.141592653589793 * (2 * t2);
+    const auto t16 = t14 / (3.99168e+07);
+    const auto t19 = (t3 * t16) - (t14 * t5);
+    const auto t21 = (t14 * t7) + (t3 * t19);
+    const auto t25 = t14 * ((t3 * t21) - (t14 * t9));
+    const auto t26 = (19.739208802178716 * (0.16666666666666666 - (t3 * t9))) + t25;
+    const auto t27 = t14 * t21;
+    const auto t29 = t14 * t19;
+    const auto t31 = t14 * t16;
+    const auto t36 = (t31 + ((4.945087983550464e-07) * t3)) - ((19.739208802178716 * t5) - t31);
+    const auto t40 = t3 * (((19.739208802178716 * t7) + t29) + (t29 + (t3 * t36)));
+    const auto t46 = t25 + (t3 * ((t27 + t40) - ((19.739208802178716 * t9) - t27)));
+    const auto t50 = 3.141592653589793 * where(t1, 1, self);
+    const auto t51 = sin(t50);
+    const auto t55 = -where(t1, 0, 3.141592653589793 * (3.141592653589793 * t51));
+    const auto t63 =
+        where(t1, 0, 3.141592653589793 * cos(t50)) - where(t1, 0, 3.141592653589793 * (t51 / t50));
+    const auto t66 = where(t1, 0, 3.141592653589793 * (t63 / t50));
+    const auto t70 = where(t1, -(t26 + t46), ((where(t1, 0, t55) - t66) - t66) / t50);
+    forward_ad::add_term(result_t, grad_output * (t70 * self_t));
+  }
+  forward_ad::set_tangent(result, std::move(result_t));
+  return result;
+}
+
 // digamma(Tensor self) -> Tensor
 //   result: digamma_backward(self_t, self)
 OPLOOM_COLD Tensor digamma_dual(DispatchKeySet ks, const Tensor& self) {
@@ -1072,163 +1230,6 @@ OPLOOM_COLD Tensor polygamma_backward_dual(DispatchKeySet ks, const Tensor& grad
   }
   if (self_t.defined()) {
     forward_ad::add_term(result_t, grad_output * (polygamma((n + 1) + 1, self) * self_t));
-  }
-  forward_ad::set_tangent(result, std::move(result_t));
-  return result;
-}
-
-// sinc(Tensor self) -> Tensor
-//   result: sinc_backward(self_t, self)
-OPLOOM_COLD Tensor sinc_dual(DispatchKeySet ks, const Tensor& self) {
-  const forward_ad::Pause pause;
-  auto result = kernels::sinc(ks, self);
-  const Tensor self_t = forward_ad::tangent_of(self);
-  Tensor result_t = sinc_backward(self_t, self);
-  forward_ad::set_tangent(result, std::move(result_t));
-  return result;
-}
-
-// sinc_(Tensor(a!) self) -> Tensor(a!)
-//   result: sinc_backward(self_t, self)
-OPLOOM_COLD Tensor& sinc__dual(DispatchKeySet ks, Tensor& self) {
-  const forward_ad::Pause pause;
-  const Tensor self_t = forward_ad::tangent_of(self);
-  Tensor result_t = sinc_backward(self_t, self);
-  kernels::sinc_(ks, self);
-  forward_ad::update_tangent(self, result_t);
-  return self;
-}
-
-// sinc_backward(Tensor grad_output, Tensor self) -> Tensor
-//   result: grad_output_t * (abs(self) < 0.05 ? -(3.141592653589793 * (2 * (3.141592653589793 *
-//       self)) * (0.16666666666666666 - pow(3.141592653589793 * self, 2) * (0.008333333333333333 -
-//       pow(3.141592653589793 * self, 2) * (0.0001984126984126984 - pow(3.141592653589793 * self,
-//       2) * (2.7557319223985893e-06 - pow(3.141592653589793 * self, 2) / 3.99168e+07)))) +
-//       pow(3.141592653589793 * self, 2) * (pow(3.141592653589793 * self, 2) * (3.141592653589793 *
-//       (2 * (3.141592653589793 * self)) * (0.0001984126984126984 - pow(3.141592653589793 * self,
-//       2) * (2.7557319223985893e-06 - pow(3.141592653589793 * self, 2) / 3.99168e+07)) +
-//       pow(3.141592653589793 * self, 2) * (pow(3.141592653589793 * self, 2) * (3.141592653589793 *
-//       (2 * (3.141592653589793 * self)) / 3.99168e+07) - 3.141592653589793 * (2 *
-//       (3.141592653589793 * self)) * (2.7557319223985893e-06 - pow(3.141592653589793 * self, 2) /
-//       3.99168e+07))) - 3.141592653589793 * (2 * (3.141592653589793 * self)) *
-//       (0.008333333333333333 - pow(3.141592653589793 * self, 2) * (0.0001984126984126984 -
-//       pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 - pow(3.141592653589793 * self,
-//       2) / 3.99168e+07))))) : ((abs(self) < 0.05 ? 0 : 3.141592653589793 * cos(3.141592653589793
-//       * (abs(self) < 0.05 ? 1 : self))) - (abs(self) < 0.05 ? 0 : 3.141592653589793 *
-//       (sin(3.141592653589793 * (abs(self) < 0.05 ? 1 : self)) / (3.141592653589793 * (abs(self) <
-//       0.05 ? 1 : self))))) / (3.141592653589793 * (abs(self) < 0.05 ? 1 : self))) + grad_output *
-//       ((abs(self) < 0.05 ? -(19.739208802178716 * (0.16666666666666666 - pow(3.141592653589793 *
-//       self, 2) * (0.008333333333333333 - pow(3.141592653589793 * self, 2) *
-//       (0.0001984126984126984 - pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 -
-//       pow(3.141592653589793 * self, 2) / 3.99168e+07)))) + 3.141592653589793 * (2 *
-//       (3.141592653589793 * self)) * (pow(3.141592653589793 * self, 2) * (3.141592653589793 * (2 *
-//       (3.141592653589793 * self)) * (0.0001984126984126984 - pow(3.141592653589793 * self, 2) *
-//       (2.7557319223985893e-06 - pow(3.141592653589793 * self, 2) / 3.99168e+07)) +
-//       pow(3.141592653589793 * self, 2) * (pow(3.141592653589793 * self, 2) * (3.141592653589793 *
-//       (2 * (3.141592653589793 * self)) / 3.99168e+07) - 3.141592653589793 * (2 *
-//       (3.141592653589793 * self)) * (2.7557319223985893e-06 - pow(3.141592653589793 * self, 2) /
-//       3.99168e+07))) - 3.141592653589793 * (2 * (3.141592653589793 * self)) *
-//       (0.008333333333333333 - pow(3.141592653589793 * self, 2) * (0.0001984126984126984 -
-//       pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 - pow(3.141592653589793 * self,
-//       2) / 3.99168e+07)))) + (3.141592653589793 * (2 * (3.141592653589793 * self)) *
-//       (pow(3.141592653589793 * self, 2) * (3.141592653589793 * (2 * (3.141592653589793 * self)) *
-//       (0.0001984126984126984 - pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 -
-//       pow(3.141592653589793 * self, 2) / 3.99168e+07)) + pow(3.141592653589793 * self, 2) *
-//       (pow(3.141592653589793 * self, 2) * (3.141592653589793 * (2 * (3.141592653589793 * self)) /
-//       3.99168e+07) - 3.141592653589793 * (2 * (3.141592653589793 * self)) *
-//       (2.7557319223985893e-06 - pow(3.141592653589793 * self, 2) / 3.99168e+07))) -
-//       3.141592653589793 * (2 * (3.141592653589793 * self)) * (0.008333333333333333 -
-//       pow(3.141592653589793 * self, 2) * (0.0001984126984126984 - pow(3.141592653589793 * self,
-//       2) * (2.7557319223985893e-06 - pow(3.141592653589793 * self, 2) / 3.99168e+07)))) +
-//       pow(3.141592653589793 * self, 2) * (3.141592653589793 * (2 * (3.141592653589793 * self)) *
-//       (3.141592653589793 * (2 * (3.141592653589793 * self)) * (0.0001984126984126984 -
-//       pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 - pow(3.141592653589793 * self,
-//       2) / 3.99168e+07)) + pow(3.141592653589793 * self, 2) * (pow(3.141592653589793 * self, 2) *
-//       (3.141592653589793 * (2 * (3.141592653589793 * self)) / 3.99168e+07) - 3.141592653589793 *
-//       (2 * (3.141592653589793 * self)) * (2.7557319223985893e-06 - pow(3.141592653589793 * self,
-//       2) / 3.99168e+07))) + pow(3.141592653589793 * self, 2) * (19.739208802178716 *
-//       (0.0001984126984126984 - pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 -
-//       pow(3.141592653589793 * self, 2) / 3.99168e+07)) + 3.141592653589793 * (2 *
-//       (3.141592653589793 * self)) * (pow(3.141592653589793 * self, 2) * (3.141592653589793 * (2 *
-//       (3.141592653589793 * self)) / 3.99168e+07) - 3.141592653589793 * (2 * (3.141592653589793 *
-//       self)) * (2.7557319223985893e-06 - pow(3.141592653589793 * self, 2) / 3.99168e+07)) +
-//       (3.141592653589793 * (2 * (3.141592653589793 * self)) * (pow(3.141592653589793 * self, 2) *
-//       (3.141592653589793 * (2 * (3.141592653589793 * self)) / 3.99168e+07) - 3.141592653589793 *
-//       (2 * (3.141592653589793 * self)) * (2.7557319223985893e-06 - pow(3.141592653589793 * self,
-//       2) / 3.99168e+07)) + pow(3.141592653589793 * self, 2) * (3.141592653589793 * (2 *
-//       (3.141592653589793 * self)) * (3.141592653589793 * (2 * (3.141592653589793 * self)) /
-//       3.99168e+07) + 4.945087983550464e-07 * pow(3.141592653589793 * self, 2) -
-//       (19.739208802178716 * (2.7557319223985893e-06 - pow(3.141592653589793 * self, 2) /
-//       3.99168e+07) - 3.141592653589793 * (2 * (3.141592653589793 * self)) * (3.141592653589793 *
-//       (2 * (3.141592653589793 * self)) / 3.99168e+07))))) - (19.739208802178716 *
-//       (0.008333333333333333 - pow(3.141592653589793 * self, 2) * (0.0001984126984126984 -
-//       pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 - pow(3.141592653589793 * self,
-//       2) / 3.99168e+07))) - 3.141592653589793 * (2 * (3.141592653589793 * self)) *
-//       (3.141592653589793 * (2 * (3.141592653589793 * self)) * (0.0001984126984126984 -
-//       pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 - pow(3.141592653589793 * self,
-//       2) / 3.99168e+07)) + pow(3.141592653589793 * self, 2) * (pow(3.141592653589793 * self, 2) *
-//       (3.141592653589793 * (2 * (3.141592653589793 * self)) / 3.99168e+07) - 3.141592653589793 *
-//       (2 * (3.141592653589793 * self)) * (2.7557319223985893e-06 - pow(3.141592653589793 * self,
-//       2) / 3.99168e+07))))))) : ((abs(self) < 0.05 ? 0 : -(abs(self) < 0.05 ? 0 :
-//       3.141592653589793 * (3.141592653589793 * sin(3.141592653589793 * (abs(self) < 0.05 ? 1 :
-//       self))))) - (abs(self) < 0.05 ? 0 : 3.141592653589793 * (((abs(self) < 0.05 ? 0 :
-//       3.141592653589793 * cos(3.141592653589793 * (abs(self) < 0.05 ? 1 : self))) - (abs(self) <
-//       0.05 ? 0 : 3.141592653589793 * (sin(3.141592653589793 * (abs(self) < 0.05 ? 1 : self)) /
-//       (3.141592653589793 * (abs(self) < 0.05 ? 1 : self))))) / (3.141592653589793 * (abs(self) <
-//       0.05 ? 1 : self)))) - (abs(self) < 0.05 ? 0 : 3.141592653589793 * (((abs(self) < 0.05 ? 0 :
-//       3.141592653589793 * cos(3.141592653589793 * (abs(self) < 0.05 ? 1 : self))) - (abs(self) <
-//       0.05 ? 0 : 3.141592653589793 * (sin(3.141592653589793 * (abs(self) < 0.05 ? 1 : self)) /
-//       (3.141592653589793 * (abs(self) < 0.05 ? 1 : self))))) / (3.141592653589793 * (abs(self) <
-//       0.05 ? 1 : self))))) / (3.141592653589793 * (abs(self) < 0.05 ? 1 : self))) * self_t)
-OPLOOM_COLD Tensor sinc_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                      const Tensor& self) {
-  const forward_ad::Pause pause;
-  auto result = kernels::sinc_backward(ks, grad_output, self);
-  const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
-  const Tensor self_t = forward_ad::tangent_of(self);
-  Tensor result_t;
-  if (grad_output_t.defined()) {
-    const auto t1 = lt(abs(self), 0.05);
-    const auto t2 = 3.141592653589793 * self;
-    const auto t4 = 3.141592653589793 * (2 * t2);
-    const auto t5 = pow(t2, 2);
-    const auto t7 = (2.7557319223985893e-06) - (t5 / (3.99168e+07));
-    const auto t9 = 0.0001984126984126984 - (t5 * t7);
-    const auto t11 = 0.008333333333333333 - (t5 * t9);
-    const auto t21 = (t4 * t9) + (t5 * ((t5 * (t4 / (3.99168e+07))) - (t4 * t7)));
-    const auto t26 = (t4 * (0.16666666666666666 - (t5 * t11))) + (t5 * ((t5 * t21) - (t4 * t11)));
-    const auto t29 = 3.141592653589793 * where(t1, 1, self);
-    const auto t37 =
-        where(t1, 0, 3.141592653589793 * cos(t29)) - where(t1, 0, 3.141592653589793 * (sin(t29) / t29));
-    forward_ad::add_term(result_t, grad_output_t * where(t1, -t26, t37 / t29));
-  }
-  if (self_t.defined()) {
-    const auto t1 = lt(abs(self), 0.05);
-    const auto t2 = 3.141592653589793 * self;
-    const auto t3 = pow(t2, 2);
-    const auto t5 = (2.7557319223985893e-06) - (t3 / (3.99168e+07));
-    const auto t7 = 0.0001984126984126984 - (t3 * t5);
-    const auto t9 = 0.008333333333333333 - (t3 * t7);
-    const auto t14 = 3.141592653589793 * (2 * t2);
-    const auto t16 = t14 / (3.99168e+07);
-    const auto t19 = (t3 * t16) - (t14 * t5);
-    const auto t21 = (t14 * t7) + (t3 * t19);
-    const auto t25 = t14 * ((t3 * t21) - (t14 * t9));
-    const auto t26 = (19.739208802178716 * (0.16666666666666666 - (t3 * t9))) + t25;
-    const auto t27 = t14 * t21;
-    const auto t29 = t14 * t19;
-    const auto t31 = t14 * t16;
-    const auto t36 = (t31 + ((4.945087983550464e-07) * t3)) - ((19.739208802178716 * t5) - t31);
-    const auto t40 = t3 * (((19.739208802178716 * t7) + t29) + (t29 + (t3 * t36)));
-    const auto t46 = t25 + (t3 * ((t27 + t40) - ((19.739208802178716 * t9) - t27)));
-    const auto t50 = 3.141592653589793 * where(t1, 1, self);
-    const auto t51 = sin(t50);
-    const auto t55 = -where(t1, 0, 3.141592653589793 * (3.141592653589793 * t51));
-    const auto t63 =
-        where(t1, 0, 3.141592653589793 * cos(t50)) - where(t1, 0, 3.141592653589793 * (t51 / t50));
-    const auto t66 = where(t1, 0, 3.141592653589793 * (t63 / t50));
-    const auto t70 = where(t1, -(t26 + t46), ((where(t1, 0, t55) - t66) - t66) / t50);
-    forward_ad::add_term(result_t, grad_output * (t70 * self_t));
   }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
@@ -1750,6 +1751,82 @@ Tensor _logit_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
   return result;
 }
 
+// _sinc(Tensor self) -> Tensor
+Tensor _sinc(DispatchKeySet ks, const Tensor& self) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(self)) {
+    return _sinc_dual(ks, self);
+  }
+  if (!compute_requires_grad(self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::_sinc::table(ks & c10::after_autograd_keyset, self);
+  }
+  const auto grad_fn = make_node<SincBackward0>();
+  collect_edges(*grad_fn, self);
+  grad_fn->self_ = SavedTensor(self, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::_sinc::table(ks & c10::after_autograd_keyset, self);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// _sinc_(Tensor(a!) self) -> Tensor(a!)
+Tensor& _sinc_(DispatchKeySet ks, Tensor& self) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(self)) {
+    return _sinc__dual(ks, self);
+  }
+  const bool requires_grad = compute_requires_grad(self);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<SincBackward0> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<SincBackward0>();
+    collect_edges(*grad_fn, self);
+    grad_fn->self_ = save_copy(self);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::_sinc_::table(ks & c10::after_autograd_keyset, self);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// _sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& _sinc_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
+  check_out_requires_grad("sinc", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::_sinc_out::table(ks & c10::after_autograd_keyset, self, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// _sinc_backward(Tensor grad_output, Tensor self) -> Tensor
+Tensor _sinc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self)) {
+    return _sinc_backward_dual(ks, grad_output, self);
+  }
+  if (!compute_requires_grad(grad_output, self)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::_sinc_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
+  }
+  const auto grad_fn = make_node<SincBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, self);
+  grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::_sinc_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
 // digamma(Tensor self) -> Tensor
 Tensor digamma(DispatchKeySet ks, const Tensor& self) {
   if (forward_ad::is_on() && forward_ad::any_tangent(self)) {
@@ -2196,50 +2273,6 @@ Tensor polygamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
   return result;
 }
 
-// sinc(Tensor self) -> Tensor
-Tensor sinc(DispatchKeySet ks, const Tensor& self) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(self)) {
-    return sinc_dual(ks, self);
-  }
-  if (!compute_requires_grad(self)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::sinc::table(ks & c10::after_autograd_keyset, self);
-  }
-  const auto grad_fn = make_node<SincBackward0>();
-  collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::sinc::table(ks & c10::after_autograd_keyset, self);
-  }();
-  set_history(result, grad_fn);
-  return result;
-}
-
-// sinc_(Tensor(a!) self) -> Tensor(a!)
-Tensor& sinc_(DispatchKeySet ks, Tensor& self) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(self)) {
-    return sinc__dual(ks, self);
-  }
-  const bool requires_grad = compute_requires_grad(self);
-  check_inplace(self, requires_grad);
-  c10::intrusive_ptr<SincBackward0> grad_fn;
-  if (requires_grad) {
-    grad_fn = make_node<SincBackward0>();
-    collect_edges(*grad_fn, self);
-    grad_fn->self_ = save_copy(self);
-  }
-  {
-    AutoDispatchBelowAutograd guard;
-    _ops::sinc_::table(ks & c10::after_autograd_keyset, self);
-  }
-  increment_version(self);
-  if (grad_fn) {
-    rebase_history(self, grad_fn);
-  }
-  return self;
-}
-
 // sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& sinc_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   check_out_requires_grad("sinc", self, out);
@@ -2249,27 +2282,6 @@ Tensor& sinc_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   }
   increment_version(out);
   return out;
-}
-
-// sinc_backward(Tensor grad_output, Tensor self) -> Tensor
-Tensor sinc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self)) {
-    return sinc_backward_dual(ks, grad_output, self);
-  }
-  if (!compute_requires_grad(grad_output, self)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::sinc_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
-  }
-  const auto grad_fn = make_node<SincBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::sinc_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
-  }();
-  set_history(result, grad_fn);
-  return result;
 }
 
 // special_entr(Tensor self) -> Tensor

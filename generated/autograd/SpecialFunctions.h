@@ -198,8 +198,8 @@ struct PolygammaBackwardBackward0 final : BuiltinNode {
   SavedTensor grad_output_;
 };
 
-// sinc(Tensor self) -> Tensor
-//   self: sinc_backward(grad, self)
+// _sinc(Tensor self) -> Tensor
+//   self: _sinc_backward(grad, self)
 struct SincBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "SincBackward0"; }
@@ -208,7 +208,7 @@ struct SincBackward0 final : BuiltinNode {
   SavedTensor self_;
 };
 
-// sinc_backward(Tensor grad_output, Tensor self) -> Tensor
+// _sinc_backward(Tensor grad_output, Tensor self) -> Tensor
 //   grad_output: grad * (abs(self) < 0.05 ? -(3.141592653589793 * (2 * (3.141592653589793 * self))
 //       * (0.16666666666666666 - pow(3.141592653589793 * self, 2) * (0.008333333333333333 -
 //       pow(3.141592653589793 * self, 2) * (0.0001984126984126984 - pow(3.141592653589793 * self,

@@ -21,6 +21,10 @@ Tensor& _logit_(DispatchKeySet ks, Tensor& self, double eps);
 Tensor& _logit_out(DispatchKeySet ks, const Tensor& self, double eps, Tensor& out);
 Tensor _logit_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
                        double eps);
+Tensor _sinc(DispatchKeySet ks, const Tensor& self);
+Tensor& _sinc_(DispatchKeySet ks, Tensor& self);
+Tensor& _sinc_out(DispatchKeySet ks, const Tensor& self, Tensor& out);
+Tensor _sinc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self);
 Tensor digamma(DispatchKeySet ks, const Tensor& self);
 Tensor& digamma_(DispatchKeySet ks, Tensor& self);
 Tensor& digamma_out(DispatchKeySet ks, const Tensor& self, Tensor& out);
@@ -46,10 +50,7 @@ Tensor polygamma(DispatchKeySet ks, int64_t n, const Tensor& self);
 Tensor& polygamma_out(DispatchKeySet ks, int64_t n, const Tensor& self, Tensor& out);
 Tensor polygamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
                           int64_t n);
-Tensor sinc(DispatchKeySet ks, const Tensor& self);
-Tensor& sinc_(DispatchKeySet ks, Tensor& self);
 Tensor& sinc_out(DispatchKeySet ks, const Tensor& self, Tensor& out);
-Tensor sinc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self);
 Tensor special_entr(DispatchKeySet ks, const Tensor& self);
 Tensor& special_entr_(DispatchKeySet ks, Tensor& self);
 Tensor& special_entr_out(DispatchKeySet ks, const Tensor& self, Tensor& out);

@@ -59,6 +59,71 @@ struct _logit_backward_op {
 };
 OPLOOM_REGISTER_CUDA_KERNEL(_logit_backward_stub, floating_kernel<_logit_backward_op>);
 
+// _sinc(Tensor self) -> Tensor: abs(self) < 0.05 ? 1 - pow(pi * self, 2) * (1 / 6 - pow(pi * self,
+//     2) * (1 / 120 - pow(pi * self, 2) * (1 / 5040 - pow(pi * self, 2) * (1 / 362880 - pow(pi *
+//     self, 2) / 39916800)))) : sin(pi * (abs(self) < 0.05 ? 1 : self)) / (pi * (abs(self) < 0.05 ?
+//     1 : self))
+template <typename T>
+struct _sinc_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 1;
+  using V = Number<T>;
+  explicit _sinc_op(const Scalar*) {}
+  OPLOOM_HOST_DEVICE auto operator()(const V& self) const {
+    const auto t1 = abs(self) < V(T(0.05));
+    const auto t2 = V(T(3.141592653589793)) * self;
+    const auto t3 = t2 * t2;
+    const auto t6 = t3 * (V(T(2.7557319223985893e-06)) - (t3 / V(T(3.99168e+07))));
+    const auto t9 = V(T(0.008333333333333333)) - (t3 * (V(T(0.0001984126984126984)) - t6));
+    const auto t15 = V(T(3.141592653589793)) * select(t1, V(T(1)), self);
+    return select(t1, V(T(1)) - (t3 * (V(T(0.16666666666666666)) - (t3 * t9))), sin(t15) / t15);
+  }
+};
+OPLOOM_REGISTER_CUDA_KERNEL(_sinc_stub, floating_kernel<_sinc_op>);
+
+// _sinc_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * (abs(self) < 0.05 ?
+//     -(3.141592653589793 * (2 * (3.141592653589793 * self)) * (0.16666666666666666 -
+//     pow(3.141592653589793 * self, 2) * (0.008333333333333333 - pow(3.141592653589793 * self, 2) *
+//     (0.0001984126984126984 - pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 -
+//     pow(3.141592653589793 * self, 2) / 3.99168e+07)))) + pow(3.141592653589793 * self, 2) *
+//     (pow(3.141592653589793 * self, 2) * (3.141592653589793 * (2 * (3.141592653589793 * self)) *
+//     (0.0001984126984126984 - pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 -
+//     pow(3.141592653589793 * self, 2) / 3.99168e+07)) + pow(3.141592653589793 * self, 2) *
+//     (pow(3.141592653589793 * self, 2) * (3.141592653589793 * (2 * (3.141592653589793 * self)) /
+//     3.99168e+07) - 3.141592653589793 * (2 * (3.141592653589793 * self)) * (2.7557319223985893e-06
+//     - pow(3.141592653589793 * self, 2) / 3.99168e+07))) - 3.141592653589793 * (2 *
+//     (3.141592653589793 * self)) * (0.008333333333333333 - pow(3.141592653589793 * self, 2) *
+//     (0.0001984126984126984 - pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 -
+//     pow(3.141592653589793 * self, 2) / 3.99168e+07))))) : ((abs(self) < 0.05 ? 0 :
+//     3.141592653589793 * cos(3.141592653589793 * (abs(self) < 0.05 ? 1 : self))) - (abs(self) <
+//     0.05 ? 0 : 3.141592653589793 * (sin(3.141592653589793 * (abs(self) < 0.05 ? 1 : self)) /
+//     (3.141592653589793 * (abs(self) < 0.05 ? 1 : self))))) / (3.141592653589793 * (abs(self) <
+//     0.05 ? 1 : self)))
+template <typename T>
+struct _sinc_backward_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 2;
+  using V = Number<T>;
+  explicit _sinc_backward_op(const Scalar*) {}
+  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self) const {
+    const auto t1 = abs(self) < V(T(0.05));
+    const auto t2 = V(T(3.141592653589793)) * self;
+    const auto t4 = V(T(3.141592653589793)) * (V(T(2)) * t2);
+    const auto t5 = t2 * t2;
+    const auto t7 = V(T(2.7557319223985893e-06)) - (t5 / V(T(3.99168e+07)));
+    const auto t9 = V(T(0.0001984126984126984)) - (t5 * t7);
+    const auto t11 = V(T(0.008333333333333333)) - (t5 * t9);
+    const auto t21 = (t4 * t9) + (t5 * ((t5 * (t4 / V(T(3.99168e+07)))) - (t4 * t7)));
+    const auto t26 =
+        (t4 * (V(T(0.16666666666666666)) - (t5 * t11))) + (t5 * ((t5 * t21) - (t4 * t11)));
+    const auto t29 = V(T(3.141592653589793)) * select(t1, V(T(1)), self);
+    const auto t36 = select(t1, V(T(0)), V(T(3.141592653589793)) * (sin(t29) / t29));
+    const auto t37 = select(t1, V(T(0)), V(T(3.141592653589793)) * cos(t29)) - t36;
+    return grad_output * select(t1, neg(t26), t37 / t29);
+  }
+};
+OPLOOM_REGISTER_CUDA_KERNEL(_sinc_backward_stub, floating_kernel<_sinc_backward_op>);
+
 // digamma(Tensor self) -> Tensor: digamma(self)
 template <typename T>
 struct digamma_op {
@@ -210,71 +275,6 @@ struct polygamma_backward_op {
   V t0;
 };
 OPLOOM_REGISTER_CUDA_KERNEL(polygamma_backward_stub, floating_kernel<polygamma_backward_op>);
-
-// sinc(Tensor self) -> Tensor: abs(self) < 0.05 ? 1 - pow(pi * self, 2) * (1 / 6 - pow(pi * self,
-//     2) * (1 / 120 - pow(pi * self, 2) * (1 / 5040 - pow(pi * self, 2) * (1 / 362880 - pow(pi *
-//     self, 2) / 39916800)))) : sin(pi * (abs(self) < 0.05 ? 1 : self)) / (pi * (abs(self) < 0.05 ?
-//     1 : self))
-template <typename T>
-struct sinc_op {
-  static constexpr int kOutputs = 1;
-  static constexpr int kInputs = 1;
-  using V = Number<T>;
-  explicit sinc_op(const Scalar*) {}
-  OPLOOM_HOST_DEVICE auto operator()(const V& self) const {
-    const auto t1 = abs(self) < V(T(0.05));
-    const auto t2 = V(T(3.141592653589793)) * self;
-    const auto t3 = t2 * t2;
-    const auto t6 = t3 * (V(T(2.7557319223985893e-06)) - (t3 / V(T(3.99168e+07))));
-    const auto t9 = V(T(0.008333333333333333)) - (t3 * (V(T(0.0001984126984126984)) - t6));
-    const auto t15 = V(T(3.141592653589793)) * select(t1, V(T(1)), self);
-    return select(t1, V(T(1)) - (t3 * (V(T(0.16666666666666666)) - (t3 * t9))), sin(t15) / t15);
-  }
-};
-OPLOOM_REGISTER_CUDA_KERNEL(sinc_stub, floating_kernel<sinc_op>);
-
-// sinc_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * (abs(self) < 0.05 ?
-//     -(3.141592653589793 * (2 * (3.141592653589793 * self)) * (0.16666666666666666 -
-//     pow(3.141592653589793 * self, 2) * (0.008333333333333333 - pow(3.141592653589793 * self, 2) *
-//     (0.0001984126984126984 - pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 -
-//     pow(3.141592653589793 * self, 2) / 3.99168e+07)))) + pow(3.141592653589793 * self, 2) *
-//     (pow(3.141592653589793 * self, 2) * (3.141592653589793 * (2 * (3.141592653589793 * self)) *
-//     (0.0001984126984126984 - pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 -
-//     pow(3.141592653589793 * self, 2) / 3.99168e+07)) + pow(3.141592653589793 * self, 2) *
-//     (pow(3.141592653589793 * self, 2) * (3.141592653589793 * (2 * (3.141592653589793 * self)) /
-//     3.99168e+07) - 3.141592653589793 * (2 * (3.141592653589793 * self)) * (2.7557319223985893e-06
-//     - pow(3.141592653589793 * self, 2) / 3.99168e+07))) - 3.141592653589793 * (2 *
-//     (3.141592653589793 * self)) * (0.008333333333333333 - pow(3.141592653589793 * self, 2) *
-//     (0.0001984126984126984 - pow(3.141592653589793 * self, 2) * (2.7557319223985893e-06 -
-//     pow(3.141592653589793 * self, 2) / 3.99168e+07))))) : ((abs(self) < 0.05 ? 0 :
-//     3.141592653589793 * cos(3.141592653589793 * (abs(self) < 0.05 ? 1 : self))) - (abs(self) <
-//     0.05 ? 0 : 3.141592653589793 * (sin(3.141592653589793 * (abs(self) < 0.05 ? 1 : self)) /
-//     (3.141592653589793 * (abs(self) < 0.05 ? 1 : self))))) / (3.141592653589793 * (abs(self) <
-//     0.05 ? 1 : self)))
-template <typename T>
-struct sinc_backward_op {
-  static constexpr int kOutputs = 1;
-  static constexpr int kInputs = 2;
-  using V = Number<T>;
-  explicit sinc_backward_op(const Scalar*) {}
-  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self) const {
-    const auto t1 = abs(self) < V(T(0.05));
-    const auto t2 = V(T(3.141592653589793)) * self;
-    const auto t4 = V(T(3.141592653589793)) * (V(T(2)) * t2);
-    const auto t5 = t2 * t2;
-    const auto t7 = V(T(2.7557319223985893e-06)) - (t5 / V(T(3.99168e+07)));
-    const auto t9 = V(T(0.0001984126984126984)) - (t5 * t7);
-    const auto t11 = V(T(0.008333333333333333)) - (t5 * t9);
-    const auto t21 = (t4 * t9) + (t5 * ((t5 * (t4 / V(T(3.99168e+07)))) - (t4 * t7)));
-    const auto t26 =
-        (t4 * (V(T(0.16666666666666666)) - (t5 * t11))) + (t5 * ((t5 * t21) - (t4 * t11)));
-    const auto t29 = V(T(3.141592653589793)) * select(t1, V(T(1)), self);
-    const auto t36 = select(t1, V(T(0)), V(T(3.141592653589793)) * (sin(t29) / t29));
-    const auto t37 = select(t1, V(T(0)), V(T(3.141592653589793)) * cos(t29)) - t36;
-    return grad_output * select(t1, neg(t26), t37 / t29);
-  }
-};
-OPLOOM_REGISTER_CUDA_KERNEL(sinc_backward_stub, floating_kernel<sinc_backward_op>);
 
 // special_entr(Tensor self) -> Tensor: isnan(self) || self > 0 ? -self * log(self) : self == 0 ? 0
 //     : -inf

@@ -9,6 +9,8 @@
 #include <generated/autograd/SpecialFunctionsKernels.h>
 #include <generated/native/_logit.h>
 #include <generated/native/_logit_backward.h>
+#include <generated/native/_sinc.h>
+#include <generated/native/_sinc_backward.h>
 #include <generated/native/digamma.h>
 #include <generated/native/digamma_backward.h>
 #include <generated/native/erfc.h>
@@ -23,7 +25,6 @@
 #include <generated/native/polygamma.h>
 #include <generated/native/polygamma_backward.h>
 #include <generated/native/sinc.h>
-#include <generated/native/sinc_backward.h>
 #include <generated/native/special_entr.h>
 #include <generated/native/special_entr_backward.h>
 #include <generated/native/special_erfcx.h>
@@ -43,6 +44,8 @@
 #include <generated/native/special_round.h>
 #include <generated/ops/_logit.h>
 #include <generated/ops/_logit_backward.h>
+#include <generated/ops/_sinc.h>
+#include <generated/ops/_sinc_backward.h>
 #include <generated/ops/digamma.h>
 #include <generated/ops/digamma_backward.h>
 #include <generated/ops/erfc.h>
@@ -57,7 +60,6 @@
 #include <generated/ops/polygamma.h>
 #include <generated/ops/polygamma_backward.h>
 #include <generated/ops/sinc.h>
-#include <generated/ops/sinc_backward.h>
 #include <generated/ops/special_digamma.h>
 #include <generated/ops/special_entr.h>
 #include <generated/ops/special_entr_backward.h>
@@ -217,6 +219,132 @@ constinit OperatorTable<_ops::_logit_backward::schema> _ops::_logit_backward::ta
     });
 Tensor _ops::_logit_backward::call(const Tensor& grad_output, const Tensor& self, double eps) {
   return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self, eps);
+}
+
+// _sinc(Tensor self) -> Tensor
+namespace meta {
+void structured__sinc::meta(const Tensor& self) {
+  native::build_expression(
+      *this, maybe_get_output(), {&self},
+      {native::ExpressionTraits::Promotion::ToFloat, /*integers=*/false, /*complex=*/false});
+}
+}  // namespace meta
+namespace native {
+void structured__sinc_out::impl(const Tensor& self, const Tensor& out) {
+  const ExpressionKernel* kernel = _sinc_stub.get(device_type());
+  kernel->run(*this, *kernel, nullptr);
+}
+}  // namespace native
+namespace {
+Tensor _sinc_CPU(DispatchKeySet, const Tensor& self) {
+  native::structured__sinc_out kernel;
+  native::FreshOutputs<1> outputs("sinc", kernel);
+  kernel.meta(self);
+  kernel.impl(self, outputs[0]);
+  return outputs.take(0);
+}
+Tensor _sinc_Meta(DispatchKeySet, const Tensor& self) {
+  meta::structured__sinc kernel;
+  native::FreshOutputs<1> outputs("sinc", kernel);
+  kernel.meta(self);
+  return outputs.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::_sinc::schema> _ops::_sinc::table(
+    kernels_of<_ops::_sinc>,
+    {
+        {DispatchKey::CPU, &_sinc_CPU},
+        {DispatchKey::CUDA, &_sinc_CPU},
+        {DispatchKey::Meta, &_sinc_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::_sinc, Sees::CallsWithHistory},
+    });
+Tensor _ops::_sinc::call(const Tensor& self) {
+  return table(dispatch_keys_with_history(table, self), self);
+}
+
+// _sinc_(Tensor(a!) self) -> Tensor(a!)
+namespace {
+Tensor& _sinc__CPU(DispatchKeySet, Tensor& self) {
+  native::structured__sinc_out kernel;
+  native::InplaceOutput outputs("sinc", kernel, self);
+  kernel.meta(self);
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
+  return self;
+}
+Tensor& _sinc__Meta(DispatchKeySet, Tensor& self) {
+  meta::structured__sinc kernel;
+  native::InplaceOutput outputs("sinc", kernel, self);
+  kernel.meta(self);
+  outputs.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::_sinc_::schema> _ops::_sinc_::table(
+    kernels_of<_ops::_sinc_>,
+    {
+        {DispatchKey::CPU, &_sinc__CPU},
+        {DispatchKey::CUDA, &_sinc__CPU},
+        {DispatchKey::Meta, &_sinc__Meta},
+        {DispatchKey::Autograd, &autograd::kernels::_sinc_},
+    });
+Tensor& _ops::_sinc_::call(Tensor& self) { return table(dispatch_keys(self), self); }
+
+// _sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& _sinc_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
+  native::structured__sinc_out kernel;
+  native::GivenOutputs<1> outputs("sinc", kernel, out);
+  kernel.meta(self);
+  kernel.impl(self, outputs[0]);
+  outputs.finish();
+  return out;
+}
+Tensor& _sinc_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
+  meta::structured__sinc kernel;
+  native::GivenOutputs<1> outputs("sinc", kernel, out);
+  kernel.meta(self);
+  outputs.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::_sinc_out::schema> _ops::_sinc_out::table(
+    kernels_of<_ops::_sinc_out>,
+    {
+        {DispatchKey::CPU, &_sinc_out_CPU},
+        {DispatchKey::CUDA, &_sinc_out_CPU},
+        {DispatchKey::Meta, &_sinc_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::_sinc_out},
+    });
+Tensor& _ops::_sinc_out::call(const Tensor& self, Tensor& out) {
+  return table(dispatch_keys(self, out), self, out);
+}
+
+// _sinc_backward(Tensor grad_output, Tensor self) -> Tensor
+namespace native {
+Tensor _sinc_backward(const Tensor& grad_output, const Tensor& self) {
+  Tensor result;
+  compute_expression(
+      "sinc",
+      grad_output.is_meta() ? nullptr : _sinc_backward_stub.get(grad_output.device().type()),
+      {&result}, {&grad_output, &self}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _sinc_backward_composite(DispatchKeySet, const Tensor& grad_output, const Tensor& self) {
+  return native::_sinc_backward(grad_output, self);
+}
+}  // namespace
+constinit OperatorTable<_ops::_sinc_backward::schema> _ops::_sinc_backward::table(
+    kernels_of<_ops::_sinc_backward>,
+    every_backend(&_sinc_backward_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_sinc_backward, Sees::CallsWithHistory},
+    });
+Tensor _ops::_sinc_backward::call(const Tensor& grad_output, const Tensor& self) {
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // digamma(Tensor self) -> Tensor
@@ -1019,129 +1147,47 @@ Tensor _ops::polygamma_backward::call(const Tensor& grad_output, const Tensor& s
 }
 
 // sinc(Tensor self) -> Tensor
-namespace meta {
-void structured_sinc::meta(const Tensor& self) {
-  native::build_expression(
-      *this, maybe_get_output(), {&self},
-      {native::ExpressionTraits::Promotion::ToFloat, /*integers=*/false, /*complex=*/false});
-}
-}  // namespace meta
-namespace native {
-void structured_sinc_out::impl(const Tensor& self, const Tensor& out) {
-  const ExpressionKernel* kernel = sinc_stub.get(device_type());
-  kernel->run(*this, *kernel, nullptr);
-}
-}  // namespace native
 namespace {
-Tensor sinc_CPU(DispatchKeySet, const Tensor& self) {
-  native::structured_sinc_out kernel;
-  native::FreshOutputs<1> outputs("sinc", kernel);
-  kernel.meta(self);
-  kernel.impl(self, outputs[0]);
-  return outputs.take(0);
-}
-Tensor sinc_Meta(DispatchKeySet, const Tensor& self) {
-  meta::structured_sinc kernel;
-  native::FreshOutputs<1> outputs("sinc", kernel);
-  kernel.meta(self);
-  return outputs.take(0);
-}
+Tensor sinc_composite(DispatchKeySet, const Tensor& self) { return native::sinc(self); }
 }  // namespace
 constinit OperatorTable<_ops::sinc::schema> _ops::sinc::table(
     kernels_of<_ops::sinc>,
+    every_backend(&sinc_composite),
     {
-        {DispatchKey::CPU, &sinc_CPU},
-        {DispatchKey::CUDA, &sinc_CPU},
-        {DispatchKey::Meta, &sinc_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::sinc, Sees::CallsWithHistory},
+        {DispatchKey::Autograd, &sinc_composite},
     });
-Tensor _ops::sinc::call(const Tensor& self) {
-  return table(dispatch_keys_with_history(table, self), self);
-}
+Tensor _ops::sinc::call(const Tensor& self) { return table(dispatch_keys(self), self); }
 
 // sinc_(Tensor(a!) self) -> Tensor(a!)
 namespace {
-Tensor& sinc__CPU(DispatchKeySet, Tensor& self) {
-  native::structured_sinc_out kernel;
-  native::InplaceOutput outputs("sinc_", kernel, self);
-  kernel.meta(self);
-  kernel.impl(self, outputs[0]);
-  outputs.finish();
-  return self;
-}
-Tensor& sinc__Meta(DispatchKeySet, Tensor& self) {
-  meta::structured_sinc kernel;
-  native::InplaceOutput outputs("sinc_", kernel, self);
-  kernel.meta(self);
-  outputs.finish();
-  return self;
+Tensor& sinc__composite(DispatchKeySet, Tensor& self) {
+  const Tensor result = _ops::sinc::call(self);
+  return native::assign_inplace(self, result, "sinc_");
 }
 }  // namespace
 constinit OperatorTable<_ops::sinc_::schema> _ops::sinc_::table(
     kernels_of<_ops::sinc_>,
+    every_backend(&sinc__composite),
     {
-        {DispatchKey::CPU, &sinc__CPU},
-        {DispatchKey::CUDA, &sinc__CPU},
-        {DispatchKey::Meta, &sinc__Meta},
-        {DispatchKey::Autograd, &autograd::kernels::sinc_},
+        {DispatchKey::Autograd, &sinc__composite},
     });
 Tensor& _ops::sinc_::call(Tensor& self) { return table(dispatch_keys(self), self); }
 
 // sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
-Tensor& sinc_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
-  native::structured_sinc_out kernel;
-  native::GivenOutputs<1> outputs("sinc", kernel, out);
-  kernel.meta(self);
-  kernel.impl(self, outputs[0]);
-  outputs.finish();
-  return out;
-}
-Tensor& sinc_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
-  meta::structured_sinc kernel;
-  native::GivenOutputs<1> outputs("sinc", kernel, out);
-  kernel.meta(self);
-  outputs.finish();
-  return out;
+Tensor& sinc_out_composite(DispatchKeySet, const Tensor& self, Tensor& out) {
+  const Tensor result = _ops::sinc::call(self);
+  return native::assign_out(out, result, "sinc");
 }
 }  // namespace
 constinit OperatorTable<_ops::sinc_out::schema> _ops::sinc_out::table(
     kernels_of<_ops::sinc_out>,
+    every_backend(&sinc_out_composite),
     {
-        {DispatchKey::CPU, &sinc_out_CPU},
-        {DispatchKey::CUDA, &sinc_out_CPU},
-        {DispatchKey::Meta, &sinc_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::sinc_out},
     });
 Tensor& _ops::sinc_out::call(const Tensor& self, Tensor& out) {
   return table(dispatch_keys(self, out), self, out);
-}
-
-// sinc_backward(Tensor grad_output, Tensor self) -> Tensor
-namespace native {
-Tensor sinc_backward(const Tensor& grad_output, const Tensor& self) {
-  Tensor result;
-  compute_expression(
-      "sinc_backward",
-      grad_output.is_meta() ? nullptr : sinc_backward_stub.get(grad_output.device().type()),
-      {&result}, {&grad_output, &self}, nullptr,
-      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
-  return result;
-}
-}  // namespace native
-namespace {
-Tensor sinc_backward_composite(DispatchKeySet, const Tensor& grad_output, const Tensor& self) {
-  return native::sinc_backward(grad_output, self);
-}
-}  // namespace
-constinit OperatorTable<_ops::sinc_backward::schema> _ops::sinc_backward::table(
-    kernels_of<_ops::sinc_backward>,
-    every_backend(&sinc_backward_composite),
-    {
-        {DispatchKey::Autograd, &autograd::kernels::sinc_backward, Sees::CallsWithHistory},
-    });
-Tensor _ops::sinc_backward::call(const Tensor& grad_output, const Tensor& self) {
-  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // special_digamma(Tensor self) -> Tensor
@@ -2472,6 +2518,10 @@ ArrayRef<OperatorTableBase*> operators_of_SpecialFunctions() {
       &_ops::_logit_::table,
       &_ops::_logit_out::table,
       &_ops::_logit_backward::table,
+      &_ops::_sinc::table,
+      &_ops::_sinc_::table,
+      &_ops::_sinc_out::table,
+      &_ops::_sinc_backward::table,
       &_ops::digamma::table,
       &_ops::digamma_::table,
       &_ops::digamma_out::table,
@@ -2502,7 +2552,6 @@ ArrayRef<OperatorTableBase*> operators_of_SpecialFunctions() {
       &_ops::sinc::table,
       &_ops::sinc_::table,
       &_ops::sinc_out::table,
-      &_ops::sinc_backward::table,
       &_ops::special_digamma::table,
       &_ops::special_digamma_out::table,
       &_ops::special_entr::table,

@@ -5,23 +5,11 @@
 
 #define OPLOOM_NATIVE_sinc  // for generated/native/signatures
 
-#include <aten/iterator/TensorIterator.h>
 #include <generated/ops/Tensor.h>
-
-namespace at::inline oploom_v1::meta {
-
-// sinc(Tensor self) -> Tensor
-struct structured_sinc : public TensorIteratorBase {
-  void meta(const Tensor& self);
-};
-
-}  // namespace at::inline oploom_v1::meta
 
 namespace at::inline oploom_v1::native {
 
 // sinc(Tensor self) -> Tensor
-struct structured_sinc_out : public meta::structured_sinc {
-  void impl(const Tensor& self, const Tensor& out);
-};
+Tensor sinc(const Tensor& self);
 
 }  // namespace at::inline oploom_v1::native

@@ -17,6 +17,7 @@
 #include <generated/ops/_log_softmax.h>
 #include <generated/ops/_log_softmax_backward_data.h>
 #include <generated/ops/_logit.h>
+#include <generated/ops/_sinc.h>
 #include <generated/ops/_smooth_l1_loss.h>
 #include <generated/ops/_softmax.h>
 #include <generated/ops/_softmax_backward_data.h>

@@ -3,6 +3,7 @@
 // edit. Change native_functions.yaml, then run tools/regenerate.
 #include <aten/python/Generated.h>
 #include <generated/ops/_logit.h>
+#include <generated/ops/_sinc.h>
 #include <generated/ops/digamma.h>
 #include <generated/ops/erfc.h>
 #include <generated/ops/erfinv.h>
@@ -57,6 +58,32 @@ PyObject* py__logit_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   return to_python(call<_ops::_logit_>(a.mutable_tensor(0), a.number(1)));
+}
+
+// _sinc(Tensor self) -> Tensor
+// _sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText py__sinc_signatures[] = {
+    {kFunction, "_sinc(Tensor self, *, Tensor out=None)"},
+};
+PyObject* py__sinc(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("_sinc", py__sinc_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(1)) {
+    return to_python(call<_ops::_sinc_out>(a.tensor(0), a.mutable_tensor(1)));
+  }
+  return to_python(call<_ops::_sinc>(a.tensor(0)));
+}
+
+// _sinc_(Tensor(a!) self) -> Tensor(a!)
+constexpr SignatureText py__sinc__signatures[] = {
+    {kFunction, "_sinc_(Tensor self)"},
+};
+PyObject* py__sinc_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("_sinc_", py__sinc__signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call<_ops::_sinc_>(a.mutable_tensor(0)));
 }
 
 // digamma(Tensor self) -> Tensor
@@ -667,6 +694,14 @@ void add_SpecialFunctions(Generated& out) {
       "_logit_(Tensor self, float eps) -> Tensor\n"
       "\n"
       "Writes the result of ``_logit`` into ``self``.");
+  out.function("", "_sinc", as_function<py__sinc>,
+      "_sinc(Tensor self, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "``sinc`` of real numbers.");
+  out.function("", "_sinc_", as_function<py__sinc_>,
+      "_sinc_(Tensor self) -> Tensor\n"
+      "\n"
+      "Writes the result of ``_sinc`` into ``self``.");
   out.both("digamma", as_function<py_digamma>, as_method<py_digamma>,
       "digamma(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"

@@ -9,6 +9,8 @@ namespace at::inline oploom_v1::native {
 
 OPLOOM_DECLARE_DISPATCH(expression_kernel, _logit_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, _logit_backward_stub);
+OPLOOM_DECLARE_DISPATCH(expression_kernel, _sinc_stub);
+OPLOOM_DECLARE_DISPATCH(expression_kernel, _sinc_backward_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, digamma_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, digamma_backward_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, erfc_stub);
@@ -21,8 +23,6 @@ OPLOOM_DECLARE_DISPATCH(expression_kernel, lgamma_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, lgamma_backward_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, polygamma_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, polygamma_backward_stub);
-OPLOOM_DECLARE_DISPATCH(expression_kernel, sinc_stub);
-OPLOOM_DECLARE_DISPATCH(expression_kernel, sinc_backward_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, special_entr_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, special_entr_backward_stub);
 OPLOOM_DECLARE_DISPATCH(expression_kernel, special_erfcx_stub);

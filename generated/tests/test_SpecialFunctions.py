@@ -29,6 +29,25 @@ class TestLogit(OperatorTests):
     test_shape = None
     test_errors = None
 
+# _sinc(Tensor self) -> Tensor
+class TestSinc(OperatorTests):
+    op = Operator(
+        name='_sinc',
+        base='_sinc',
+        parameters=(
+            Parameter('self', 'Tensor'),
+        ),
+        record={'numpy': 'np.sinc(self)',
+         'dtypes': ['int64', 'float16', 'bfloat16', 'float32', 'float64'],
+         'domain': {'self': [0.2, 2.0]}},
+        pointwise=True,
+        inplace=True,
+        differentiable=('self',),
+    )
+    defaults = {}
+    test_shape = None
+    test_errors = None
+
 # digamma(Tensor self) -> Tensor
 class TestDigamma(OperatorTests):
     op = Operator(
@@ -185,7 +204,13 @@ class TestSinc(OperatorTests):
             Parameter('self', 'Tensor'),
         ),
         record={'numpy': 'np.sinc(self)',
-         'dtypes': ['int64', 'float16', 'bfloat16', 'float32', 'float64'],
+         'dtypes': ['int64',
+                    'float16',
+                    'bfloat16',
+                    'float32',
+                    'float64',
+                    'complex64',
+                    'complex128'],
          'domain': {'self': [0.2, 2.0]}},
         pointwise=True,
         inplace=True,

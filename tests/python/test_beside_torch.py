@@ -146,6 +146,8 @@ COMPLEX = [
     "gradient(lambda x: T.view_as_real(T.complex(x, x * x)).sum(), x)",
     "gradient(lambda p: T.polar(p, p).real.sum(), p)",
     "gradient(lambda p: T.polar(p, p).imag.sum(), p)",
+    "T.sinc(z)", "T.sinc(T.tensor([0j, 0.25, 2 - 1j]))", "T.special.sinc(z.to(T.complex128))",
+    "gradient(lambda z: T.sinc(z).real.sum(), z)",
 ] + [
     f"(lambda r: (r.dtype, r.shape[0]))({call})"
     for dtype in ("T.complex64", "T.complex128")

@@ -76,6 +76,17 @@ def test_three_derivatives(name, dtype, tolerance):
             assert math.isclose(a, b, rel_tol=tolerance, abs_tol=1e-38), (place, order, a, b)
 
 
+@pytest.mark.parametrize("place, value, first, second, _", SINC)
+def test_complex_sinc(place, value, first, second, _):
+    """The real and imaginary parts of a gradient are two derivatives, here on the real axis."""
+    x = oploom.tensor([complex(place)], dtype=oploom.complex128, requires_grad=True)
+    y = oploom.sinc(x)
+    assert math.isclose(y.item().real, value, rel_tol=1e-12) and y.item().imag == 0
+    for wanted in (first, second):
+        (y,) = oploom.autograd.grad(y.real.sum(), [x], create_graph=True)
+        assert math.isclose(y.item().real, wanted, rel_tol=1e-12, abs_tol=1e-38)
+
+
 def test_far_tails_are_numbers():
     for place in (-30.0, -10.0, 20.0):
         for dtype in (oploom.float32, oploom.float64):

@@ -19,6 +19,12 @@ static_assert(Alone<Tensor&(Tensor&, int64_t)>::check(&polygamma_, 0),
     "name");
 #endif
 
+#ifdef OPLOOM_NATIVE_sinc
+static_assert(Alone<Tensor(const Tensor&)>::check(&sinc, 0),
+    "sinc(Tensor self) -> Tensor: at::native::sinc must be 'Tensor sinc(const Tensor& self)', "
+    "and no other function there may have its name");
+#endif
+
 #ifdef OPLOOM_NATIVE_special_round
 static_assert(Alone<Tensor(const Tensor&, int64_t)>::check(&special_round, 0),
     "special_round(Tensor self, *, int decimals=0) -> Tensor: at::native::special_round must "
