@@ -44,13 +44,16 @@ constexpr std::size_t kLongestLine = 400;
 
 // What stands around [begin, end) of a line that is longer, which then are places in that part.
 std::string part_of_line(std::string_view text, std::size_t& begin, std::size_t& end) {
-  const auto inside = [&](std::size_t place) {  // of a character
-    return place < text.size() && is_inside_character(text[place]);
+  // A character is cut nowhere; it has up to four bytes, and what is no UTF-8 any number.
+  const auto whole = [&](std::size_t place) {
+    for (int back = 0; back < 3 && place > 0 && place < text.size(); ++back) {
+      if (!is_inside_character(text[place])) break;
+      --place;
+    }
+    return place;
   };
-  std::size_t first = begin - std::min(begin, kLongestLine / 4);
-  while (inside(first)) --first;
-  std::size_t last = std::min(first + kLongestLine / 2, text.size());
-  while (inside(last)) --last;
+  const std::size_t first = whole(begin - std::min(begin, kLongestLine / 4));
+  const std::size_t last = whole(std::min(first + kLongestLine / 2, text.size()));
   const std::string_view before = first > 0 ? "..." : "", after = last < text.size() ? "..." : "";
   begin = begin - first + before.size();
   end = std::min(end, last) - first + before.size();
