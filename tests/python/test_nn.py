@@ -96,6 +96,12 @@ def test_state_dict_round_trip():
     with pytest.raises(RuntimeError, match=r"scale: expected shape \(1,\), got \(3, 4\)"):
         b.load_state_dict({**a.state_dict(), "scale": x})
     assert b.load_state_dict({}, strict=False).missing_keys == list(a.state_dict())
+    with pytest.raises(TypeError, match="expected a mapping from names to Tensors, got list"):
+        b.load_state_dict([x])
+    with pytest.raises(RuntimeError, match="count: expected a Tensor, got int"):
+        b.load_state_dict({**oploom.nn.Linear(1, 1).state_dict(), "scale": x[0, :1], "count": 1},
+                          strict=False)
+    assert b.scale.item() == 1  # where something does not fit, nothing is copied
     c = copy.deepcopy(a)
     assert c(x).tolist() == a(x).tolist() and c.scale is not a.scale
     assert pickle.loads(pickle.dumps(a))(x).tolist() == a(x).tolist()
@@ -111,12 +117,102 @@ def test_conversion_keeps_parameters():
     assert p.dtype is oploom.float32 and p.requires_grad
 
 
+@pytest.mark.parametrize("name, dtype", [
+    ("half", oploom.float16), ("bfloat16", oploom.bfloat16), ("float", oploom.float32),
+    ("double", oploom.float64),
+])
+def test_conversion_to_a_dtype_is_of_floating_numbers(name, dtype):
+    net = Net()
+    net.register_buffer("steps", oploom.zeros(2, dtype=oploom.int64))
+    net.register_buffer("phases", oploom.ones(2, dtype=oploom.complex64) * 1j)
+    net(oploom.ones(1, 4)).sum().backward()
+    before = list(net.parameters())
+    assert getattr(net, name)() is net
+    assert all(a is b for a, b in zip(net.parameters(), before, strict=True))
+    assert all(p.dtype is dtype and p.grad.dtype is dtype for p in net.parameters())
+    assert net.count.dtype is net.scratch.dtype is dtype
+    assert net.steps.dtype is oploom.int64 and net.phases.tolist() == [1j, 1j]
+
+
+def test_forward_hooks():
+    layer, log = nn.Identity(), []
+
+    def doubles(module, args):
+        log.append((module, args))
+        return args[0] * 2
+
+    def squares(module, args, result):
+        log.append((module, args, result))
+        return result * result
+
+    before, after = layer.register_forward_pre_hook(doubles), layer.register_forward_hook(squares)
+    assert layer(3) == 36
+    assert log == [(layer, (3,)), (layer, (6,), 6)]
+    with layer.register_forward_pre_hook(lambda module, args: (args[0] + 1,)):
+        assert layer(3) == 49  # (3 * 2 + 1) squared
+    with layer.register_forward_pre_hook(lambda module, args: (args[0] + 1,), prepend=True):
+        assert layer(3) == 64  # ((3 + 1) * 2) squared
+    with layer.register_forward_hook(lambda module, args, result: result + 1):
+        assert layer(3) == 37
+    with layer.register_forward_hook(lambda module, args, result: result + 1, prepend=True):
+        assert layer(3) == 49
+    with layer.register_forward_hook(lambda module, args, result: None):
+        assert layer(3) == 36
+    assert copy.deepcopy(layer)(3) == 36
+    after.remove()
+    after.remove()
+    assert layer(3) == 6
+    before.remove()
+    assert layer(3) == 3
+    assert nn.Identity()(3) == 3  # hooks belong to one module
+
+
+def test_forward_hooks_with_keywords():
+    class Scale(nn.Module):
+        def forward(self, x, factor=1):
+            return x * factor
+
+    layer, seen = Scale(), []
+    layer.register_forward_hook(lambda *given: seen.append(given[1:]), with_kwargs=True)
+    with layer.register_forward_pre_hook(
+        lambda module, args, kwargs: (args, {"factor": kwargs["factor"] + 1}), with_kwargs=True
+    ):
+        assert layer(2, factor=3) == 8
+    assert layer(2, factor=3) == 6
+    assert seen == [((2,), {"factor": 4}, 8), ((2,), {"factor": 3}, 6)]
+    layer.register_forward_pre_hook(lambda module, args, kwargs: args, with_kwargs=True)
+    with pytest.raises(RuntimeError, match="pre-hook of Scale: expected None or a tuple .* got tuple"):
+        layer(2, factor=3)
+    with pytest.raises(TypeError, match="expected a function as hook, got int"):
+        layer.register_forward_hook(3)
+
+
+def test_a_hook_may_remove_itself_and_outlive_its_module():
+    layer, calls = nn.Identity(), []
+
+    def once(module, args, result):
+        calls.append(result)
+        handle.remove()
+
+    handle = layer.register_forward_hook(once)
+    last = layer.register_forward_hook(lambda module, args, result: calls.append("last"))
+    layer(1)
+    layer(2)
+    assert calls == [1, "last", "last"]
+    del layer
+    last.remove()
+
+
 def test_zero_grad():
     net = Net()
     net(oploom.ones(1, 4)).sum().backward()
     assert net.scale.grad is not None
     net.zero_grad()
     assert all(p.grad is None for p in net.parameters())
+    (net(oploom.ones(1, 4)) * oploom.inf * 0).sum().backward()
+    assert net.scale.grad.isnan().item()
+    net.zero_grad(set_to_none=False)
+    assert all(p.grad.tolist() == oploom.zeros_like(p).tolist() for p in net.parameters())
     net.requires_grad_(False)
     assert not net(oploom.ones(1, 4)).requires_grad
 

@@ -204,6 +204,10 @@ oploom.set_printoptions(precision=4)
 model = nn.Linear(2, 2)
 optimizer = oploom.optim.SGD(model.parameters(), lr=0.1)
 answer: oploom.Tensor = model(x)
+with model.register_forward_hook(lambda module, args, result: None) as hook:
+    hook.remove()
+model.register_forward_pre_hook(lambda module, args: None, prepend=True).remove()
+model = model.half().bfloat16().float().double()
 version: str = oploom.__version__
 """
 

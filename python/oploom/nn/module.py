@@ -1,5 +1,6 @@
 """Module: the base of everything in oploom.nn."""
 
+import weakref
 from collections import OrderedDict
 from typing import (
     Any,
@@ -18,7 +19,7 @@ from typing import (
 from oploom import _C
 from oploom._C import Tensor
 from oploom.autograd.grad_mode import no_grad
-from oploom.nn.parameter import Parameter
+from oploom.nn.parameter import Parameter, zero_gradients
 
 T = TypeVar("T", bound="Module")
 
@@ -28,6 +29,36 @@ class IncompatibleKeys(NamedTuple):
 
     missing_keys: List[str]
     unexpected_keys: List[str]
+
+
+class _Hook:
+    """What a call of a module runs before or after its forward()."""
+
+    def __init__(self, function: Callable[..., Any], with_kwargs: bool) -> None:
+        self.function = function
+        self.with_kwargs = with_kwargs
+
+
+class RemovableHandle:
+    """Takes a hook away again: by remove(), or at the end of a ``with`` block."""
+
+    def __init__(self, module: "Module", hooks: str, hook: _Hook) -> None:
+        self._module = weakref.ref(module)
+        self._hooks = hooks
+        self._hook = hook
+
+    def remove(self) -> None:
+        """Takes the hook away; it may be gone already."""
+        module = self._module()
+        if module is not None:
+            kept = tuple(h for h in getattr(module, self._hooks) if h is not self._hook)
+            setattr(module, self._hooks, kept)
+
+    def __enter__(self) -> "RemovableHandle":
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.remove()
 
 
 class Module:
@@ -42,6 +73,9 @@ class Module:
     _buffers: Dict[str, Optional[Tensor]]
     _modules: Dict[str, Optional["Module"]]
     _non_persistent: Set[str]
+    # Tuples, so that a hook that adds or removes one does not change the list being gone through.
+    _forward_pre_hooks: Tuple[_Hook, ...] = ()
+    _forward_hooks: Tuple[_Hook, ...] = ()
 
     def __init__(self) -> None:
         set_plain = super().__setattr__
@@ -56,7 +90,63 @@ class Module:
         raise NotImplementedError(f"{type(self).__name__} does not define forward()")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.forward(*args, **kwargs)
+        if not self._forward_pre_hooks and not self._forward_hooks:
+            return self.forward(*args, **kwargs)
+        for hook in self._forward_pre_hooks:
+            if hook.with_kwargs:
+                changed = hook.function(self, args, kwargs)
+                if changed is not None:
+                    args, kwargs = self._checked_inputs(changed)
+            else:
+                changed = hook.function(self, args)
+                if changed is not None:
+                    args = changed if isinstance(changed, tuple) else (changed,)
+        result = self.forward(*args, **kwargs)
+        for hook in self._forward_hooks:
+            given = (args, kwargs) if hook.with_kwargs else (args,)
+            changed = hook.function(self, *given, result)
+            if changed is not None:
+                result = changed
+        return result
+
+    # ---- Hooks ----
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Has each call run ``hook(module, args)`` before forward(), whose arguments it replaces by
+        returning others: a tuple, or the only one. With ``with_kwargs`` it is ``hook(module, args,
+        kwargs)``, and returns both. Hooks run in the order of registration; ``prepend`` puts one
+        first."""
+        return self._add_hook("_forward_pre_hooks", hook, prepend, with_kwargs)
+
+    def register_forward_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Has each call run ``hook(module, args, result)`` after forward(), whose result it replaces
+        by returning another. With ``with_kwargs`` it is ``hook(module, args, kwargs, result)``.
+        Hooks run in the order of registration; ``prepend`` puts one first."""
+        return self._add_hook("_forward_hooks", hook, prepend, with_kwargs)
+
+    def _add_hook(
+        self, hooks: str, function: Callable[..., Any], prepend: bool, with_kwargs: bool
+    ) -> RemovableHandle:
+        if not callable(function):
+            raise TypeError(f"expected a function as hook, got {type(function).__name__}")
+        hook = _Hook(function, with_kwargs)
+        known = getattr(self, hooks)
+        setattr(self, hooks, (hook, *known) if prepend else (*known, hook))
+        return RemovableHandle(self, hooks, hook)
+
+    def _checked_inputs(self, changed: Any) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
+        if isinstance(changed, tuple) and len(changed) == 2:
+            args, kwargs = changed
+            if isinstance(args, tuple) and isinstance(kwargs, dict):
+                return args, kwargs
+        raise RuntimeError(
+            f"forward pre-hook of {type(self).__name__}: expected None or a tuple of the arguments "
+            f"(a tuple) and the keyword arguments (a dict), got {type(changed).__name__}"
+        )
 
     # ---- Attributes ----
 
@@ -272,13 +362,24 @@ class Module:
 
         return self._convert(convert)
 
+    def _convert_floating(self: T, dtype: _C.dtype) -> T:
+        return self._convert(lambda t: t.to(dtype) if t.is_floating_point() else t)
+
     def float(self: T) -> T:
         """Converts floating parameters and buffers to float32."""
-        return self.to(_C.float32)
+        return self._convert_floating(_C.float32)
 
     def double(self: T) -> T:
         """Converts floating parameters and buffers to float64."""
-        return self.to(_C.float64)
+        return self._convert_floating(_C.float64)
+
+    def half(self: T) -> T:
+        """Converts floating parameters and buffers to float16."""
+        return self._convert_floating(_C.float16)
+
+    def bfloat16(self: T) -> T:
+        """Converts floating parameters and buffers to bfloat16."""
+        return self._convert_floating(_C.bfloat16)
 
     def train(self: T, mode: bool = True) -> T:
         """Sets training mode, in which for example dropout is active."""
@@ -299,14 +400,8 @@ class Module:
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Clears the gradients of the parameters."""
-        for parameter in self.parameters():
-            if parameter.grad is None:
-                continue
-            if set_to_none:
-                parameter.grad = None
-            else:
-                parameter.grad = parameter.grad.detach().mul(0)
+        """Takes the gradients of the parameters away, or sets them to zero."""
+        zero_gradients(self.parameters(), set_to_none)
 
     # ---- State ----
 
@@ -331,8 +426,14 @@ class Module:
     ) -> IncompatibleKeys:
         """Copies what state_dict() gave into this module's parameters and buffers.
 
-        With ``strict`` the names must be exactly this module's.
+        With ``strict`` the names must be exactly this module's. Where anything does not fit, nothing
+        is copied.
         """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(
+                f"load_state_dict(): expected a mapping from names to Tensors, got "
+                f"{type(state_dict).__name__}"
+            )
         own = self.state_dict()
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]
@@ -342,10 +443,14 @@ class Module:
         if strict and unexpected:
             problems.append(f"unexpected: {', '.join(unexpected)}")
         for name, tensor in own.items():
-            if name in state_dict and state_dict[name].shape != tensor.shape:
+            if name not in state_dict:
+                continue
+            given = state_dict[name]
+            if not isinstance(given, Tensor):
+                problems.append(f"{name}: expected a Tensor, got {type(given).__name__}")
+            elif given.shape != tensor.shape:
                 problems.append(
-                    f"{name}: expected shape {tuple(tensor.shape)}, got "
-                    f"{tuple(state_dict[name].shape)}"
+                    f"{name}: expected shape {tuple(tensor.shape)}, got {tuple(given.shape)}"
                 )
         if problems:
             details = "".join(f"\n  {problem}" for problem in problems)

@@ -1,6 +1,6 @@
 """Parameter: a tensor that a Module owns and an optimizer changes."""
 
-from typing import Any, Optional
+from typing import Any, Iterable, Optional
 
 from oploom import _C
 from oploom._C import Tensor
@@ -20,3 +20,13 @@ class Parameter(Tensor):
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
+
+
+def zero_gradients(parameters: Iterable[Tensor], set_to_none: bool) -> None:
+    """Takes the gradients away, or makes them zero, which NaN becomes, too."""
+    for parameter in parameters:
+        gradient = parameter.grad
+        if set_to_none or gradient is None:
+            parameter.grad = None
+        else:
+            parameter.grad = gradient.detach().zero_()

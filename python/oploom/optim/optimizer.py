@@ -6,6 +6,7 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Union
 
 from oploom._C import Tensor
 from oploom.autograd.grad_mode import enable_grad, no_grad
+from oploom.nn.parameter import zero_gradients
 
 Parameters = Union[Iterable[Tensor], Iterable[Dict[str, Any]]]
 
@@ -45,13 +46,7 @@ class Optimizer:
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Clears the gradients of all parameters."""
         for group in self.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is None:
-                    continue
-                if set_to_none:
-                    parameter.grad = None
-                else:
-                    parameter.grad = parameter.grad.detach().mul(0)
+            zero_gradients(group["params"], set_to_none)
 
     def step(self, closure: Optional[Callable[[], Any]] = None) -> Any:
         """Changes the parameters by their gradients; ``closure`` computes the loss again first."""
