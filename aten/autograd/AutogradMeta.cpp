@@ -131,14 +131,11 @@ unsigned register_hook(const Tensor& tensor, TensorHook hook) {
   return meta->hooks_->next_id++;
 }
 
-void remove_hook(const Tensor& tensor, unsigned id) {
+bool remove_hook(const Tensor& tensor, unsigned id) {
   AutogradMeta* meta = get_autograd_meta(tensor);
-  if (meta == nullptr) return;
-  if (const auto& function = grad_fn(tensor)) {
-    function->remove_tensor_hook(id);
-  } else if (meta->hooks_ != nullptr) {
-    std::erase_if(meta->hooks_->tensor_hooks, [id](const auto& entry) { return entry.id == id; });
-  }
+  if (meta == nullptr) return false;
+  if (const auto& function = grad_fn(tensor)) return function->remove_tensor_hook(id);
+  return meta->hooks_ != nullptr && meta->hooks_->remove_tensor_hook(id);
 }
 
 void retain_grad(const Tensor& tensor) {

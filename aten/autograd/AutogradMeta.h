@@ -117,7 +117,8 @@ OPLOOM_API Tensor with_history(const Tensor& tensor, Edge edge);
 
 // Hooks on a tensor: of its leaf's accumulator or of its grad_fn. The result removes it again.
 OPLOOM_API unsigned register_hook(const Tensor& tensor, TensorHook hook);
-OPLOOM_API void remove_hook(const Tensor& tensor, unsigned id);
+// Whether there was such a hook.
+OPLOOM_API bool remove_hook(const Tensor& tensor, unsigned id);
 // Keeps the gradient of a tensor that is no leaf in its grad.
 OPLOOM_API void retain_grad(const Tensor& tensor);
 

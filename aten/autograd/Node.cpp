@@ -62,9 +62,8 @@ unsigned Node::add_tensor_hook(uint32_t output_nr, TensorHook hook) {
   return all.next_id++;
 }
 
-void Node::remove_tensor_hook(unsigned id) {
-  if (hooks_ == nullptr) return;
-  std::erase_if(hooks_->tensor_hooks, [id](const auto& entry) { return entry.id == id; });
+bool Node::remove_tensor_hook(unsigned id) {
+  return hooks_ != nullptr && hooks_->remove_tensor_hook(id);
 }
 
 unsigned Node::add_retain_hook(uint32_t output_nr, TensorHook hook) {

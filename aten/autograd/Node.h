@@ -80,6 +80,9 @@ struct NodeHooks {
     TensorHook hook;
   };
   std::vector<OnOutput> tensor_hooks;
+  bool remove_tensor_hook(unsigned id) {
+    return std::erase_if(tensor_hooks, [id](const OnOutput& hook) { return hook.id == id; }) > 0;
+  }
   // retain_grad(): run after the other tensor hooks, so that the gradient kept is the final one.
   std::vector<OnOutput> retain_hooks;
   std::vector<NodePreHook> pre_hooks;
@@ -160,7 +163,8 @@ class OPLOOM_API Node : public c10::intrusive_ptr_target, public c10::PooledObje
     return *hooks_;
   }
   unsigned add_tensor_hook(uint32_t output_nr, TensorHook hook);
-  void remove_tensor_hook(unsigned id);
+  // Whether there was such a hook.
+  bool remove_tensor_hook(unsigned id);
   unsigned add_retain_hook(uint32_t output_nr, TensorHook hook);
   void remove_retain_hook(uint32_t output_nr);
   void add_pre_hook(NodePreHook hook) { hooks().pre_hooks.push_back(std::move(hook)); }

@@ -189,7 +189,11 @@ unsigned Tensor::register_hook(c10::shared_function<Tensor(const Tensor&)> hook)
   return autograd::register_hook(*this, std::move(hook));
 }
 
-void Tensor::remove_hook(unsigned position) const { autograd::remove_hook(*this, position); }
+void Tensor::remove_hook(unsigned position) const {
+  OPLOOM_CHECK(autograd::remove_hook(*this, position), "remove_hook(): the tensor has no hook ",
+               position,
+               "; expected a number that register_hook() of this tensor returned, and once only");
+}
 
 bool Tensor::is_view() const { return autograd::get_view_meta(*this) != nullptr; }
 

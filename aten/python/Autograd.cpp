@@ -97,7 +97,8 @@ PyObject* handle_remove(PyObject* self, PyObject*) {
     auto* handle = reinterpret_cast<HandleObject*>(self);
     if (handle->tensor != nullptr) {
       PyObject* tensor = PyWeakref_GetObject(handle->tensor);
-      if (tensor != Py_None) unpack(tensor).remove_hook(handle->position);
+      // A tensor changed in place since has another node, which knows nothing of the hook.
+      if (tensor != Py_None) autograd::remove_hook(unpack(tensor), handle->position);
       Py_CLEAR(handle->tensor);
     }
     Py_RETURN_NONE;

@@ -47,6 +47,21 @@ TEST(Hooks, RunInTheOrderOfRegistrationAndCanBeRemoved) {
   EXPECT_EQ(values_of(x.grad()), (Values{20}));
 }
 
+TEST(Hooks, OneThatIsNotThereCannotBeRemoved) {
+  const Tensor x = leaf({1});
+  const auto expect_refused = [](const Tensor& t, unsigned hook) {
+    EXPECT_THROWS(t.remove_hook(hook), c10::Error, "remove_hook(): the tensor has no hook ");
+  };
+  expect_refused(vector_of({1}), 0);
+  expect_refused(x, 0);
+  for (const Tensor& t : {x, x * 1}) {
+    const unsigned hook = t.register_hook([](const Tensor& grad) { return grad; });
+    expect_refused(t, hook + 1);
+    t.remove_hook(hook);
+    expect_refused(t, hook);
+  }
+}
+
 TEST(Hooks, SeeTheSumOfAllUses) {
   const Tensor x = leaf({1});
   const Tensor y = x * 1;
