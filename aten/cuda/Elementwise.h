@@ -4,6 +4,7 @@
 
 #include <aten/core/Namespace.h>
 #include <aten/cuda/IntegerDivider.h>
+#include <aten/iterator/DenseRows.h>
 #include <c10/core/Scalar.h>
 #include <c10/core/ScalarType.h>
 #include <c10/util/DimVector.h>
@@ -37,7 +38,7 @@ class TensorIteratorBase;
 
 namespace at::inline oploom_v1::cuda {
 
-inline constexpr int kMaxOperands = 16;
+using at::detail::kMaxOperands;
 inline constexpr int kMaxDims = 16;
 inline constexpr int kThreadsPerBlock = 256;
 

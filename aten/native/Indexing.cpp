@@ -391,15 +391,6 @@ std::vector<Tensor> expand_masks(const char* op, const Tensor& self, OptionalTen
   return result;
 }
 
-bool can_broadcast(IntArrayRef a, IntArrayRef b) {
-  for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
-    const int64_t size_a = a[a.size() - i];
-    const int64_t size_b = b[b.size() - i];
-    if (size_a != size_b && size_a != 1 && size_b != 1) return false;
-  }
-  return true;
-}
-
 AdvancedIndex make_advanced_index(const char* op, const Tensor& self, OptionalTensorList given) {
   std::vector<Tensor> indices = expand_masks(op, self, given);
   indices.resize(static_cast<size_t>(self.dim()));
@@ -410,11 +401,11 @@ AdvancedIndex make_advanced_index(const char* op, const Tensor& self, OptionalTe
   int64_t count = 0;
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (!indices[d].defined()) continue;
-    OPLOOM_CHECK_INDEX(can_broadcast(shape, indices[d].sizes()), op,
+    std::optional<DimVector> both = c10::try_broadcast(shape, indices[d].sizes());
+    OPLOOM_CHECK_INDEX(both.has_value(), op,
                        "(): expected index tensors of shapes that can be broadcast together, got ",
                        IntArrayRef(shape), " and ", indices[d].sizes());
-    shape = count == 0 ? DimVector(indices[d].sizes())
-                       : c10::infer_size_broadcast(shape, indices[d].sizes(), op);
+    shape = std::move(*both);
     if (count == 0) first = d;
     last = d;
     ++count;

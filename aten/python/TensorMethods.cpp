@@ -59,22 +59,22 @@ PyObject* py_tolist(PyObject* self, PyObject*) {
 // size() and stride(): all of them, or the one of a dimension.
 constexpr SignatureText kSizeSignatures[] = {{kMethod, "size(Tensor self, int? dim=None)"}};
 constexpr SignatureText kStrideSignatures[] = {{kMethod, "stride(Tensor self, int? dim=None)"}};
+constinit Parser size_parser("size", kSizeSignatures);
+constinit Parser stride_parser("stride", kStrideSignatures);
 
-PyObject* size(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  static constinit Parser parser("size", kSizeSignatures);
+template <Parser& parser, int64_t (TensorBase::*of)(int64_t) const,
+          IntArrayRef (TensorBase::*all)() const, PyObject* (*wrap_all)(IntArrayRef)>
+PyObject* size_or_stride(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                         PyObject* kwnames) {
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   const Tensor& tensor = unpack(self);
-  return a.given(1) ? to_python(tensor.size(a.integer(1))) : wrap_size(tensor.sizes());
+  return a.given(1) ? to_python((tensor.*of)(a.integer(1))) : wrap_all((tensor.*all)());
 }
-
-PyObject* stride(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  static constinit Parser parser("stride", kStrideSignatures);
-  Arguments a;
-  parser.parse(self, args, nargs, kwnames, a);
-  const Tensor& tensor = unpack(self);
-  return a.given(1) ? to_python(tensor.stride(a.integer(1))) : wrap_tuple(tensor.strides());
-}
+constexpr auto size =
+    &size_or_stride<size_parser, &TensorBase::size, &TensorBase::sizes, &wrap_size>;
+constexpr auto stride =
+    &size_or_stride<stride_parser, &TensorBase::stride, &TensorBase::strides, &wrap_tuple>;
 
 PyObject* py_dim(PyObject* self, PyObject*) { return PyLong_FromLongLong(unpack(self).dim()); }
 PyObject* py_numel(PyObject* self, PyObject*) { return PyLong_FromLongLong(unpack(self).numel()); }

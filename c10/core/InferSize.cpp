@@ -82,17 +82,41 @@ std::size_t computeStorageNbytes(IntArrayRef sizes, IntArrayRef strides, std::si
   return static_cast<std::size_t>(last);
 }
 
-DimVector infer_size_broadcast(IntArrayRef a, IntArrayRef b, std::string_view op) {
+namespace {
+
+// Two sizes that do not go together.
+struct Different {
+  int64_t a, b;
+  std::size_t dim;  // of the result
+};
+// Fills in the shape that both broadcast to, unless there is none.
+std::optional<Different> broadcast(IntArrayRef a, IntArrayRef b, DimVector& result) {
   const std::size_t ndim = std::max(a.size(), b.size());
-  DimVector result(ndim);
+  result.resize(ndim);
   for (std::size_t i = 0; i < ndim; ++i) {  // from the last dimension
     const int64_t size_a = i < a.size() ? a[a.size() - 1 - i] : 1;
     const int64_t size_b = i < b.size() ? b[b.size() - 1 - i] : 1;
-    OPLOOM_CHECK(size_a == size_b || size_a == 1 || size_b == 1, prefix(op), "shapes ", a, " and ",
-                 b, " cannot be broadcast: sizes ", size_a, " and ", size_b, " at dimension ",
-                 ndim - 1 - i, " of the result differ and neither is 1");
+    if (size_a != size_b && size_a != 1 && size_b != 1)
+      return Different{size_a, size_b, ndim - 1 - i};
     result[ndim - 1 - i] = size_a == 1 ? size_b : size_a;
   }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<DimVector> try_broadcast(IntArrayRef a, IntArrayRef b) {
+  DimVector result;
+  if (broadcast(a, b, result).has_value()) return std::nullopt;
+  return result;
+}
+
+DimVector infer_size_broadcast(IntArrayRef a, IntArrayRef b, std::string_view op) {
+  DimVector result;
+  const std::optional<Different> different = broadcast(a, b, result);
+  OPLOOM_CHECK(!different.has_value(), prefix(op), "shapes ", a, " and ", b,
+               " cannot be broadcast: sizes ", different->a, " and ", different->b,
+               " at dimension ", different->dim, " of the result differ and neither is 1");
   return result;
 }
 

@@ -28,6 +28,8 @@ OPLOOM_API std::size_t computeStorageNbytesContiguous(IntArrayRef sizes, std::si
 OPLOOM_API std::size_t computeStorageNbytes(IntArrayRef sizes, IntArrayRef strides,
                                             std::size_t itemsize, int64_t storage_offset = 0);
 
+// The shape that both broadcast to, or nothing if there is none.
+OPLOOM_API std::optional<DimVector> try_broadcast(IntArrayRef a, IntArrayRef b);
 // The shape that both broadcast to; throws an Error that names both.
 OPLOOM_API DimVector infer_size_broadcast(IntArrayRef a, IntArrayRef b, std::string_view op = {});
 // As above into a vector given, which may hold `a`'s sizes.

@@ -51,7 +51,7 @@ bool is_fraction(const std::string& text) {
   return text.find('.') != std::string::npos || !std::isfinite(value) || value != std::trunc(value);
 }
 
-// That of aten/iterator/DenseRows.h, and of aten/cuda/Elementwise.h.
+// That of aten/iterator/DenseRows.h, whose headers the front end does not see.
 constexpr std::size_t kMaxOperands = 16;
 
 // What of the language a graph uses decides for which dtypes there is a kernel.

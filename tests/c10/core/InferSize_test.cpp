@@ -53,6 +53,8 @@ TEST(InferSize, Broadcasts) {
   EXPECT_THROWS(
       infer_size_broadcast({2, 3}, {4, 3}, "add"), Error,
       "add(): shapes [2, 3] and [4, 3] cannot be broadcast: sizes 2 and 4 at dimension 0");
+  EXPECT_EQ(try_broadcast({2, 1, 4}, {3, 1}), (DimVector{2, 3, 4}));
+  EXPECT_EQ(try_broadcast({2, 3}, {4, 3}), std::nullopt);
   EXPECT_TRUE(are_expandable({3, 1}, {2, 3, 4}));
   EXPECT_FALSE(are_expandable({2, 3, 4}, {3, 4}));
   EXPECT_FALSE(are_expandable({2}, {3}));
