@@ -135,20 +135,27 @@ void assign(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& val
 
 }  // namespace
 
-Tensor get_item(const Tensor& self, ArrayRef<TensorIndex> indices) {
+// Errors name the method of Tensor that these are, and not the operators that they call.
+Tensor get_item(const Tensor& self, ArrayRef<TensorIndex> indices) try {
   if (OPLOOM_UNLIKELY(at::detail::recording)) at::detail::record_function("Tensor.index");
   const Parts parts = split_index(self, indices);
   if (parts.has_tensors) return at::index(parts.view, OptionalTensorList(parts.tensors));
   // An index that changes nothing still gives a tensor of its own.
   return parts.view.is_same(self) ? at::alias(self) : parts.view;
+} catch (c10::Error& error) {
+  error.set_function("index");
+  throw;
 }
 
-void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& value) {
+void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& value) try {
   if (OPLOOM_UNLIKELY(at::detail::recording)) at::detail::record_function("Tensor.index_put_");
   assign(self, indices, value);
+} catch (c10::Error& error) {
+  error.set_function("index_put_");
+  throw;
 }
 
-void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar& value) {
+void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar& value) try {
   if (OPLOOM_UNLIKELY(at::detail::recording)) at::detail::record_function("Tensor.index_put_");
   const Parts parts = split_index(self, indices);
   if (!parts.has_tensors) {
@@ -157,6 +164,9 @@ void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar& v
   }
   const Tensor number = at::full({}, value, self.options());
   parts.view.index_put_(OptionalTensorList(parts.tensors), number, /*accumulate=*/false);
+} catch (c10::Error& error) {
+  error.set_function("index_put_");
+  throw;
 }
 
 }  // namespace at::inline oploom_v1::indexing

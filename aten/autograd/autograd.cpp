@@ -142,12 +142,12 @@ Tensor& Tensor::mutable_grad() const { return autograd::materialize_autograd_met
 
 void Tensor::set_grad(const Tensor& grad) const {
   if (grad.defined()) {
-    OPLOOM_CHECK(!is_same(grad), "set_grad(): a tensor cannot be its own gradient");
-    OPLOOM_CHECK(grad.sizes().equals(sizes()), "set_grad(): expected a gradient of shape ", sizes(),
+    OPLOOM_CHECK(!is_same(grad), "grad: a tensor cannot be its own gradient");
+    OPLOOM_CHECK(grad.sizes().equals(sizes()), "grad: expected a gradient of shape ", sizes(),
                  ", got ", grad.sizes());
-    OPLOOM_CHECK(grad.scalar_type() == scalar_type(), "set_grad(): expected a gradient of dtype ",
+    OPLOOM_CHECK(grad.scalar_type() == scalar_type(), "grad: expected a gradient of dtype ",
                  scalar_type(), ", got ", grad.scalar_type());
-    OPLOOM_CHECK(grad.device() == device(), "set_grad(): expected a gradient on device ", device(),
+    OPLOOM_CHECK(grad.device() == device(), "grad: expected a gradient on device ", device(),
                  ", got ", grad.device());
   }
   mutable_grad() = grad;

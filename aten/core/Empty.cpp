@@ -97,8 +97,9 @@ void resize(const TensorBase& tensor, IntArrayRef sizes) {
       c10::computeStorageNbytesContiguous(sizes, tensor.itemsize(), tensor.storage_offset());
   const Storage& storage = tensor.storage();
   if (bytes > storage.nbytes()) {
-    OPLOOM_CHECK(storage.resizable(), "resize_(): the tensor has ", storage.nbytes(),
-                 " bytes of memory that is owned elsewhere; shape ", sizes, " needs ", bytes);
+    OPLOOM_CHECK(storage.resizable(),
+                 "resize_(): a tensor whose memory is owned elsewhere cannot grow: it has ",
+                 storage.nbytes(), " bytes, and shape ", sizes, " needs ", bytes);
     DataPtr fresh = storage.allocator()->allocate(bytes);
     if (storage.data() != nullptr && fresh.get() != nullptr) {
       OPLOOM_CHECK_NOT_IMPLEMENTED(tensor.is_cpu(), "resize_(): memory of the device ",

@@ -110,8 +110,8 @@ ErasedKernel OperatorTableBase::resolve(DispatchKeySet& keys) const {
   }
   OPLOOM_CHECK(key != DispatchKey::Undefined || !passed.empty(), name_,
                "(): expected at least one defined tensor, got none; the schema is ", schema_);
-  OPLOOM_CHECK_NOT_IMPLEMENTED(false, qualified_name(), "(): no kernel for ", key,
-                               "; the operator has kernels for: ", available);
+  OPLOOM_CHECK_NOT_IMPLEMENTED(false, name_, "(): no kernel for ", key, "; operator ",
+                               qualified_name(), " has kernels for: ", available);
   OPLOOM_INTERNAL_ASSERT(false, "unreachable");
 }
 

@@ -113,50 +113,44 @@ OPLOOM_ALWAYS_INLINE T modulo_floor(T a, T b) {
   return rest;
 }
 
-template <typename IntegerOp>
-void integer_division(TensorIteratorBase& iter, const char* name, IntegerOp op) {
-  OPLOOM_DISPATCH(iter.common_dtype(), name, (OPLOOM_INTEGRAL), [&] {
-    check_divisors<scalar_t>(iter, name);
-    cpu_kernel(iter, [op](scalar_t a, scalar_t b) -> scalar_t { return op(a, b); });
-  });
-}
-
-template <typename FloatingOp>
-void floating_division(TensorIteratorBase& iter, const char* name, FloatingOp op) {
-  OPLOOM_DISPATCH(iter.common_dtype(), name, (OPLOOM_FLOATING, OPLOOM_REDUCED),
-                  [&] { cpu_kernel_vec<scalar_t>(iter, op); });
-}
-
-bool integral(const TensorIteratorBase& iter) {
-  return c10::isIntegralType(iter.common_dtype(), /*includeBool=*/false);
+// One function for integers, element by element, and one for vectors of floating numbers.
+template <typename IntegerOp, typename FloatingOp>
+void division(TensorIteratorBase& iter, const char* name, IntegerOp integer_op,
+              FloatingOp floating_op) {
+  OPLOOM_DISPATCH(
+      iter.common_dtype(), name, (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+        if constexpr (std::is_integral_v<scalar_t>) {
+          check_divisors<scalar_t>(iter, name);
+          cpu_kernel(iter,
+                     [integer_op](scalar_t a, scalar_t b) -> scalar_t { return integer_op(a, b); });
+        } else {
+          cpu_kernel_vec<scalar_t>(iter, floating_op);
+        }
+      });
 }
 
 void div_trunc_kernel(TensorIteratorBase& iter) {
-  if (integral(iter)) {
-    return integer_division(iter, "div", [](auto a, auto b) { return divide_trunc(a, b); });
-  }
-  floating_division(iter, "div", [](auto a, auto b) { return (a / b).trunc(); });
+  division(
+      iter, "div", [](auto a, auto b) { return divide_trunc(a, b); },
+      [](auto a, auto b) { return (a / b).trunc(); });
 }
 
 void div_floor_kernel(TensorIteratorBase& iter) {
-  if (integral(iter)) {
-    return integer_division(iter, "div", [](auto a, auto b) { return divide_floor(a, b); });
-  }
-  floating_division(iter, "div", [](auto a, auto b) { return floor_divide(a, b); });
+  division(
+      iter, "div", [](auto a, auto b) { return divide_floor(a, b); },
+      [](auto a, auto b) { return floor_divide(a, b); });
 }
 
 void remainder_kernel(TensorIteratorBase& iter) {
-  if (integral(iter)) {
-    return integer_division(iter, "remainder", [](auto a, auto b) { return modulo_floor(a, b); });
-  }
-  floating_division(iter, "remainder", [](auto a, auto b) { return remainder(a, b); });
+  division(
+      iter, "remainder", [](auto a, auto b) { return modulo_floor(a, b); },
+      [](auto a, auto b) { return remainder(a, b); });
 }
 
 void fmod_kernel(TensorIteratorBase& iter) {
-  if (integral(iter)) {
-    return integer_division(iter, "fmod", [](auto a, auto b) { return modulo_trunc(a, b); });
-  }
-  floating_division(iter, "fmod", [](auto a, auto b) { return fmod(a, b); });
+  division(
+      iter, "fmod", [](auto a, auto b) { return modulo_trunc(a, b); },
+      [](auto a, auto b) { return fmod(a, b); });
 }
 
 // ---- Others ----
@@ -197,6 +191,10 @@ OPLOOM_ALWAYS_INLINE T integer_power(T base, T exponent) {
     exponent = static_cast<T>(exponent >> 1);
   }
   return result;
+}
+
+bool integral(const TensorIteratorBase& iter) {
+  return c10::isIntegralType(iter.common_dtype(), /*includeBool=*/false);
 }
 
 void pow_tensor_tensor_kernel(TensorIteratorBase& iter) {

@@ -62,9 +62,9 @@ void logical_xor_kernel(TensorIteratorBase& iter) {
 
 template <typename Op>
 void bitwise_op(TensorIteratorBase& iter, const char* name, Op op) {
-  if (iter.common_dtype() == kBool) return cpu_kernel_vec<uint8_t>(iter, op);
-  OPLOOM_DISPATCH(iter.common_dtype(), name, (OPLOOM_INTEGRAL),
-                  [&] { cpu_kernel_vec<scalar_t>(iter, op); });
+  OPLOOM_DISPATCH(iter.common_dtype(), name, (OPLOOM_BOOL, OPLOOM_INTEGRAL), [&] {
+    cpu_kernel_vec<std::conditional_t<std::is_same_v<scalar_t, bool>, uint8_t, scalar_t>>(iter, op);
+  });
 }
 
 void bitwise_and_kernel(TensorIteratorBase& iter) {

@@ -61,9 +61,13 @@ void logical_not_kernel(TensorIteratorBase& iter) {
 }
 
 void bitwise_not_kernel(TensorIteratorBase& iter) {
-  if (iter.common_dtype() == kBool) return logical_not_kernel(iter);
-  OPLOOM_DISPATCH(iter.common_dtype(), "bitwise_not", (OPLOOM_INTEGRAL),
-                  [&] { cpu_kernel_vec<scalar_t>(iter, [](auto x) { return ~x; }); });
+  OPLOOM_DISPATCH(iter.common_dtype(), "bitwise_not", (OPLOOM_BOOL, OPLOOM_INTEGRAL), [&] {
+    if constexpr (std::is_same_v<scalar_t, bool>) {
+      logical_not_kernel(iter);
+    } else {
+      cpu_kernel_vec<scalar_t>(iter, [](auto x) { return ~x; });
+    }
+  });
 }
 
 // ---- Tests: the output is bool ----

@@ -311,6 +311,10 @@ Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Ten
                "linear(): expected input of shape [..., in] and weight of shape [out, in] or [in], "
                "got ",
                input.sizes(), " and ", weight.sizes());
+  OPLOOM_CHECK(!has_bias || bias->dim() != 1 || weight.dim() == 1 ||
+                   c10::are_expandable(bias->sizes(), {weight.sizes()[0]}),
+               "linear(): expected bias of shape [out] for weight of shape [out, in], got ",
+               bias->sizes(), " and ", weight.sizes());
   if (weight.dim() == 1) {
     const Tensor product = at::matmul(input, weight);
     return has_bias ? product + *bias : product;

@@ -182,6 +182,17 @@ Selection select(const Tensor& tensor, PyObject* index) {
   return select(tensor, &index, 1);
 }
 
+// What `x[index]` reads or writes with operators; errors name what people wrote, not the operator.
+template <typename F>
+decltype(auto) named(const char* name, const F& operators) {
+  try {
+    return operators();
+  } catch (c10::Error& error) {
+    error.set_function(name);
+    throw;
+  }
+}
+
 PyObject* get_item(PyObject* self, PyObject* index) {
   try {
     const Tensor& tensor = unpack(self);
@@ -190,7 +201,9 @@ PyObject* get_item(PyObject* self, PyObject* index) {
     }
     Selection selection = select(tensor, index);
     if (selection.has_indices) {
-      return wrap(call<_ops::index_Tensor>(selection.view, selection.indices));
+      return wrap(named("__getitem__", [&] {
+        return call<_ops::index_Tensor>(selection.view, selection.indices);
+      }));
     }
     // Every index gives a tensor of its own, x[...] and x[:] too.
     if (selection.view.is_same(tensor)) return wrap(call_view<_ops::alias>(tensor));
@@ -220,34 +233,30 @@ Tensor without_leading_ones(Tensor value, int64_t dim) {
   return value;
 }
 
+void assign(Selection& selection, PyObject* value) {
+  Tensor& target = selection.view;
+  if (selection.has_indices) {
+    const Tensor values = value_tensor(target, value);
+    OPLOOM_CHECK(!values.is_complex() || target.is_complex(),
+                 "__setitem__(): expected real values for a tensor of dtype ",
+                 target.scalar_type(), ", got ", values.scalar_type(),
+                 "; take their .real or .abs()");
+    const Tensor converted =
+        values.scalar_type() == target.scalar_type() ? values : values.to(target.options());
+    call<_ops::index_put_>(target, selection.indices, without_leading_ones(converted, 0), false);
+  } else if (is_number(value) && !is_numpy_scalar(value)) {
+    call<_ops::fill__Scalar>(target, to_scalar(value));
+  } else {
+    call<_ops::copy_>(target, without_leading_ones(value_tensor(target, value), target.dim()),
+                      false);
+  }
+}
+
 int set_item(PyObject* self, PyObject* index, PyObject* value) {
   return guarded(-1, [&] {
     OPLOOM_CHECK_TYPE(value != nullptr, "elements of a tensor cannot be deleted");
-    const Tensor& tensor = unpack(self);
-    Selection selection = select(tensor, index);
-    if (selection.has_indices) {
-      Tensor target = selection.view;
-      const Tensor values = value_tensor(target, value);
-      OPLOOM_CHECK(!values.is_complex() || target.is_complex(),
-                   "index_put_(): expected real values for a tensor of dtype ",
-                   target.scalar_type(), ", got ", values.scalar_type(),
-                   "; take their .real or .abs()");
-      OPLOOM_CHECK(
-          values.scalar_type() == target.scalar_type() || values.dim() == 0 || is_tensor(value),
-          "index_put_(): expected values of dtype ", target.scalar_type(), ", got ",
-          values.scalar_type());
-      const Tensor converted =
-          values.scalar_type() == target.scalar_type() ? values : values.to(target.options());
-      call<_ops::index_put_>(target, selection.indices, without_leading_ones(converted, 0), false);
-      return 0;
-    }
-    Tensor target = selection.view;
-    if (is_number(value) && !is_numpy_scalar(value)) {
-      call<_ops::fill__Scalar>(target, to_scalar(value));
-      return 0;
-    }
-    call<_ops::copy_>(target, without_leading_ones(value_tensor(target, value), target.dim()),
-                      false);
+    Selection selection = select(unpack(self), index);
+    named("__setitem__", [&] { assign(selection, value); });
     return 0;
   });
 }

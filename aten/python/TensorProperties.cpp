@@ -83,8 +83,7 @@ int set_grad(PyObject* self, PyObject* value, void*) {
       tensor.set_grad(Tensor());
       return 0;
     }
-    OPLOOM_CHECK_TYPE(is_tensor(value), "grad must be a Tensor or None, got ", type_name(value));
-    OPLOOM_CHECK(value != self, "grad: a tensor cannot be its own gradient");
+    OPLOOM_CHECK_TYPE(is_tensor(value), "grad: expected a Tensor or None, got ", type_name(value));
     tensor.set_grad(unpack(value));
     return 0;
   });

@@ -1,6 +1,7 @@
 // The exception classes, the out-of-line part of the checks, and warnings.
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <utility>
@@ -15,6 +16,22 @@ void Error::add_context(std::string line) {
   what_ += "\n  ";
   what_ += line;
   context_.push_back(std::move(line));
+}
+
+void Error::set_function(std::string_view name) {
+  constexpr std::string_view kAfterName = "(): ";
+  const auto is_part_of_name = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  std::string_view rest = msg_;
+  const auto length = static_cast<std::size_t>(
+      std::find_if_not(rest.begin(), rest.end(), is_part_of_name) - rest.begin());
+  if (length > 0 && rest.substr(length).starts_with(kAfterName)) {
+    rest.remove_prefix(length + kAfterName.size());
+  }
+  msg_ = str(name, kAfterName, rest);
+  what_ = msg_;
+  for (const std::string& line : context_) what_ += "\n  " + line;
 }
 
 // Out of line, so that each class has its type information in the library alone and is recognised

@@ -9,6 +9,7 @@
 
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace c10::inline oploom_v1 {
@@ -23,6 +24,10 @@ class OPLOOM_API Error : public std::exception {
 
   // Adds a line that tells what was being done when the error happened, innermost first.
   void add_context(std::string line);
+
+  // Says which function people called: its name begins the message, `add(): ...`, in the place of
+  // the one that stands there, which is a function that it called.
+  void set_function(std::string_view name);
 
   const std::string& msg() const { return msg_; }
   const std::vector<std::string>& context() const { return context_; }

@@ -588,7 +588,7 @@ def _out(op: Operator) -> list[str]:
     skipped = op.derivative.non_differentiable if op.derivative else ()
     names = [types.cpp_name(a.name) for a in arguments if a.name not in skipped]
     return [
-        wrapped(f'check_out_requires_grad("{op.called}", ', names, ");", 2),
+        wrapped(f'check_out_requires_grad("{op.base}", ', names, ");", 2),
         *_below(op, ""),
         *(f"  increment_version({name});" for name in outs),
         *_return_written(op, outs),

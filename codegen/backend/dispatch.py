@@ -244,7 +244,7 @@ def _from_functional_body(op: Operator, functional: Operator) -> list[str]:
     call = f"_ops::{functional.identifier}::call("
     if op.kind == "inplace":
         lines = [wrapped(f"const Tensor result = {call}", inputs, ");", 2)]
-        return [*lines, f'  return native::assign_inplace(self, result, "{op.called}");']
+        return [*lines, f'  return native::assign_inplace(self, result, "{op.base}");']
     return _assign_outs(op, call, inputs)
 
 
@@ -252,11 +252,11 @@ def _assign_outs(op: Operator, call: str, inputs: list[str]) -> list[str]:
     outs = [types.cpp_name(a.name) for a in op.outs]
     if len(outs) == 1:
         lines = [wrapped(f"const Tensor result = {call}", inputs, ");", 2)]
-        return [*lines, f'  return native::assign_out({outs[0]}, result, "{op.called}");']
+        return [*lines, f'  return native::assign_out({outs[0]}, result, "{op.base}");']
     lines = [wrapped(f"const auto results = {call}", inputs, ");", 2)]
     given = "{" + ", ".join(f"&{out}" for out in outs) + "}"
     found = "{" + ", ".join(f"&std::get<{i}>(results)" for i in range(len(outs))) + "}"
-    lines.append(wrapped("native::assign_outs(", [f'"{op.called}"', given, found], ");", 2))
+    lines.append(wrapped("native::assign_outs(", [f'"{op.base}"', given, found], ");", 2))
     return [*lines, f"  return {{{', '.join(outs)}}};"]
 
 
@@ -281,7 +281,7 @@ def _from_writing_body(model: Model, op: Operator, source: Operator) -> list[str
     if not fresh:
         lines.append(wrapped(call, arguments, ");", 2))
         if op.kind == "out":
-            assign = f'native::assign_out({types.cpp_name(op.outs[0].name)}, {copies[0]}, "{op.called}");'
+            assign = f'native::assign_out({types.cpp_name(op.outs[0].name)}, {copies[0]}, "{op.base}");'
             return [*lines, f"  return {assign}" if op.returns else f"  {assign}"]
         results = copies
     else:
@@ -298,7 +298,7 @@ def _structured(model: Model, op: Operator, name: str, struct: str, has_impl: bo
     """The kernel of a structured operator: meta() declares the outputs, impl() fills them."""
     inputs = [types.cpp_name(a.name) for a in op.inputs]
     role = op.structured.role
-    name_and_kernel = [f'"{op.called}"', "kernel"]
+    name_and_kernel = [f'"{op.base}"', "kernel"]
     lines = [f"  {struct} kernel;"]
     if role == "functional":
         count = len(op.returns)
@@ -322,7 +322,7 @@ def _structured(model: Model, op: Operator, name: str, struct: str, has_impl: bo
     several = len(holders) > 1 or any(a.type.list for a in holders)
     if not has_impl and several and op.structured.inherits is None:
         # This kernel serves calls where any of the tensors is on meta. Iterators look themselves.
-        names = [f'"{op.called}"', *(types.cpp_name(a.name) for a in holders)]
+        names = [f'"{op.base}"', *(types.cpp_name(a.name) for a in holders)]
         lines.append(wrapped("native::check_one_device(", names, ");", 2))
     declares = "const auto precomputed = " if has_impl and op.structured.precomputed else ""
     lines.append(wrapped(f"{declares}kernel.meta(", inputs, ");", 2))

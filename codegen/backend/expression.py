@@ -313,7 +313,7 @@ def _gradient(op: Operator) -> str:
 
     def compute(stub: str, outputs: str, indent: int) -> str:
         kernel = f"{first}.is_meta() ? nullptr : {stub}.get({first}.device().type())"
-        values = [f'"{op.called}"', kernel, outputs, tensors, numbers, f"{{{_traits(op)}}}"]
+        values = [f'"{op.base}"', kernel, outputs, tensors, numbers, f"{{{_traits(op)}}}"]
         return wrapped("compute_expression(", values, ");", indent)
 
     lines = _numbers(op)

@@ -46,7 +46,7 @@ def entry(op: Operator) -> list[str]:
     given = ", ".join(types.cpp_name(a.name) for a in arguments(op))
     condition = f"forward_ad::is_on() && forward_ad::any_tangent({given})"
     if not has_dual(op):
-        call = f'forward_ad::throw_no_formula("{op.called}");'
+        call = f'forward_ad::throw_no_formula("{op.base}");'
     else:
         passed = ["ks", *(p.name for p in types.parameters(op))]
         call = wrapped(f"return {dual_name(op)}(", passed, ");", 4).lstrip()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Collection, Optional
 
-VERSION = 3
+VERSION = 4
 
 
 class ModelError(Exception):
@@ -469,7 +469,6 @@ class Operator:
     structured: Optional[Structured]
     expression: Optional[Expression]
     internal: bool  # for generated code only
-    called: str  # in messages: the base, or that of the operator which this one serves
     scalar_overload_of: Optional[str]
     alias_of: Optional[str]
     is_view: bool
@@ -507,7 +506,6 @@ class Operator:
             structured=Structured.read(json.get("structured")),
             expression=Expression.read(json.get("expression")),
             internal=bool(json.get("internal")),
-            called=json.get("serves") or json["base"],
             scalar_overload_of=json.get("scalar_overload_of"),
             alias_of=json.get("alias_of"),
             is_view=bool(json["is_view"]),

@@ -37,7 +37,6 @@ constexpr auto kKeys = std::to_array<std::string_view>({
     "example",
     "expr",
     "requires",
-    "serves",
     "shape",
     "test",
 });
@@ -168,8 +167,6 @@ class Loader {
           op.requirements.push_back(&condition);
         }
       }
-    } else if (name == "serves") {
-      op.serves = word(value, "the name of an operator");
     } else if (name == "shape") {
       op.shape = parse_shape(value, op.schema, diagnostics_);
     } else if (name == "test") {

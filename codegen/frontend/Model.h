@@ -182,7 +182,6 @@ struct Operator {
   const YamlNode* expr = nullptr;
   std::vector<const YamlNode*> requirements;
   Location requirements_where;
-  Spelled serves;  // the operator whose name messages give
   std::optional<ShapeRule> shape;
   // Keys of the language that only say how some back end treats the operator; passed on as written.
   std::vector<Option> options;

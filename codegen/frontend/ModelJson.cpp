@@ -1,4 +1,4 @@
-// The model as JSON, version 3; MODEL.md explains every field.
+// The model as JSON, version 4; MODEL.md explains every field.
 #include <codegen/frontend/Json.h>
 #include <codegen/frontend/ModelJson.h>
 #include <codegen/frontend/expression/Functions.h>
@@ -9,7 +9,7 @@ namespace oploom::frontend {
 
 namespace {
 
-constexpr int kModelVersion = 3;
+constexpr int kModelVersion = 4;
 
 class Writer {
  public:
@@ -408,8 +408,6 @@ class Writer {
       json_.null();
     }
     json_.key("internal").value(op.internal);
-    json_.key("serves");
-    text_or_null((op.functional ? *op.functional : op).serves.text);
     json_.key("scalar_overload_of");
     text_or_null(op.scalar_overload_of);
     json_.key("alias_of");

@@ -2282,7 +2282,7 @@ Tensor& _binary_cross_entropy_(DispatchKeySet ks, Tensor& self, const Tensor& ta
 // _binary_cross_entropy.out(Tensor self, Tensor target, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& _binary_cross_entropy_out(DispatchKeySet ks, const Tensor& self, const Tensor& target,
                                   Tensor& out) {
-  check_out_requires_grad("binary_cross_entropy", self, target, out);
+  check_out_requires_grad("_binary_cross_entropy", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
     _ops::_binary_cross_entropy_out::table(ks & c10::after_autograd_keyset, self, target, out);
@@ -2526,7 +2526,7 @@ Tensor& _binary_cross_entropy_with_logits__pos_weight(DispatchKeySet ks, Tensor&
 //     Tensor(a!)
 Tensor& _binary_cross_entropy_with_logits_out(DispatchKeySet ks, const Tensor& self,
                                               const Tensor& target, Tensor& out) {
-  check_out_requires_grad("binary_cross_entropy_with_logits", self, target, out);
+  check_out_requires_grad("_binary_cross_entropy_with_logits", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
     _ops::_binary_cross_entropy_with_logits_out::table(ks & c10::after_autograd_keyset, self,
@@ -2541,7 +2541,7 @@ Tensor& _binary_cross_entropy_with_logits_out(DispatchKeySet ks, const Tensor& s
 Tensor& _binary_cross_entropy_with_logits_pos_weight_out(DispatchKeySet ks, const Tensor& self,
                                                          const Tensor& target,
                                                          const Tensor& pos_weight, Tensor& out) {
-  check_out_requires_grad("binary_cross_entropy_with_logits", self, target, pos_weight, out);
+  check_out_requires_grad("_binary_cross_entropy_with_logits", self, target, pos_weight, out);
   {
     AutoDispatchBelowAutograd guard;
     _ops::_binary_cross_entropy_with_logits_pos_weight_out::table(ks & c10::after_autograd_keyset,
@@ -2761,7 +2761,7 @@ Tensor& _huber_loss_(DispatchKeySet ks, Tensor& self, const Tensor& target, doub
 // _huber_loss.out(Tensor self, Tensor target, float delta, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& _huber_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target, double delta,
                         Tensor& out) {
-  check_out_requires_grad("huber_loss", self, target, out);
+  check_out_requires_grad("_huber_loss", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
     _ops::_huber_loss_out::table(ks & c10::after_autograd_keyset, self, target, delta, out);
@@ -2881,7 +2881,7 @@ Tensor& _kl_div_(DispatchKeySet ks, Tensor& self, const Tensor& target) {
 
 // _kl_div.out(Tensor self, Tensor target, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& _kl_div_out(DispatchKeySet ks, const Tensor& self, const Tensor& target, Tensor& out) {
-  check_out_requires_grad("kl_div", self, target, out);
+  check_out_requires_grad("_kl_div", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
     _ops::_kl_div_out::table(ks & c10::after_autograd_keyset, self, target, out);
@@ -2997,7 +2997,7 @@ Tensor& _kl_div_log_target_(DispatchKeySet ks, Tensor& self, const Tensor& targe
 // _kl_div_log_target.out(Tensor self, Tensor target, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& _kl_div_log_target_out(DispatchKeySet ks, const Tensor& self, const Tensor& target,
                                Tensor& out) {
-  check_out_requires_grad("kl_div", self, target, out);
+  check_out_requires_grad("_kl_div_log_target", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
     _ops::_kl_div_log_target_out::table(ks & c10::after_autograd_keyset, self, target, out);
@@ -3119,7 +3119,7 @@ Tensor& _l1_loss_(DispatchKeySet ks, Tensor& self, const Tensor& target) {
 
 // _l1_loss.out(Tensor self, Tensor target, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& _l1_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target, Tensor& out) {
-  check_out_requires_grad("l1_loss", self, target, out);
+  check_out_requires_grad("_l1_loss", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
     _ops::_l1_loss_out::table(ks & c10::after_autograd_keyset, self, target, out);
@@ -3234,7 +3234,7 @@ Tensor& _smooth_l1_loss_(DispatchKeySet ks, Tensor& self, const Tensor& target, 
 // _smooth_l1_loss.out(Tensor self, Tensor target, float beta, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& _smooth_l1_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target,
                             double beta, Tensor& out) {
-  check_out_requires_grad("smooth_l1_loss", self, target, out);
+  check_out_requires_grad("_smooth_l1_loss", self, target, out);
   {
     AutoDispatchBelowAutograd guard;
     _ops::_smooth_l1_loss_out::table(ks & c10::after_autograd_keyset, self, target, beta, out);

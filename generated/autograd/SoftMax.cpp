@@ -192,7 +192,7 @@ Tensor _log_softmax(DispatchKeySet ks, const Tensor& self, int64_t dim, bool hal
 // _log_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& _log_softmax_out(DispatchKeySet ks, const Tensor& self, int64_t dim, bool half_to_float,
                          Tensor& out) {
-  check_out_requires_grad("log_softmax", self, out);
+  check_out_requires_grad("_log_softmax", self, out);
   {
     AutoDispatchBelowAutograd guard;
     _ops::_log_softmax_out::table(ks & c10::after_autograd_keyset, self, dim, half_to_float, out);
@@ -268,7 +268,7 @@ Tensor _softmax(DispatchKeySet ks, const Tensor& self, int64_t dim, bool half_to
 // _softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& _softmax_out(DispatchKeySet ks, const Tensor& self, int64_t dim, bool half_to_float,
                      Tensor& out) {
-  check_out_requires_grad("softmax", self, out);
+  check_out_requires_grad("_softmax", self, out);
   {
     AutoDispatchBelowAutograd guard;
     _ops::_softmax_out::table(ks & c10::after_autograd_keyset, self, dim, half_to_float, out);

@@ -1719,7 +1719,7 @@ Tensor& _logit_(DispatchKeySet ks, Tensor& self, double eps) {
 
 // _logit.out(Tensor self, float eps, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& _logit_out(DispatchKeySet ks, const Tensor& self, double eps, Tensor& out) {
-  check_out_requires_grad("logit", self, out);
+  check_out_requires_grad("_logit", self, out);
   {
     AutoDispatchBelowAutograd guard;
     _ops::_logit_out::table(ks & c10::after_autograd_keyset, self, eps, out);

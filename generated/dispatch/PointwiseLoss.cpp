@@ -89,14 +89,14 @@ void structured__binary_cross_entropy_out::impl(const Tensor& self, const Tensor
 namespace {
 Tensor _binary_cross_entropy_CPU(DispatchKeySet, const Tensor& self, const Tensor& target) {
   native::structured__binary_cross_entropy_out kernel;
-  native::FreshOutputs<1> outputs("binary_cross_entropy", kernel);
+  native::FreshOutputs<1> outputs("_binary_cross_entropy", kernel);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   return outputs.take(0);
 }
 Tensor _binary_cross_entropy_Meta(DispatchKeySet, const Tensor& self, const Tensor& target) {
   meta::structured__binary_cross_entropy kernel;
-  native::FreshOutputs<1> outputs("binary_cross_entropy", kernel);
+  native::FreshOutputs<1> outputs("_binary_cross_entropy", kernel);
   kernel.meta(self, target);
   return outputs.take(0);
 }
@@ -117,7 +117,7 @@ Tensor _ops::_binary_cross_entropy::call(const Tensor& self, const Tensor& targe
 namespace {
 Tensor& _binary_cross_entropy__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
   native::structured__binary_cross_entropy_out kernel;
-  native::InplaceOutput outputs("binary_cross_entropy", kernel, self);
+  native::InplaceOutput outputs("_binary_cross_entropy_", kernel, self);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -125,7 +125,7 @@ Tensor& _binary_cross_entropy__CPU(DispatchKeySet, Tensor& self, const Tensor& t
 }
 Tensor& _binary_cross_entropy__Meta(DispatchKeySet, Tensor& self, const Tensor& target) {
   meta::structured__binary_cross_entropy kernel;
-  native::InplaceOutput outputs("binary_cross_entropy", kernel, self);
+  native::InplaceOutput outputs("_binary_cross_entropy_", kernel, self);
   kernel.meta(self, target);
   outputs.finish();
   return self;
@@ -148,7 +148,7 @@ namespace {
 Tensor& _binary_cross_entropy_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target,
                                       Tensor& out) {
   native::structured__binary_cross_entropy_out kernel;
-  native::GivenOutputs<1> outputs("binary_cross_entropy", kernel, out);
+  native::GivenOutputs<1> outputs("_binary_cross_entropy", kernel, out);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -157,7 +157,7 @@ Tensor& _binary_cross_entropy_out_CPU(DispatchKeySet, const Tensor& self, const 
 Tensor& _binary_cross_entropy_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target,
                                        Tensor& out) {
   meta::structured__binary_cross_entropy kernel;
-  native::GivenOutputs<1> outputs("binary_cross_entropy", kernel, out);
+  native::GivenOutputs<1> outputs("_binary_cross_entropy", kernel, out);
   kernel.meta(self, target);
   outputs.finish();
   return out;
@@ -369,7 +369,7 @@ namespace {
 Tensor _binary_cross_entropy_with_logits_CPU(DispatchKeySet, const Tensor& self,
                                              const Tensor& target) {
   native::structured__binary_cross_entropy_with_logits_out kernel;
-  native::FreshOutputs<1> outputs("binary_cross_entropy_with_logits", kernel);
+  native::FreshOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   return outputs.take(0);
@@ -377,7 +377,7 @@ Tensor _binary_cross_entropy_with_logits_CPU(DispatchKeySet, const Tensor& self,
 Tensor _binary_cross_entropy_with_logits_Meta(DispatchKeySet, const Tensor& self,
                                               const Tensor& target) {
   meta::structured__binary_cross_entropy_with_logits kernel;
-  native::FreshOutputs<1> outputs("binary_cross_entropy_with_logits", kernel);
+  native::FreshOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel);
   kernel.meta(self, target);
   return outputs.take(0);
 }
@@ -420,7 +420,7 @@ Tensor _binary_cross_entropy_with_logits_pos_weight_CPU(DispatchKeySet, const Te
                                                         const Tensor& target,
                                                         const Tensor& pos_weight) {
   native::structured__binary_cross_entropy_with_logits_pos_weight_out kernel;
-  native::FreshOutputs<1> outputs("binary_cross_entropy_with_logits", kernel);
+  native::FreshOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel);
   kernel.meta(self, target, pos_weight);
   kernel.impl(self, target, pos_weight, outputs[0]);
   return outputs.take(0);
@@ -429,7 +429,7 @@ Tensor _binary_cross_entropy_with_logits_pos_weight_Meta(DispatchKeySet, const T
                                                          const Tensor& target,
                                                          const Tensor& pos_weight) {
   meta::structured__binary_cross_entropy_with_logits_pos_weight kernel;
-  native::FreshOutputs<1> outputs("binary_cross_entropy_with_logits", kernel);
+  native::FreshOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel);
   kernel.meta(self, target, pos_weight);
   return outputs.take(0);
 }
@@ -454,7 +454,7 @@ Tensor _ops::_binary_cross_entropy_with_logits_pos_weight::call(const Tensor& se
 namespace {
 Tensor& _binary_cross_entropy_with_logits__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
   native::structured__binary_cross_entropy_with_logits_out kernel;
-  native::InplaceOutput outputs("binary_cross_entropy_with_logits", kernel, self);
+  native::InplaceOutput outputs("_binary_cross_entropy_with_logits_", kernel, self);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -463,7 +463,7 @@ Tensor& _binary_cross_entropy_with_logits__CPU(DispatchKeySet, Tensor& self, con
 Tensor& _binary_cross_entropy_with_logits__Meta(DispatchKeySet, Tensor& self,
                                                 const Tensor& target) {
   meta::structured__binary_cross_entropy_with_logits kernel;
-  native::InplaceOutput outputs("binary_cross_entropy_with_logits", kernel, self);
+  native::InplaceOutput outputs("_binary_cross_entropy_with_logits_", kernel, self);
   kernel.meta(self, target);
   outputs.finish();
   return self;
@@ -489,7 +489,7 @@ Tensor& _binary_cross_entropy_with_logits__pos_weight_CPU(DispatchKeySet, Tensor
                                                           const Tensor& target,
                                                           const Tensor& pos_weight) {
   native::structured__binary_cross_entropy_with_logits_pos_weight_out kernel;
-  native::InplaceOutput outputs("binary_cross_entropy_with_logits", kernel, self);
+  native::InplaceOutput outputs("_binary_cross_entropy_with_logits_", kernel, self);
   kernel.meta(self, target, pos_weight);
   kernel.impl(self, target, pos_weight, outputs[0]);
   outputs.finish();
@@ -499,7 +499,7 @@ Tensor& _binary_cross_entropy_with_logits__pos_weight_Meta(DispatchKeySet, Tenso
                                                            const Tensor& target,
                                                            const Tensor& pos_weight) {
   meta::structured__binary_cross_entropy_with_logits_pos_weight kernel;
-  native::InplaceOutput outputs("binary_cross_entropy_with_logits", kernel, self);
+  native::InplaceOutput outputs("_binary_cross_entropy_with_logits_", kernel, self);
   kernel.meta(self, target, pos_weight);
   outputs.finish();
   return self;
@@ -526,7 +526,7 @@ namespace {
 Tensor& _binary_cross_entropy_with_logits_out_CPU(DispatchKeySet, const Tensor& self,
                                                   const Tensor& target, Tensor& out) {
   native::structured__binary_cross_entropy_with_logits_out kernel;
-  native::GivenOutputs<1> outputs("binary_cross_entropy_with_logits", kernel, out);
+  native::GivenOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel, out);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -535,7 +535,7 @@ Tensor& _binary_cross_entropy_with_logits_out_CPU(DispatchKeySet, const Tensor& 
 Tensor& _binary_cross_entropy_with_logits_out_Meta(DispatchKeySet, const Tensor& self,
                                                    const Tensor& target, Tensor& out) {
   meta::structured__binary_cross_entropy_with_logits kernel;
-  native::GivenOutputs<1> outputs("binary_cross_entropy_with_logits", kernel, out);
+  native::GivenOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel, out);
   kernel.meta(self, target);
   outputs.finish();
   return out;
@@ -563,7 +563,7 @@ Tensor& _binary_cross_entropy_with_logits_pos_weight_out_CPU(DispatchKeySet, con
                                                              const Tensor& pos_weight,
                                                              Tensor& out) {
   native::structured__binary_cross_entropy_with_logits_pos_weight_out kernel;
-  native::GivenOutputs<1> outputs("binary_cross_entropy_with_logits", kernel, out);
+  native::GivenOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel, out);
   kernel.meta(self, target, pos_weight);
   kernel.impl(self, target, pos_weight, outputs[0]);
   outputs.finish();
@@ -574,7 +574,7 @@ Tensor& _binary_cross_entropy_with_logits_pos_weight_out_Meta(DispatchKeySet, co
                                                               const Tensor& pos_weight,
                                                               Tensor& out) {
   meta::structured__binary_cross_entropy_with_logits_pos_weight kernel;
-  native::GivenOutputs<1> outputs("binary_cross_entropy_with_logits", kernel, out);
+  native::GivenOutputs<1> outputs("_binary_cross_entropy_with_logits", kernel, out);
   kernel.meta(self, target, pos_weight);
   outputs.finish();
   return out;
@@ -605,13 +605,13 @@ std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward(
   Tensor result0, result1;
   if (output_mask[0] && !output_mask[1]) {
     compute_expression(
-        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "_binary_cross_entropy_with_logits_backward", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else if (output_mask[1] && !output_mask[0]) {
     compute_expression(
-        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "_binary_cross_entropy_with_logits_backward", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else {
     compute_expression(
-        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "_binary_cross_entropy_with_logits_backward", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   }
   return {result0, result1};
 }
@@ -645,7 +645,7 @@ Tensor _binary_cross_entropy_with_logits_jvp(const Tensor& self_tangent,
                                              const Tensor& target) {
   Tensor result;
   compute_expression(
-      "binary_cross_entropy_with_logits", self_tangent.is_meta() ? nullptr : _binary_cross_entropy_with_logits_jvp_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+      "_binary_cross_entropy_with_logits_jvp", self_tangent.is_meta() ? nullptr : _binary_cross_entropy_with_logits_jvp_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   return result;
 }
 }  // namespace native
@@ -679,16 +679,16 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_pos_weight_
   Tensor result0, result1, result2;
   if (output_mask[0] && !output_mask[1] && !output_mask[2]) {
     compute_expression(
-        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_pos_weight_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "_binary_cross_entropy_with_logits_pos_weight_backward", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_pos_weight_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else if (output_mask[1] && !output_mask[0] && !output_mask[2]) {
     compute_expression(
-        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_pos_weight_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "_binary_cross_entropy_with_logits_pos_weight_backward", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_pos_weight_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else if (output_mask[2] && !output_mask[0] && !output_mask[1]) {
     compute_expression(
-        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_pos_weight_backward_2_stub.get(grad_output.device().type()), {&result2}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "_binary_cross_entropy_with_logits_pos_weight_backward", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_pos_weight_backward_2_stub.get(grad_output.device().type()), {&result2}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else {
     compute_expression(
-        "binary_cross_entropy_with_logits", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_pos_weight_backward_stub.get(grad_output.device().type()), {&result0, &result1, &result2}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "_binary_cross_entropy_with_logits_pos_weight_backward", grad_output.is_meta() ? nullptr : _binary_cross_entropy_with_logits_pos_weight_backward_stub.get(grad_output.device().type()), {&result0, &result1, &result2}, {&grad_output, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   }
   return {result0, result1, result2};
 }
@@ -725,7 +725,7 @@ Tensor _binary_cross_entropy_with_logits_pos_weight_jvp(const Tensor& self_tange
                                                         const Tensor& pos_weight) {
   Tensor result;
   compute_expression(
-      "binary_cross_entropy_with_logits", self_tangent.is_meta() ? nullptr : _binary_cross_entropy_with_logits_pos_weight_jvp_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &pos_weight_tangent, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+      "_binary_cross_entropy_with_logits_pos_weight_jvp", self_tangent.is_meta() ? nullptr : _binary_cross_entropy_with_logits_pos_weight_jvp_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &pos_weight_tangent, &self, &target, &pos_weight}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   return result;
 }
 }  // namespace native
@@ -776,14 +776,14 @@ void structured__huber_loss_out::impl(const Tensor& self, const Tensor& target, 
 namespace {
 Tensor _huber_loss_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, double delta) {
   native::structured__huber_loss_out kernel;
-  native::FreshOutputs<1> outputs("huber_loss", kernel);
+  native::FreshOutputs<1> outputs("_huber_loss", kernel);
   kernel.meta(self, target, delta);
   kernel.impl(self, target, delta, outputs[0]);
   return outputs.take(0);
 }
 Tensor _huber_loss_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, double delta) {
   meta::structured__huber_loss kernel;
-  native::FreshOutputs<1> outputs("huber_loss", kernel);
+  native::FreshOutputs<1> outputs("_huber_loss", kernel);
   kernel.meta(self, target, delta);
   return outputs.take(0);
 }
@@ -804,7 +804,7 @@ Tensor _ops::_huber_loss::call(const Tensor& self, const Tensor& target, double 
 namespace {
 Tensor& _huber_loss__CPU(DispatchKeySet, Tensor& self, const Tensor& target, double delta) {
   native::structured__huber_loss_out kernel;
-  native::InplaceOutput outputs("huber_loss", kernel, self);
+  native::InplaceOutput outputs("_huber_loss_", kernel, self);
   kernel.meta(self, target, delta);
   kernel.impl(self, target, delta, outputs[0]);
   outputs.finish();
@@ -812,7 +812,7 @@ Tensor& _huber_loss__CPU(DispatchKeySet, Tensor& self, const Tensor& target, dou
 }
 Tensor& _huber_loss__Meta(DispatchKeySet, Tensor& self, const Tensor& target, double delta) {
   meta::structured__huber_loss kernel;
-  native::InplaceOutput outputs("huber_loss", kernel, self);
+  native::InplaceOutput outputs("_huber_loss_", kernel, self);
   kernel.meta(self, target, delta);
   outputs.finish();
   return self;
@@ -835,7 +835,7 @@ namespace {
 Tensor& _huber_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, double delta,
                             Tensor& out) {
   native::structured__huber_loss_out kernel;
-  native::GivenOutputs<1> outputs("huber_loss", kernel, out);
+  native::GivenOutputs<1> outputs("_huber_loss", kernel, out);
   kernel.meta(self, target, delta);
   kernel.impl(self, target, delta, outputs[0]);
   outputs.finish();
@@ -844,7 +844,7 @@ Tensor& _huber_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& ta
 Tensor& _huber_loss_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, double delta,
                              Tensor& out) {
   meta::structured__huber_loss kernel;
-  native::GivenOutputs<1> outputs("huber_loss", kernel, out);
+  native::GivenOutputs<1> outputs("_huber_loss", kernel, out);
   kernel.meta(self, target, delta);
   outputs.finish();
   return out;
@@ -873,13 +873,13 @@ std::tuple<Tensor, Tensor> _huber_loss_backward(const Tensor& grad_output, const
   Tensor result0, result1;
   if (output_mask[0] && !output_mask[1]) {
     compute_expression(
-        "huber_loss", grad_output.is_meta() ? nullptr : _huber_loss_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "_huber_loss_backward", grad_output.is_meta() ? nullptr : _huber_loss_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else if (output_mask[1] && !output_mask[0]) {
     compute_expression(
-        "huber_loss", grad_output.is_meta() ? nullptr : _huber_loss_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "_huber_loss_backward", grad_output.is_meta() ? nullptr : _huber_loss_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else {
     compute_expression(
-        "huber_loss", grad_output.is_meta() ? nullptr : _huber_loss_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "_huber_loss_backward", grad_output.is_meta() ? nullptr : _huber_loss_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   }
   return {result0, result1};
 }
@@ -914,7 +914,7 @@ Tensor _huber_loss_jvp(const Tensor& self_tangent, const Tensor& target_tangent,
   const Scalar numbers[] = {Scalar(delta)};
   Tensor result;
   compute_expression(
-      "huber_loss",
+      "_huber_loss_jvp",
       self_tangent.is_meta() ? nullptr : _huber_loss_jvp_stub.get(self_tangent.device().type()),
       {&result}, {&self_tangent, &target_tangent, &self, &target}, numbers,
       {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
@@ -957,14 +957,14 @@ void structured__kl_div_out::impl(const Tensor& self, const Tensor& target, cons
 namespace {
 Tensor _kl_div_CPU(DispatchKeySet, const Tensor& self, const Tensor& target) {
   native::structured__kl_div_out kernel;
-  native::FreshOutputs<1> outputs("kl_div", kernel);
+  native::FreshOutputs<1> outputs("_kl_div", kernel);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   return outputs.take(0);
 }
 Tensor _kl_div_Meta(DispatchKeySet, const Tensor& self, const Tensor& target) {
   meta::structured__kl_div kernel;
-  native::FreshOutputs<1> outputs("kl_div", kernel);
+  native::FreshOutputs<1> outputs("_kl_div", kernel);
   kernel.meta(self, target);
   return outputs.take(0);
 }
@@ -985,7 +985,7 @@ Tensor _ops::_kl_div::call(const Tensor& self, const Tensor& target) {
 namespace {
 Tensor& _kl_div__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
   native::structured__kl_div_out kernel;
-  native::InplaceOutput outputs("kl_div", kernel, self);
+  native::InplaceOutput outputs("_kl_div_", kernel, self);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -993,7 +993,7 @@ Tensor& _kl_div__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
 }
 Tensor& _kl_div__Meta(DispatchKeySet, Tensor& self, const Tensor& target) {
   meta::structured__kl_div kernel;
-  native::InplaceOutput outputs("kl_div", kernel, self);
+  native::InplaceOutput outputs("_kl_div_", kernel, self);
   kernel.meta(self, target);
   outputs.finish();
   return self;
@@ -1015,7 +1015,7 @@ Tensor& _ops::_kl_div_::call(Tensor& self, const Tensor& target) {
 namespace {
 Tensor& _kl_div_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, Tensor& out) {
   native::structured__kl_div_out kernel;
-  native::GivenOutputs<1> outputs("kl_div", kernel, out);
+  native::GivenOutputs<1> outputs("_kl_div", kernel, out);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -1023,7 +1023,7 @@ Tensor& _kl_div_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target
 }
 Tensor& _kl_div_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, Tensor& out) {
   meta::structured__kl_div kernel;
-  native::GivenOutputs<1> outputs("kl_div", kernel, out);
+  native::GivenOutputs<1> outputs("_kl_div", kernel, out);
   kernel.meta(self, target);
   outputs.finish();
   return out;
@@ -1049,19 +1049,19 @@ std::tuple<Tensor, Tensor> _kl_div_backward(const Tensor& grad_output, const Ten
   Tensor result0, result1;
   if (output_mask[0] && !output_mask[1]) {
     compute_expression(
-        "kl_div",
+        "_kl_div_backward",
         grad_output.is_meta() ? nullptr : _kl_div_backward_0_stub.get(grad_output.device().type()),
         {&result0}, {&grad_output, &self, &target}, nullptr,
         {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else if (output_mask[1] && !output_mask[0]) {
     compute_expression(
-        "kl_div",
+        "_kl_div_backward",
         grad_output.is_meta() ? nullptr : _kl_div_backward_1_stub.get(grad_output.device().type()),
         {&result1}, {&grad_output, &self, &target}, nullptr,
         {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else {
     compute_expression(
-        "kl_div",
+        "_kl_div_backward",
         grad_output.is_meta() ? nullptr : _kl_div_backward_stub.get(grad_output.device().type()),
         {&result0, &result1}, {&grad_output, &self, &target}, nullptr,
         {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
@@ -1095,7 +1095,7 @@ Tensor _kl_div_jvp(const Tensor& self_tangent, const Tensor& target_tangent, con
                    const Tensor& target) {
   Tensor result;
   compute_expression(
-      "kl_div",
+      "_kl_div_jvp",
       self_tangent.is_meta() ? nullptr : _kl_div_jvp_stub.get(self_tangent.device().type()),
       {&result}, {&self_tangent, &target_tangent, &self, &target}, nullptr,
       {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
@@ -1139,14 +1139,14 @@ void structured__kl_div_log_target_out::impl(const Tensor& self, const Tensor& t
 namespace {
 Tensor _kl_div_log_target_CPU(DispatchKeySet, const Tensor& self, const Tensor& target) {
   native::structured__kl_div_log_target_out kernel;
-  native::FreshOutputs<1> outputs("kl_div", kernel);
+  native::FreshOutputs<1> outputs("_kl_div_log_target", kernel);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   return outputs.take(0);
 }
 Tensor _kl_div_log_target_Meta(DispatchKeySet, const Tensor& self, const Tensor& target) {
   meta::structured__kl_div_log_target kernel;
-  native::FreshOutputs<1> outputs("kl_div", kernel);
+  native::FreshOutputs<1> outputs("_kl_div_log_target", kernel);
   kernel.meta(self, target);
   return outputs.take(0);
 }
@@ -1167,7 +1167,7 @@ Tensor _ops::_kl_div_log_target::call(const Tensor& self, const Tensor& target) 
 namespace {
 Tensor& _kl_div_log_target__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
   native::structured__kl_div_log_target_out kernel;
-  native::InplaceOutput outputs("kl_div", kernel, self);
+  native::InplaceOutput outputs("_kl_div_log_target_", kernel, self);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -1175,7 +1175,7 @@ Tensor& _kl_div_log_target__CPU(DispatchKeySet, Tensor& self, const Tensor& targ
 }
 Tensor& _kl_div_log_target__Meta(DispatchKeySet, Tensor& self, const Tensor& target) {
   meta::structured__kl_div_log_target kernel;
-  native::InplaceOutput outputs("kl_div", kernel, self);
+  native::InplaceOutput outputs("_kl_div_log_target_", kernel, self);
   kernel.meta(self, target);
   outputs.finish();
   return self;
@@ -1198,7 +1198,7 @@ namespace {
 Tensor& _kl_div_log_target_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target,
                                    Tensor& out) {
   native::structured__kl_div_log_target_out kernel;
-  native::GivenOutputs<1> outputs("kl_div", kernel, out);
+  native::GivenOutputs<1> outputs("_kl_div_log_target", kernel, out);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -1207,7 +1207,7 @@ Tensor& _kl_div_log_target_out_CPU(DispatchKeySet, const Tensor& self, const Ten
 Tensor& _kl_div_log_target_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target,
                                     Tensor& out) {
   meta::structured__kl_div_log_target kernel;
-  native::GivenOutputs<1> outputs("kl_div", kernel, out);
+  native::GivenOutputs<1> outputs("_kl_div_log_target", kernel, out);
   kernel.meta(self, target);
   outputs.finish();
   return out;
@@ -1234,13 +1234,13 @@ std::tuple<Tensor, Tensor> _kl_div_log_target_backward(const Tensor& grad_output
   Tensor result0, result1;
   if (output_mask[0] && !output_mask[1]) {
     compute_expression(
-        "kl_div", grad_output.is_meta() ? nullptr : _kl_div_log_target_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &target, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+        "_kl_div_log_target_backward", grad_output.is_meta() ? nullptr : _kl_div_log_target_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &target, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
   } else if (output_mask[1] && !output_mask[0]) {
     compute_expression(
-        "kl_div", grad_output.is_meta() ? nullptr : _kl_div_log_target_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &target, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+        "_kl_div_log_target_backward", grad_output.is_meta() ? nullptr : _kl_div_log_target_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &target, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
   } else {
     compute_expression(
-        "kl_div", grad_output.is_meta() ? nullptr : _kl_div_log_target_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &target, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+        "_kl_div_log_target_backward", grad_output.is_meta() ? nullptr : _kl_div_log_target_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &target, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
   }
   return {result0, result1};
 }
@@ -1275,7 +1275,7 @@ Tensor _kl_div_log_target_jvp(const Tensor& self_tangent, const Tensor& target_t
                               const Tensor& target, const Tensor& output) {
   Tensor result;
   compute_expression(
-      "kl_div", self_tangent.is_meta() ? nullptr : _kl_div_log_target_jvp_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &target, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+      "_kl_div_log_target_jvp", self_tangent.is_meta() ? nullptr : _kl_div_log_target_jvp_stub.get(self_tangent.device().type()), {&result}, {&self_tangent, &target_tangent, &target, &output}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
   return result;
 }
 }  // namespace native
@@ -1315,14 +1315,14 @@ void structured__l1_loss_out::impl(const Tensor& self, const Tensor& target, con
 namespace {
 Tensor _l1_loss_CPU(DispatchKeySet, const Tensor& self, const Tensor& target) {
   native::structured__l1_loss_out kernel;
-  native::FreshOutputs<1> outputs("l1_loss", kernel);
+  native::FreshOutputs<1> outputs("_l1_loss", kernel);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   return outputs.take(0);
 }
 Tensor _l1_loss_Meta(DispatchKeySet, const Tensor& self, const Tensor& target) {
   meta::structured__l1_loss kernel;
-  native::FreshOutputs<1> outputs("l1_loss", kernel);
+  native::FreshOutputs<1> outputs("_l1_loss", kernel);
   kernel.meta(self, target);
   return outputs.take(0);
 }
@@ -1343,7 +1343,7 @@ Tensor _ops::_l1_loss::call(const Tensor& self, const Tensor& target) {
 namespace {
 Tensor& _l1_loss__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
   native::structured__l1_loss_out kernel;
-  native::InplaceOutput outputs("l1_loss", kernel, self);
+  native::InplaceOutput outputs("_l1_loss_", kernel, self);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -1351,7 +1351,7 @@ Tensor& _l1_loss__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
 }
 Tensor& _l1_loss__Meta(DispatchKeySet, Tensor& self, const Tensor& target) {
   meta::structured__l1_loss kernel;
-  native::InplaceOutput outputs("l1_loss", kernel, self);
+  native::InplaceOutput outputs("_l1_loss_", kernel, self);
   kernel.meta(self, target);
   outputs.finish();
   return self;
@@ -1373,7 +1373,7 @@ Tensor& _ops::_l1_loss_::call(Tensor& self, const Tensor& target) {
 namespace {
 Tensor& _l1_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, Tensor& out) {
   native::structured__l1_loss_out kernel;
-  native::GivenOutputs<1> outputs("l1_loss", kernel, out);
+  native::GivenOutputs<1> outputs("_l1_loss", kernel, out);
   kernel.meta(self, target);
   kernel.impl(self, target, outputs[0]);
   outputs.finish();
@@ -1381,7 +1381,7 @@ Tensor& _l1_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& targe
 }
 Tensor& _l1_loss_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, Tensor& out) {
   meta::structured__l1_loss kernel;
-  native::GivenOutputs<1> outputs("l1_loss", kernel, out);
+  native::GivenOutputs<1> outputs("_l1_loss", kernel, out);
   kernel.meta(self, target);
   outputs.finish();
   return out;
@@ -1408,19 +1408,19 @@ std::tuple<Tensor, Tensor> _l1_loss_backward(const Tensor& grad_output, const Te
   Tensor result0, result1;
   if (output_mask[0] && !output_mask[1]) {
     compute_expression(
-        "l1_loss",
+        "_l1_loss_backward",
         grad_output.is_meta() ? nullptr : _l1_loss_backward_0_stub.get(grad_output.device().type()),
         {&result0}, {&grad_output, &self, &target}, nullptr,
         {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else if (output_mask[1] && !output_mask[0]) {
     compute_expression(
-        "l1_loss",
+        "_l1_loss_backward",
         grad_output.is_meta() ? nullptr : _l1_loss_backward_1_stub.get(grad_output.device().type()),
         {&result1}, {&grad_output, &self, &target}, nullptr,
         {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else {
     compute_expression(
-        "l1_loss",
+        "_l1_loss_backward",
         grad_output.is_meta() ? nullptr : _l1_loss_backward_stub.get(grad_output.device().type()),
         {&result0, &result1}, {&grad_output, &self, &target}, nullptr,
         {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
@@ -1454,7 +1454,7 @@ Tensor _l1_loss_jvp(const Tensor& self_tangent, const Tensor& target_tangent, co
                     const Tensor& target) {
   Tensor result;
   compute_expression(
-      "l1_loss",
+      "_l1_loss_jvp",
       self_tangent.is_meta() ? nullptr : _l1_loss_jvp_stub.get(self_tangent.device().type()),
       {&result}, {&self_tangent, &target_tangent, &self, &target}, nullptr,
       {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
@@ -1500,14 +1500,14 @@ void structured__smooth_l1_loss_out::impl(const Tensor& self, const Tensor& targ
 namespace {
 Tensor _smooth_l1_loss_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, double beta) {
   native::structured__smooth_l1_loss_out kernel;
-  native::FreshOutputs<1> outputs("smooth_l1_loss", kernel);
+  native::FreshOutputs<1> outputs("_smooth_l1_loss", kernel);
   kernel.meta(self, target, beta);
   kernel.impl(self, target, beta, outputs[0]);
   return outputs.take(0);
 }
 Tensor _smooth_l1_loss_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, double beta) {
   meta::structured__smooth_l1_loss kernel;
-  native::FreshOutputs<1> outputs("smooth_l1_loss", kernel);
+  native::FreshOutputs<1> outputs("_smooth_l1_loss", kernel);
   kernel.meta(self, target, beta);
   return outputs.take(0);
 }
@@ -1528,7 +1528,7 @@ Tensor _ops::_smooth_l1_loss::call(const Tensor& self, const Tensor& target, dou
 namespace {
 Tensor& _smooth_l1_loss__CPU(DispatchKeySet, Tensor& self, const Tensor& target, double beta) {
   native::structured__smooth_l1_loss_out kernel;
-  native::InplaceOutput outputs("smooth_l1_loss", kernel, self);
+  native::InplaceOutput outputs("_smooth_l1_loss_", kernel, self);
   kernel.meta(self, target, beta);
   kernel.impl(self, target, beta, outputs[0]);
   outputs.finish();
@@ -1536,7 +1536,7 @@ Tensor& _smooth_l1_loss__CPU(DispatchKeySet, Tensor& self, const Tensor& target,
 }
 Tensor& _smooth_l1_loss__Meta(DispatchKeySet, Tensor& self, const Tensor& target, double beta) {
   meta::structured__smooth_l1_loss kernel;
-  native::InplaceOutput outputs("smooth_l1_loss", kernel, self);
+  native::InplaceOutput outputs("_smooth_l1_loss_", kernel, self);
   kernel.meta(self, target, beta);
   outputs.finish();
   return self;
@@ -1559,7 +1559,7 @@ namespace {
 Tensor& _smooth_l1_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target,
                                 double beta, Tensor& out) {
   native::structured__smooth_l1_loss_out kernel;
-  native::GivenOutputs<1> outputs("smooth_l1_loss", kernel, out);
+  native::GivenOutputs<1> outputs("_smooth_l1_loss", kernel, out);
   kernel.meta(self, target, beta);
   kernel.impl(self, target, beta, outputs[0]);
   outputs.finish();
@@ -1568,7 +1568,7 @@ Tensor& _smooth_l1_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor
 Tensor& _smooth_l1_loss_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target,
                                  double beta, Tensor& out) {
   meta::structured__smooth_l1_loss kernel;
-  native::GivenOutputs<1> outputs("smooth_l1_loss", kernel, out);
+  native::GivenOutputs<1> outputs("_smooth_l1_loss", kernel, out);
   kernel.meta(self, target, beta);
   outputs.finish();
   return out;
@@ -1597,13 +1597,13 @@ std::tuple<Tensor, Tensor> _smooth_l1_loss_backward(const Tensor& grad_output, c
   Tensor result0, result1;
   if (output_mask[0] && !output_mask[1]) {
     compute_expression(
-        "smooth_l1_loss", grad_output.is_meta() ? nullptr : _smooth_l1_loss_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "_smooth_l1_loss_backward", grad_output.is_meta() ? nullptr : _smooth_l1_loss_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else if (output_mask[1] && !output_mask[0]) {
     compute_expression(
-        "smooth_l1_loss", grad_output.is_meta() ? nullptr : _smooth_l1_loss_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "_smooth_l1_loss_backward", grad_output.is_meta() ? nullptr : _smooth_l1_loss_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   } else {
     compute_expression(
-        "smooth_l1_loss", grad_output.is_meta() ? nullptr : _smooth_l1_loss_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
+        "_smooth_l1_loss_backward", grad_output.is_meta() ? nullptr : _smooth_l1_loss_backward_stub.get(grad_output.device().type()), {&result0, &result1}, {&grad_output, &self, &target}, numbers, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
   }
   return {result0, result1};
 }
@@ -1640,7 +1640,7 @@ Tensor _smooth_l1_loss_jvp(const Tensor& self_tangent, const Tensor& target_tang
   const Scalar numbers[] = {Scalar(beta)};
   Tensor result;
   compute_expression(
-      "smooth_l1_loss",
+      "_smooth_l1_loss_jvp",
       self_tangent.is_meta() ? nullptr : _smooth_l1_loss_jvp_stub.get(self_tangent.device().type()),
       {&result}, {&self_tangent, &target_tangent, &self, &target}, numbers,
       {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});

@@ -24,14 +24,14 @@ namespace at::inline oploom_v1 {
 namespace {
 Tensor _log_softmax_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool half_to_float) {
   native::structured_log_softmax_out kernel;
-  native::FreshOutputs<1> outputs("log_softmax", kernel);
+  native::FreshOutputs<1> outputs("_log_softmax", kernel);
   kernel.meta(self, dim, half_to_float);
   kernel.impl(self, dim, half_to_float, outputs[0]);
   return outputs.take(0);
 }
 Tensor _log_softmax_Meta(DispatchKeySet, const Tensor& self, int64_t dim, bool half_to_float) {
   meta::structured__log_softmax kernel;
-  native::FreshOutputs<1> outputs("log_softmax", kernel);
+  native::FreshOutputs<1> outputs("_log_softmax", kernel);
   kernel.meta(self, dim, half_to_float);
   return outputs.take(0);
 }
@@ -52,7 +52,7 @@ namespace {
 Tensor& _log_softmax_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool half_to_float,
                              Tensor& out) {
   native::structured_log_softmax_out kernel;
-  native::GivenOutputs<1> outputs("log_softmax", kernel, out);
+  native::GivenOutputs<1> outputs("_log_softmax", kernel, out);
   outputs.reads(self);
   kernel.meta(self, dim, half_to_float);
   kernel.impl(self, dim, half_to_float, outputs[0]);
@@ -62,7 +62,7 @@ Tensor& _log_softmax_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bo
 Tensor& _log_softmax_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, bool half_to_float,
                               Tensor& out) {
   meta::structured__log_softmax kernel;
-  native::GivenOutputs<1> outputs("log_softmax", kernel, out);
+  native::GivenOutputs<1> outputs("_log_softmax", kernel, out);
   kernel.meta(self, dim, half_to_float);
   outputs.finish();
   return out;
@@ -157,14 +157,14 @@ Tensor& _ops::_log_softmax_backward_data_out::call(const Tensor& grad_output, co
 namespace {
 Tensor _softmax_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool half_to_float) {
   native::structured_softmax_out kernel;
-  native::FreshOutputs<1> outputs("softmax", kernel);
+  native::FreshOutputs<1> outputs("_softmax", kernel);
   kernel.meta(self, dim, half_to_float);
   kernel.impl(self, dim, half_to_float, outputs[0]);
   return outputs.take(0);
 }
 Tensor _softmax_Meta(DispatchKeySet, const Tensor& self, int64_t dim, bool half_to_float) {
   meta::structured__softmax kernel;
-  native::FreshOutputs<1> outputs("softmax", kernel);
+  native::FreshOutputs<1> outputs("_softmax", kernel);
   kernel.meta(self, dim, half_to_float);
   return outputs.take(0);
 }
@@ -185,7 +185,7 @@ namespace {
 Tensor& _softmax_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool half_to_float,
                          Tensor& out) {
   native::structured_softmax_out kernel;
-  native::GivenOutputs<1> outputs("softmax", kernel, out);
+  native::GivenOutputs<1> outputs("_softmax", kernel, out);
   outputs.reads(self);
   kernel.meta(self, dim, half_to_float);
   kernel.impl(self, dim, half_to_float, outputs[0]);
@@ -195,7 +195,7 @@ Tensor& _softmax_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, bool h
 Tensor& _softmax_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim, bool half_to_float,
                           Tensor& out) {
   meta::structured__softmax kernel;
-  native::GivenOutputs<1> outputs("softmax", kernel, out);
+  native::GivenOutputs<1> outputs("_softmax", kernel, out);
   kernel.meta(self, dim, half_to_float);
   outputs.finish();
   return out;

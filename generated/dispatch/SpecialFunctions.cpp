@@ -108,14 +108,14 @@ void structured__logit_out::impl(const Tensor& self, double eps, const Tensor& o
 namespace {
 Tensor _logit_CPU(DispatchKeySet, const Tensor& self, double eps) {
   native::structured__logit_out kernel;
-  native::FreshOutputs<1> outputs("logit", kernel);
+  native::FreshOutputs<1> outputs("_logit", kernel);
   kernel.meta(self, eps);
   kernel.impl(self, eps, outputs[0]);
   return outputs.take(0);
 }
 Tensor _logit_Meta(DispatchKeySet, const Tensor& self, double eps) {
   meta::structured__logit kernel;
-  native::FreshOutputs<1> outputs("logit", kernel);
+  native::FreshOutputs<1> outputs("_logit", kernel);
   kernel.meta(self, eps);
   return outputs.take(0);
 }
@@ -136,7 +136,7 @@ Tensor _ops::_logit::call(const Tensor& self, double eps) {
 namespace {
 Tensor& _logit__CPU(DispatchKeySet, Tensor& self, double eps) {
   native::structured__logit_out kernel;
-  native::InplaceOutput outputs("logit", kernel, self);
+  native::InplaceOutput outputs("_logit_", kernel, self);
   kernel.meta(self, eps);
   kernel.impl(self, eps, outputs[0]);
   outputs.finish();
@@ -144,7 +144,7 @@ Tensor& _logit__CPU(DispatchKeySet, Tensor& self, double eps) {
 }
 Tensor& _logit__Meta(DispatchKeySet, Tensor& self, double eps) {
   meta::structured__logit kernel;
-  native::InplaceOutput outputs("logit", kernel, self);
+  native::InplaceOutput outputs("_logit_", kernel, self);
   kernel.meta(self, eps);
   outputs.finish();
   return self;
@@ -166,7 +166,7 @@ Tensor& _ops::_logit_::call(Tensor& self, double eps) {
 namespace {
 Tensor& _logit_out_CPU(DispatchKeySet, const Tensor& self, double eps, Tensor& out) {
   native::structured__logit_out kernel;
-  native::GivenOutputs<1> outputs("logit", kernel, out);
+  native::GivenOutputs<1> outputs("_logit", kernel, out);
   kernel.meta(self, eps);
   kernel.impl(self, eps, outputs[0]);
   outputs.finish();
@@ -174,7 +174,7 @@ Tensor& _logit_out_CPU(DispatchKeySet, const Tensor& self, double eps, Tensor& o
 }
 Tensor& _logit_out_Meta(DispatchKeySet, const Tensor& self, double eps, Tensor& out) {
   meta::structured__logit kernel;
-  native::GivenOutputs<1> outputs("logit", kernel, out);
+  native::GivenOutputs<1> outputs("_logit", kernel, out);
   kernel.meta(self, eps);
   outputs.finish();
   return out;
@@ -198,7 +198,7 @@ Tensor _logit_backward(const Tensor& grad_output, const Tensor& self, double eps
   const Scalar numbers[] = {Scalar(eps)};
   Tensor result;
   compute_expression(
-      "logit",
+      "_logit_backward",
       grad_output.is_meta() ? nullptr : _logit_backward_stub.get(grad_output.device().type()),
       {&result}, {&grad_output, &self}, numbers,
       {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});

@@ -167,7 +167,7 @@ TEST_F(PackageCommandLine, AMissingOploomIsSaid) {
 TEST_F(CommandLine, ModelGoesToStandardOutputOrAFile) {
   EXPECT_EQ(run({"model", operators_, derivatives_}), 0);
   const std::string model = out_.str();
-  EXPECT_THAT(model, StartsWith("{\n  \"version\": 3,\n"));
+  EXPECT_THAT(model, StartsWith("{\n  \"version\": 4,\n"));
   EXPECT_THAT(model, testing::Not(HasSubstr(folder_.string())));  // the same wherever the tree lies
   const auto path = (folder_ / "model.json").string();
   EXPECT_EQ(run({"model", operators_, derivatives_, "-o", path}), 0);

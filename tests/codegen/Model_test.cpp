@@ -348,7 +348,7 @@ TEST(ModelJson, FormulasTellNamesFromText) {
 
 TEST(ModelJson, HoldsWhatModelMdPromises) {
   const std::string json = model_to_json(Frontend(kAdd).model);
-  EXPECT_THAT(json, HasSubstr("\"version\": 3"));
+  EXPECT_THAT(json, HasSubstr("\"version\": 4"));
   EXPECT_THAT(json, HasSubstr("\"identifier\": \"add__Tensor\""));
   EXPECT_THAT(json, HasSubstr("\"source\": {\"file\": \"native_functions.yaml\", \"line\": 2}"));
   EXPECT_THAT(json, HasSubstr("\"impl\": {\"CPU\": \"add_out\", \"CUDA\": \"add_out\"}"));

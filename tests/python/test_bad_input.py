@@ -30,3 +30,62 @@ def test_a_zero_among_wider_divisors_is_found_before_anything_is_written(change,
     with pytest.raises(RuntimeError, match="by zero"):
         getattr(x, change)(divisors)
     assert x.flatten().tolist() == list(range(600))
+
+
+COMPLEX = oploom.ones(3, dtype=oploom.complex64)
+WHOLE = oploom.ones(3, dtype=oploom.int64)
+ONES = oploom.ones(3)
+MATRIX = oploom.ones(3, 4)
+SAME = oploom.ones(1).expand(3)  # one element three times
+LINE = oploom.arange(4.0)
+
+INTEGERS = "uint8, int8, int16, int32, int64"
+# What is called, and how its message begins, whichever operator it is made of found the mistake.
+MESSAGES = [
+    (lambda: oploom.amax(COMPLEX), "amax(): dtype 'complex64' is not supported on CPU"),
+    (lambda: COMPLEX.argmin(), "argmin(): dtype 'complex64' is not supported on CPU"),
+    (lambda: oploom.rand(3, dtype=oploom.int64), "rand(): expected a floating or complex dtype"),
+    (lambda: oploom.rand_like(WHOLE), "rand_like(): expected a floating or complex dtype"),
+    (lambda: oploom.randn_like(WHOLE), "randn_like(): expected a floating or complex dtype"),
+    (lambda: oploom.randn(3, out=WHOLE.clone()), "randn(): expected a floating or complex dtype"),
+    (lambda: oploom.randperm(5, dtype=oploom.complex64), "randperm(): expected a real dtype"),
+    (lambda: oploom.embedding(MATRIX, oploom.tensor([5])), "embedding(): index 5 is out of bounds"),
+    (lambda: MATRIX @ oploom.ones(4, 3, dtype=oploom.int64), "matmul(): expected operands of one "),
+    (lambda: oploom.nn.functional.linear(MATRIX, oploom.ones(2, 4, dtype=oploom.int64)),
+     "linear(): expected operands of one dtype, got float32 and int64"),
+    (lambda: oploom.nn.functional.linear(MATRIX, oploom.ones(2, 4), ONES),
+     "linear(): expected bias of shape [out] for weight of shape [out, in], got [3] and [2, 4]"),
+    (lambda: WHOLE // 0, "floor_divide(): division of an integer by zero"),
+    (lambda: COMPLEX // COMPLEX, "floor_divide(): complex numbers are not supported"),
+    (lambda: oploom.arccos_(WHOLE.clone()), "arccos_(): "),
+    (lambda: oploom.copy(ONES, LINE), "copy(): cannot expand sizes [4] to [3]"),
+    (lambda: ONES.__setitem__(slice(2), LINE), "__setitem__(): cannot expand sizes [4] to [2]"),
+    (lambda: ONES.__setitem__([0, 1], LINE), "__setitem__(): values of shape [4] cannot be broadcast"),
+    (lambda: SAME.__setitem__(..., 1), "__setitem__(): several elements of the tensor to be written"),
+    (lambda: ONES[oploom.tensor([3])], "__getitem__(): index 3 is out of bounds"),
+    (lambda: setattr(ONES, "grad", MATRIX), "grad: expected a gradient of shape [3], got [3, 4]"),
+    (lambda: setattr(ONES, "grad", 3), "grad: expected a Tensor or None, got int"),
+    (lambda: SAME.zero_(), "zero_(): several elements of the tensor to be written share"),
+    (lambda: SAME.uniform_(), "uniform_(): several elements"),
+    (lambda: SAME.masked_fill_(ONES > 0, 1), "masked_fill_(): several elements"),
+    (lambda: SAME.scatter_(0, WHOLE, ONES), "scatter_(): several elements"),
+    (lambda: SAME.index_put_((WHOLE,), ONES), "index_put_(): several elements"),
+    (lambda: oploom.cat([ONES], out=SAME), "cat(): several elements"),
+    (lambda: oploom.sort(ONES, out=(SAME, WHOLE.clone())), "sort(): several elements"),
+    (lambda: oploom.cumsum(LINE[:3], 0, out=LINE[1:]), "cumsum(): the tensor to be written and an "),
+    (lambda: ONES & ONES, f"bitwise_and(): dtype 'float32' is not supported on CPU, expected one of "
+     f"{INTEGERS}, bool"),
+    (lambda: ~ONES, f"bitwise_not(): dtype 'float32' is not supported on CPU, expected one of "
+     f"{INTEGERS}, bool"),
+    (lambda: (ONES > 0) % (ONES > 0), f"remainder(): dtype 'bool' is not supported on CPU, expected "
+     f"one of {INTEGERS}, float16, float32, float64, bfloat16"),
+]
+
+
+@pytest.mark.parametrize("call, begins", MESSAGES, ids=[m[1].partition(":")[0] for m in MESSAGES])
+def test_a_message_names_what_was_called(call, begins):
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        call()
+    assert str(caught.value).startswith(begins)
+    assert ONES.tolist() == [1, 1, 1] and WHOLE.tolist() == [1, 1, 1] and SAME.tolist() == [1, 1, 1]
+    assert LINE.tolist() == [0, 1, 2, 3]

@@ -3,6 +3,7 @@
 
 #include <aten/core/TensorBase.h>
 #include <c10/core/DispatchKeySet.h>
+#include <c10/util/Exception.h>
 
 #include <typeinfo>
 #include <utility>
@@ -41,6 +42,11 @@ using ErasedKernel = void (*)();
 // without autograd metadata need none of that: where no argument has any, call() goes straight to
 // the backend. A kernel that must see every call (it makes a view, counts a change in place, or was
 // put there at run time) has no such entry.
+//
+// Note [The operator people called]
+// Many operators are made of others, and kernels are shared. An error on the way out of a call gets
+// the operator's name at the front of its message, so that the one that was called first has the
+// last word: `embedding(): index 5 is out of bounds ...` is what index_select() had to say.
 class OPLOOM_API OperatorTableBase {
  public:
   OperatorTableBase(const OperatorTableBase&) = delete;
@@ -169,9 +175,14 @@ class OperatorTable<R(Args...)> final : public OperatorTableBase {
   }
 
   OPLOOM_ALWAYS_INLINE R operator()(DispatchKeySet keys, Args... args) const {
-    Kernel kernel = load(keys.highestPriorityTypeId());
-    if (OPLOOM_UNLIKELY(kernel == nullptr)) kernel = reinterpret_cast<Kernel>(resolve(keys));
-    return kernel(keys, static_cast<Args&&>(args)...);
+    try {
+      Kernel kernel = load(keys.highestPriorityTypeId());
+      if (OPLOOM_UNLIKELY(kernel == nullptr)) kernel = reinterpret_cast<Kernel>(resolve(keys));
+      return kernel(keys, static_cast<Args&&>(args)...);
+    } catch (c10::Error& error) {
+      error.set_function(name());  // see Note [The operator people called]
+      throw;
+    }
   }
 
  private:

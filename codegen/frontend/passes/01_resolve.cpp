@@ -104,20 +104,6 @@ void check_types(const Operator& op, Diagnostics& diagnostics) {
   }
 }
 
-void check_served(const Model& model, const Operator& op, Diagnostics& diagnostics) {
-  if (op.serves.empty()) return;
-  for (const auto& unread : model.unread) {
-    if (unread == "*" || unread.substr(0, unread.find('.')) == op.serves.text) return;
-  }
-  std::vector<std::string> names;
-  for (const auto& other : model.operators) {
-    if (other->schema.name == op.serves.text) return;
-    names.push_back(other->schema.name);
-  }
-  diagnostics.error(op.serves.where, "'" + op.serves.text + "' is no operator")
-      .suggest(c10::closest_name(op.serves.text, names));
-}
-
 }  // namespace
 
 void resolve(Model& model, const PassOptions& options, Diagnostics& diagnostics) {
@@ -128,7 +114,6 @@ void resolve(Model& model, const PassOptions& options, Diagnostics& diagnostics)
           .note(first->second->schema_where, "the first one is here");
     }
     if (model.tags_given) check_tags(model, *op, diagnostics);
-    check_served(model, *op, diagnostics);
     if (options.syntax_only) continue;
     check_dispatch_keys(*op, diagnostics);
     check_foreign_keys(*op, diagnostics);

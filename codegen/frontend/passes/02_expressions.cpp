@@ -557,7 +557,6 @@ class Expander {
     internal->dispatch = {{"CompositeExplicit", node.where, {schema.identifier(), node.where}}};
     internal->tags = {{"pointwise", node.where}};
     internal->python_module = op.python_module;
-    internal->serves = op.serves;
     internal->doc = "The " + what + " of ``" + op.schema.name + "``.\n";
     if (!few_enough(op, "the " + what + " of ", expression.inputs.size() + roots.size()))
       return made;

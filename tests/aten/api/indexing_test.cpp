@@ -2,6 +2,7 @@
 #include "../native/Testing.h"
 
 #include <generated/ops/empty.h>
+#include <generated/ops/expand.h>
 #include <generated/ops/item.h>
 #include <generated/ops/ones.h>
 #include <generated/ops/t.h>
@@ -128,6 +129,19 @@ TEST(IndexPut, IsBroadcastAndConverted) {
   t.index_put_({false}, 9);
   EXPECT_EQ(ints(t), (Ints{7, 0, 7, 4, 5, 6}));
   EXPECT_ANY_THROW(t.index_put_({Slice(), 0}, at::tensor({1, 2, 3})));
+}
+
+TEST(IndexPut, IsNamedByMessages) {
+  const Tensor t = at::zeros({2, 3}, at::kLong);
+  EXPECT_THAT(message_of<c10::Error>([&] {
+                t.index_put_({Slice(), 0}, at::tensor({1, 2, 3}));
+              }),
+              HasSubstr("index_put_(): cannot expand sizes [3] to [2]"));
+  EXPECT_THAT(message_of<c10::Error>([&] {
+                t.expand({2, 2, 3}).index_put_({"..."}, 1);
+              }),
+              HasSubstr("index_put_(): several elements"));
+  EXPECT_THAT(message_of<c10::IndexError>([&] { t.index({0, 3}); }), HasSubstr("index(): "));
 }
 
 TEST(TensorIndex, KnowsWhatItHolds) {

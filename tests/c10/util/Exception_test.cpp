@@ -51,6 +51,23 @@ TEST(Exception, ContextIsAppended) {
   EXPECT_EQ(error.context().size(), 1u);
 }
 
+TEST(Exception, TheFunctionOfAMessageCanBeReplaced) {
+  const auto named = [](const char* message) {
+    c10::Error error(message);
+    error.add_context("while doing this");
+    error.set_function("outer");
+    EXPECT_EQ(error.msg() + "\n  while doing this", error.what());
+    EXPECT_EQ(error.context().size(), 1u);
+    return error.msg();
+  };
+  EXPECT_EQ(named("inner_2(): expected 4"), "outer(): expected 4");
+  EXPECT_EQ(named("outer(): f(): g"), "outer(): f(): g");
+  EXPECT_EQ(named("expected inner(): what"), "outer(): expected inner(): what");
+  EXPECT_EQ(named("(): x"), "outer(): (): x");
+  EXPECT_EQ(named("inner()"), "outer(): inner()");
+  EXPECT_EQ(named(""), "outer(): ");
+}
+
 TEST(Exception, IsAStandardException) {
   EXPECT_THROW(OPLOOM_CHECK_VALUE(false, "v"), std::exception);
   EXPECT_THROW(OPLOOM_CHECK_VALUE(false, "v"), c10::Error);
