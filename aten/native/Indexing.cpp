@@ -22,6 +22,7 @@
 #include <generated/ops/contiguous.h>
 #include <generated/ops/copy.h>
 #include <generated/ops/expand.h>
+#include <generated/ops/full.h>
 #include <generated/ops/gather.h>
 #include <generated/ops/index_put.h>
 #include <generated/ops/nonzero.h>
@@ -203,6 +204,14 @@ void check_scatter_src(const char* op, const Tensor& self, int64_t dim, const Te
                src.scalar_type());
 }
 
+// What `reduce` says: a product, or else a sum.
+bool is_product(std::string_view reduce) {
+  const bool product = reduce == "multiply";
+  OPLOOM_CHECK(product || reduce == "add", "scatter(): expected reduce to be 'add' or 'multiply', ",
+               "got '", reduce, "'");
+  return product;
+}
+
 // The index for the kernels, or nothing if it is empty; out holds self's values then.
 std::optional<Tensor> begin_scatter(const char* op, const Tensor& self, int64_t& dim,
                                     const Tensor& index, const Tensor& out) {
@@ -303,6 +312,59 @@ OPLOOM_IMPL_FUNC(scatter_add_out_cpu)
   const auto checked = begin_scatter("scatter_add", self, dim, index, out);
   if (!checked.has_value()) return;
   scatter_add_stub(DeviceType::CPU, *at_least_1d(out), dim, *checked, *at_least_1d(src), 1);
+}
+
+}  // namespace at::inline oploom_v1::native
+
+namespace at::inline oploom_v1::meta {
+
+OPLOOM_META_FUNC(scatter, reduce)
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) {
+  is_product(reduce);  // or else throws
+  check_scatter_src("scatter", self, dim, index, src);
+  check_output_apart(maybe_get_output(0), {&index, &src});
+  set_output_raw_strided(0, self.sizes(), {}, self.options());
+}
+OPLOOM_META_FUNC(scatter, value_reduce)
+(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value,
+ std::string_view reduce) {
+  is_product(reduce);  // or else throws
+  check_scatter("scatter", self, dim, index);
+  check_output_apart(maybe_get_output(0), {&index});
+  set_output_raw_strided(0, self.sizes(), {}, self.options());
+}
+
+}  // namespace at::inline oploom_v1::meta
+
+namespace at::inline oploom_v1::native {
+
+namespace {
+
+void scatter_reduce_into(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                         std::string_view reduce, const Tensor& out) {
+  const auto checked = begin_scatter("scatter", self, dim, index, out);
+  if (!checked.has_value()) return;
+  const Tensor to = at_least_1d(out), from = at_least_1d(src);
+  if (is_product(reduce)) {
+    scatter_multiply_stub(DeviceType::CPU, to, dim, *checked, from);
+  } else {
+    scatter_add_stub(DeviceType::CPU, to, dim, *checked, from, 1);
+  }
+}
+
+}  // namespace
+
+OPLOOM_IMPL_FUNC(scatter_reduce_out_cpu)
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,
+ const Tensor& out) {
+  scatter_reduce_into(self, dim, index, src, reduce, out);
+}
+OPLOOM_IMPL_FUNC(scatter_value_reduce_out_cpu)
+(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce,
+ const Tensor& out) {
+  const Tensor number = at::full({}, value, self.options());
+  scatter_reduce_into(self, dim, index, expand_alias("scatter", number, index.sizes()), reduce,
+                      out);
 }
 
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {

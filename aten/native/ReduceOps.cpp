@@ -37,12 +37,17 @@ ScalarType sum_dtype(const Tensor& self, std::optional<ScalarType> dtype, const 
   return c10::isIntegralType(self.scalar_type(), /*includeBool=*/true) ? kLong : self.scalar_type();
 }
 
-ScalarType mean_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
+// The same for means, which are not whole.
+ScalarType mean_dtype(const Tensor& self, std::optional<ScalarType> dtype, const TensorBase& out) {
   const ScalarType result = dtype.value_or(self.scalar_type());
   OPLOOM_CHECK(c10::isFloatingType(result) || c10::isComplexType(result),
                "mean(): expected a floating-point or complex dtype, got ", result,
                dtype.has_value() ? "" : "; pass dtype to convert the input first");
-  return result;
+  if (dtype.has_value() || !out.defined()) return result;
+  OPLOOM_CHECK(out.is_floating_point() || out.is_complex(),
+               "mean(): expected an output of a floating-point or complex dtype, got ",
+               out.scalar_type());
+  return out.scalar_type();
 }
 
 void check_has_elements(const char* op, const Tensor& self) {
@@ -106,14 +111,14 @@ OPLOOM_META_FUNC(sum, dim_IntList)
 }
 
 OPLOOM_META_FUNC(mean)(const Tensor& self, std::optional<ScalarType> dtype) {
-  set_output_contiguous(0, {}, self.options().dtype(mean_dtype(self, dtype)));
+  set_output_contiguous(0, {}, self.options().dtype(mean_dtype(self, dtype, maybe_get_output())));
 }
 
 OPLOOM_META_FUNC(mean, dim)
 (const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
   const DimMask mask = reduction_mask("mean", dim, self.dim());
   set_output_contiguous(0, reduced_shape(self, mask, keepdim),
-                        self.options().dtype(mean_dtype(self, dtype)));
+                        self.options().dtype(mean_dtype(self, dtype, maybe_get_output())));
 }
 
 OPLOOM_META_FUNC(prod)(const Tensor& self, std::optional<ScalarType> dtype) {

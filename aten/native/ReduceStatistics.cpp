@@ -57,16 +57,23 @@ void check_floating(const char* op, ScalarType dtype) {
                "(): expected a floating-point or complex dtype, got ", dtype);
 }
 
+// The dtype of real results of a floating or complex input: that of a given output, if it is a
+// floating one, or the input's.
+ScalarType real_dtype(ScalarType input, const TensorBase& out) {
+  return out.defined() && out.is_floating_point() ? out.scalar_type() : c10::toRealValueType(input);
+}
+
 void declare_var(impl::MetaBase& meta, const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
   check_floating(meta.op_name(), self.scalar_type());
   const DimMask mask = reduction_mask(meta.op_name(), dim, self.dim());
-  meta.set_output_contiguous(0, reduced_shape(self, mask, keepdim),
-                             self.options().dtype(c10::toRealValueType(self.scalar_type())));
+  const ScalarType dtype = real_dtype(self.scalar_type(), meta.maybe_get_output());
+  meta.set_output_contiguous(0, reduced_shape(self, mask, keepdim), self.options().dtype(dtype));
 }
 
 void declare_norm(impl::MetaBase& meta, const Tensor& self, const std::optional<Scalar>& p,
-                  IntArrayRef dim, bool keepdim, ScalarType dtype) {
-  check_floating("norm", dtype);
+                  IntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+  const ScalarType input = dtype.value_or(self.scalar_type());
+  check_floating("norm", input);
   const DimMask mask = reduction_mask("norm", dim, self.dim());
   const DimVector shape = reduced_shape(self, mask, keepdim);
   const double order = p.has_value() ? p->toDouble() : 2.0;
@@ -77,7 +84,9 @@ void declare_norm(impl::MetaBase& meta, const Tensor& self, const std::optional<
                    order, ", got an input of shape ", self.sizes());
     }
   }
-  meta.set_output_contiguous(0, shape, self.options().dtype(c10::toRealValueType(dtype)));
+  const ScalarType result =
+      dtype.has_value() ? c10::toRealValueType(input) : real_dtype(input, meta.maybe_get_output());
+  meta.set_output_contiguous(0, shape, self.options().dtype(result));
 }
 
 void declare_cumulative(impl::MetaBase& meta, const Tensor& self, int64_t dim,
@@ -102,7 +111,7 @@ OPLOOM_META_FUNC(std, correction)
 }
 OPLOOM_META_FUNC(norm, ScalarOpt_dim)
 (const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim) {
-  declare_norm(*this, self, p, dim, keepdim, self.scalar_type());
+  declare_norm(*this, self, p, dim, keepdim, std::nullopt);
 }
 OPLOOM_META_FUNC(norm, ScalarOpt_dim_dtype)
 (const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim,
@@ -130,6 +139,17 @@ Tensor part_of_complex(const Tensor& self, int64_t part) {
   for (int64_t& stride : strides) stride *= 2;
   impl->set_sizes_and_strides(self.sizes(), strides, 2 * self.storage_offset() + part);
   return Tensor(TensorBase(TensorBase::ImplPtr(std::move(impl))));
+}
+
+// Calls compute(target) with the output, or, where this has not the dtype that the kernels give for
+// the input, with a tensor of that dtype, which is then converted.
+template <typename Compute>
+void in_real_dtype_of(const Tensor& self, const Tensor& out, const Compute& compute) {
+  const ScalarType dtype = c10::toRealValueType(self.scalar_type());
+  if (out.scalar_type() == dtype) return compute(out);
+  const Tensor target(at::detail::empty(out.sizes(), out.options().dtype(dtype)));
+  compute(target);
+  Tensor(out).copy_(target);
 }
 
 void var_into(const char* op, const Tensor& self, OptionalIntArrayRef dim,
@@ -178,12 +198,16 @@ void cumulative_into(const Stub& stub, const char* op, const Tensor& self, int64
 OPLOOM_IMPL_FUNC(var_out)
 (const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool,
  const Tensor& out) {
-  var_into("var", self, dim, correction, false, out);
+  in_real_dtype_of(self, out, [&](const Tensor& target) {
+    var_into("var", self, dim, correction, false, target);
+  });
 }
 OPLOOM_IMPL_FUNC(std_out)
 (const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool,
  const Tensor& out) {
-  var_into("std", self, dim, correction, true, out);
+  in_real_dtype_of(self, out, [&](const Tensor& target) {
+    var_into("std", self, dim, correction, true, target);
+  });
 }
 
 Tensor var(const Tensor& self, bool unbiased) {
@@ -201,7 +225,7 @@ Tensor std(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keep
 
 OPLOOM_IMPL_FUNC(norm_out)
 (const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool, const Tensor& out) {
-  norm_into(self, p, dim, out);
+  in_real_dtype_of(self, out, [&](const Tensor& target) { norm_into(self, p, dim, target); });
 }
 OPLOOM_IMPL_FUNC(norm_dtype_out)
 (const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool, ScalarType dtype,

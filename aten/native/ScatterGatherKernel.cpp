@@ -163,11 +163,36 @@ void scatter_add_kernel(const TensorBase& self, int64_t dim, const TensorBase& i
   });
 }
 
+void scatter_multiply_kernel(const TensorBase& self, int64_t dim, const TensorBase& index,
+                             const TensorBase& src) {
+  const auto* indices = index.const_data_ptr<int64_t>();
+  OPLOOM_DISPATCH(self.scalar_type(), "scatter", (OPLOOM_ALL), [&] {
+    using Wide = c10::opmath_type<scalar_t>;
+    auto* to = self.mutable_data_ptr<scalar_t>();
+    const auto* from = src.const_data_ptr<scalar_t>();
+    for_each_block(self, dim, index, src, [&](const Block& block, const Steps& steps) {
+      for_each_place(block, steps, to, indices, [&](scalar_t& target, int64_t place) {
+        if constexpr (std::is_same_v<scalar_t, bool>) {
+          target = target && from[place];
+        } else if constexpr (std::is_integral_v<scalar_t>) {
+          // Without a sign, too large a product wraps around.
+          target = static_cast<scalar_t>(static_cast<uint64_t>(target) *
+                                         static_cast<uint64_t>(from[place]));
+        } else {
+          target =
+              static_cast<scalar_t>(static_cast<Wide>(target) * static_cast<Wide>(from[place]));
+        }
+      });
+    });
+  });
+}
+
 }  // namespace
 
 OPLOOM_REGISTER_DISPATCH_FOR_ALL(gather_stub, &gather_kernel);
 OPLOOM_REGISTER_DISPATCH_FOR_ALL(scatter_stub, &scatter_kernel);
 OPLOOM_REGISTER_DISPATCH_FOR_ALL(scatter_fill_stub, &scatter_fill_kernel);
 OPLOOM_REGISTER_DISPATCH_FOR_ALL(scatter_add_stub, &scatter_add_kernel);
+OPLOOM_REGISTER_DISPATCH_FOR_ALL(scatter_multiply_stub, &scatter_multiply_kernel);
 
 }  // namespace at::inline oploom_v1::native

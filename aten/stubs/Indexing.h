@@ -29,12 +29,14 @@ OPLOOM_DECLARE_DISPATCH(index_put_fn, index_put_stub);
 //   scatter:      self[p'] = src[p]
 //   scatter_fill: self[p'] = value
 //   scatter_add:  self[p'] += alpha * src[p], in the order of p
+//   scatter_multiply: self[p'] *= src[p], in the order of p
 using gather_fn = void (*)(const TensorBase& result, const TensorBase& self, int64_t dim,
                            const TensorBase& index);
 OPLOOM_DECLARE_DISPATCH(gather_fn, gather_stub);
 using scatter_fn = void (*)(const TensorBase& self, int64_t dim, const TensorBase& index,
                             const TensorBase& src);
 OPLOOM_DECLARE_DISPATCH(scatter_fn, scatter_stub);
+OPLOOM_DECLARE_DISPATCH(scatter_fn, scatter_multiply_stub);
 using scatter_fill_fn = void (*)(const TensorBase& self, int64_t dim, const TensorBase& index,
                                  const Scalar& value);
 OPLOOM_DECLARE_DISPATCH(scatter_fill_fn, scatter_fill_stub);

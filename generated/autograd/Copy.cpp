@@ -317,6 +317,18 @@ Tensor clone(DispatchKeySet ks, const Tensor& self, std::optional<MemoryFormat> 
   return result;
 }
 
+// clone.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+Tensor& clone_out(DispatchKeySet ks, const Tensor& self, std::optional<MemoryFormat> memory_format,
+                  Tensor& out) {
+  check_out_requires_grad("clone", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::clone_out::table(ks & c10::after_autograd_keyset, self, memory_format, out);
+  }
+  increment_version(out);
+  return out;
+}
+
 // copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor
 Tensor copy(DispatchKeySet ks, const Tensor& self, const Tensor& src, bool non_blocking) {
   if (forward_ad::is_on() && forward_ad::any_tangent(self, src)) {
@@ -361,6 +373,18 @@ Tensor& copy_(DispatchKeySet ks, Tensor& self, const Tensor& src, bool non_block
     rebase_history(self, grad_fn);
   }
   return self;
+}
+
+// copy.out(Tensor self, Tensor src, bool non_blocking=False, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& copy_out(DispatchKeySet ks, const Tensor& self, const Tensor& src, bool non_blocking,
+                 Tensor& out) {
+  check_out_requires_grad("copy", self, src, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::copy_out::table(ks & c10::after_autograd_keyset, self, src, non_blocking, out);
+  }
+  increment_version(out);
+  return out;
 }
 
 // detach(Tensor(a) self) -> Tensor(a)
@@ -455,6 +479,28 @@ Tensor& fill__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& value) {
   return self;
 }
 
+// fill.Scalar_out(Tensor self, Scalar value, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& fill_Scalar_out(DispatchKeySet ks, const Tensor& self, const Scalar& value, Tensor& out) {
+  check_out_requires_grad("fill", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::fill_Scalar_out::table(ks & c10::after_autograd_keyset, self, value, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// fill.Tensor_out(Tensor self, Tensor value, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& fill_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& value, Tensor& out) {
+  check_out_requires_grad("fill", self, value, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::fill_Tensor_out::table(ks & c10::after_autograd_keyset, self, value, out);
+  }
+  increment_version(out);
+  return out;
+}
+
 // resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)
 Tensor& resize_(DispatchKeySet ks, Tensor& self, IntArrayRef size,
                 std::optional<MemoryFormat> memory_format) {
@@ -519,6 +565,17 @@ Tensor& zero_(DispatchKeySet ks, Tensor& self) {
     rebase_history(self, grad_fn);
   }
   return self;
+}
+
+// zero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& zero_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
+  check_out_requires_grad("zero", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::zero_out::table(ks & c10::after_autograd_keyset, self, out);
+  }
+  increment_version(out);
+  return out;
 }
 
 }  // namespace kernels

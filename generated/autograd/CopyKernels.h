@@ -22,16 +22,23 @@ Tensor _to_copy(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType>
                 std::optional<MemoryFormat> memory_format);
 Tensor alias(DispatchKeySet ks, const Tensor& self);
 Tensor clone(DispatchKeySet ks, const Tensor& self, std::optional<MemoryFormat> memory_format);
+Tensor& clone_out(DispatchKeySet ks, const Tensor& self, std::optional<MemoryFormat> memory_format,
+                  Tensor& out);
 Tensor copy(DispatchKeySet ks, const Tensor& self, const Tensor& src, bool non_blocking);
 Tensor& copy_(DispatchKeySet ks, Tensor& self, const Tensor& src, bool non_blocking);
+Tensor& copy_out(DispatchKeySet ks, const Tensor& self, const Tensor& src, bool non_blocking,
+                 Tensor& out);
 Tensor detach(DispatchKeySet ks, const Tensor& self);
 Tensor fill_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& value);
 Tensor fill_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& value);
 Tensor& fill__Scalar(DispatchKeySet ks, Tensor& self, const Scalar& value);
 Tensor& fill__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& value);
+Tensor& fill_Scalar_out(DispatchKeySet ks, const Tensor& self, const Scalar& value, Tensor& out);
+Tensor& fill_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& value, Tensor& out);
 Tensor& resize_(DispatchKeySet ks, Tensor& self, IntArrayRef size,
                 std::optional<MemoryFormat> memory_format);
 Tensor zero(DispatchKeySet ks, const Tensor& self);
 Tensor& zero_(DispatchKeySet ks, Tensor& self);
+Tensor& zero_out(DispatchKeySet ks, const Tensor& self, Tensor& out);
 
 }  // namespace at::inline oploom_v1::autograd::kernels

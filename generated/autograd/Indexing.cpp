@@ -547,6 +547,20 @@ Tensor& index_put_(DispatchKeySet ks, Tensor& self, OptionalTensorList indices,
   return self;
 }
 
+// index_put.out(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, *, Tensor(a!)
+//     out) -> Tensor(a!)
+Tensor& index_put_out(DispatchKeySet ks, const Tensor& self, OptionalTensorList indices,
+                      const Tensor& values, bool accumulate, Tensor& out) {
+  check_out_requires_grad("index_put", self, indices, values, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::index_put_out::table(ks & c10::after_autograd_keyset, self, indices, values, accumulate,
+                               out);
+  }
+  increment_version(out);
+  return out;
+}
+
 // index_select(Tensor self, int dim, Tensor index) -> Tensor
 Tensor index_select(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index) {
   if (forward_ad::is_on() && forward_ad::any_tangent(self)) {
@@ -630,6 +644,28 @@ Tensor& nonzero_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   return out;
 }
 
+// scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor
+Tensor scatter_reduce(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
+                      const Tensor& src, std::string_view reduce) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(self, index, src)) {
+    forward_ad::throw_no_formula("scatter");
+  }
+  if (!compute_requires_grad(self, index, src)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::scatter_reduce::table(ks & c10::after_autograd_keyset, self, dim, index, src,
+                                       reduce);
+  }
+  const auto grad_fn = make_node<NotImplemented>("scatter.reduce");
+  collect_edges(*grad_fn, self, index, src);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::scatter_reduce::table(ks & c10::after_autograd_keyset, self, dim, index, src,
+                                       reduce);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
 // scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 Tensor scatter_src(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
                    const Tensor& src) {
@@ -673,6 +709,52 @@ Tensor scatter_value(DispatchKeySet ks, const Tensor& self, int64_t dim, const T
   }();
   set_history(result, grad_fn);
   return result;
+}
+
+// scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
+Tensor scatter_value_reduce(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
+                            const Scalar& value, std::string_view reduce) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(self, index)) {
+    forward_ad::throw_no_formula("scatter");
+  }
+  if (!compute_requires_grad(self, index)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::scatter_value_reduce::table(ks & c10::after_autograd_keyset, self, dim, index, value,
+                                             reduce);
+  }
+  const auto grad_fn = make_node<NotImplemented>("scatter.value_reduce");
+  collect_edges(*grad_fn, self, index);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::scatter_value_reduce::table(ks & c10::after_autograd_keyset, self, dim, index,
+                                             value, reduce);
+  }();
+  set_history(result, grad_fn);
+  return result;
+}
+
+// scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)
+Tensor& scatter__reduce(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor& index,
+                        const Tensor& src, std::string_view reduce) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(self, index, src)) {
+    forward_ad::throw_no_formula("scatter_");
+  }
+  const bool requires_grad = compute_requires_grad(self, index, src);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<NotImplemented> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<NotImplemented>("scatter_.reduce");
+    collect_edges(*grad_fn, self, index, src);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::scatter__reduce::table(ks & c10::after_autograd_keyset, self, dim, index, src, reduce);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
 }
 
 // scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
@@ -728,6 +810,46 @@ Tensor& scatter__value(DispatchKeySet ks, Tensor& self, int64_t dim, const Tenso
   return self;
 }
 
+// scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) ->
+//     Tensor(a!)
+Tensor& scatter__value_reduce(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor& index,
+                              const Scalar& value, std::string_view reduce) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(self, index)) {
+    forward_ad::throw_no_formula("scatter_");
+  }
+  const bool requires_grad = compute_requires_grad(self, index);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<NotImplemented> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<NotImplemented>("scatter_.value_reduce");
+    collect_edges(*grad_fn, self, index);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::scatter__value_reduce::table(ks & c10::after_autograd_keyset, self, dim, index, value,
+                                       reduce);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, grad_fn);
+  }
+  return self;
+}
+
+// scatter.reduce_out(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor(a!) out)
+//     -> Tensor(a!)
+Tensor& scatter_reduce_out(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
+                           const Tensor& src, std::string_view reduce, Tensor& out) {
+  check_out_requires_grad("scatter", self, index, src, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::scatter_reduce_out::table(ks & c10::after_autograd_keyset, self, dim, index, src, reduce,
+                                    out);
+  }
+  increment_version(out);
+  return out;
+}
+
 // scatter.src_out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& scatter_src_out(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
                         const Tensor& src, Tensor& out) {
@@ -748,6 +870,21 @@ Tensor& scatter_value_out(DispatchKeySet ks, const Tensor& self, int64_t dim, co
   {
     AutoDispatchBelowAutograd guard;
     _ops::scatter_value_out::table(ks & c10::after_autograd_keyset, self, dim, index, value, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// scatter.value_reduce_out(Tensor self, int dim, Tensor index, Scalar value, *, str reduce,
+//     Tensor(a!) out) -> Tensor(a!)
+Tensor& scatter_value_reduce_out(DispatchKeySet ks, const Tensor& self, int64_t dim,
+                                 const Tensor& index, const Scalar& value, std::string_view reduce,
+                                 Tensor& out) {
+  check_out_requires_grad("scatter", self, index, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::scatter_value_reduce_out::table(ks & c10::after_autograd_keyset, self, dim, index, value,
+                                          reduce, out);
   }
   increment_version(out);
   return out;

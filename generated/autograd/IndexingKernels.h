@@ -33,6 +33,8 @@ Tensor index_put(DispatchKeySet ks, const Tensor& self, OptionalTensorList indic
                  const Tensor& values, bool accumulate);
 Tensor& index_put_(DispatchKeySet ks, Tensor& self, OptionalTensorList indices,
                    const Tensor& values, bool accumulate);
+Tensor& index_put_out(DispatchKeySet ks, const Tensor& self, OptionalTensorList indices,
+                      const Tensor& values, bool accumulate, Tensor& out);
 Tensor index_select(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index);
 Tensor& index_select_out(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
                          Tensor& out);
@@ -40,18 +42,31 @@ Tensor masked_select(DispatchKeySet ks, const Tensor& self, const Tensor& mask);
 Tensor& masked_select_out(DispatchKeySet ks, const Tensor& self, const Tensor& mask, Tensor& out);
 Tensor nonzero(DispatchKeySet ks, const Tensor& self);
 Tensor& nonzero_out(DispatchKeySet ks, const Tensor& self, Tensor& out);
+Tensor scatter_reduce(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
+                      const Tensor& src, std::string_view reduce);
 Tensor scatter_src(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
                    const Tensor& src);
 Tensor scatter_value(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
                      const Scalar& value);
+Tensor scatter_value_reduce(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
+                            const Scalar& value, std::string_view reduce);
+Tensor& scatter__reduce(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor& index,
+                        const Tensor& src, std::string_view reduce);
 Tensor& scatter__src(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor& index,
                      const Tensor& src);
 Tensor& scatter__value(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor& index,
                        const Scalar& value);
+Tensor& scatter__value_reduce(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor& index,
+                              const Scalar& value, std::string_view reduce);
+Tensor& scatter_reduce_out(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
+                           const Tensor& src, std::string_view reduce, Tensor& out);
 Tensor& scatter_src_out(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
                         const Tensor& src, Tensor& out);
 Tensor& scatter_value_out(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
                           const Scalar& value, Tensor& out);
+Tensor& scatter_value_reduce_out(DispatchKeySet ks, const Tensor& self, int64_t dim,
+                                 const Tensor& index, const Scalar& value, std::string_view reduce,
+                                 Tensor& out);
 Tensor scatter_add(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& index,
                    const Tensor& src);
 Tensor& scatter_add_(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor& index,

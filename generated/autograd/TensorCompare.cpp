@@ -884,6 +884,30 @@ Tensor& masked_fill__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& mask,
   return self;
 }
 
+// masked_fill.Scalar_out(Tensor self, Tensor mask, Scalar value, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& masked_fill_Scalar_out(DispatchKeySet ks, const Tensor& self, const Tensor& mask,
+                               const Scalar& value, Tensor& out) {
+  check_out_requires_grad("masked_fill", self, mask, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::masked_fill_Scalar_out::table(ks & c10::after_autograd_keyset, self, mask, value, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// masked_fill.Tensor_out(Tensor self, Tensor mask, Tensor value, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& masked_fill_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& mask,
+                               const Tensor& value, Tensor& out) {
+  check_out_requires_grad("masked_fill", self, mask, value, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::masked_fill_Tensor_out::table(ks & c10::after_autograd_keyset, self, mask, value, out);
+  }
+  increment_version(out);
+  return out;
+}
+
 // where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
 Tensor where_self(DispatchKeySet ks, const Tensor& condition, const Tensor& self,
                   const Tensor& other) {

@@ -48,6 +48,10 @@ Tensor& masked_fill__Scalar(DispatchKeySet ks, Tensor& self, const Tensor& mask,
                             const Scalar& value);
 Tensor& masked_fill__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& mask,
                             const Tensor& value);
+Tensor& masked_fill_Scalar_out(DispatchKeySet ks, const Tensor& self, const Tensor& mask,
+                               const Scalar& value, Tensor& out);
+Tensor& masked_fill_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& mask,
+                               const Tensor& value, Tensor& out);
 Tensor where_self(DispatchKeySet ks, const Tensor& condition, const Tensor& self,
                   const Tensor& other);
 Tensor& where_self_out(DispatchKeySet ks, const Tensor& condition, const Tensor& self,

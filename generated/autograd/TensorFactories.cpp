@@ -430,6 +430,32 @@ Tensor& bernoulli__float(DispatchKeySet ks, Tensor& self, double p,
   return self;
 }
 
+// bernoulli.Tensor_out(Tensor self, Tensor p, *, Generator? generator=None, Tensor(a!) out) ->
+//     Tensor(a!)
+Tensor& bernoulli_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& p,
+                             std::optional<Generator> generator, Tensor& out) {
+  check_out_requires_grad("bernoulli", self, p, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::bernoulli_Tensor_out::table(ks & c10::after_autograd_keyset, self, p, generator, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// bernoulli.float_out(Tensor self, float p=0.5, *, Generator? generator=None, Tensor(a!) out) ->
+//     Tensor(a!)
+Tensor& bernoulli_float_out(DispatchKeySet ks, const Tensor& self, double p,
+                            std::optional<Generator> generator, Tensor& out) {
+  check_out_requires_grad("bernoulli", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::bernoulli_float_out::table(ks & c10::after_autograd_keyset, self, p, generator, out);
+  }
+  increment_version(out);
+  return out;
+}
+
 // bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
 Tensor& bernoulli_out(DispatchKeySet ks, const Tensor& self, std::optional<Generator> generator,
                       Tensor& out) {
@@ -462,6 +488,18 @@ Tensor empty_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarTyp
   AutoDispatchBelowAutograd guard;
   return _ops::empty_like::table(ks & c10::after_autograd_keyset, self, dtype, layout, device,
                                  pin_memory, memory_format);
+}
+
+// empty_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+Tensor& empty_like_out(DispatchKeySet ks, const Tensor& self,
+                       std::optional<MemoryFormat> memory_format, Tensor& out) {
+  check_out_requires_grad("empty_like", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::empty_like_out::table(ks & c10::after_autograd_keyset, self, memory_format, out);
+  }
+  increment_version(out);
+  return out;
 }
 
 // eye.m_out(SymInt n, SymInt m, *, Tensor(a!) out) -> Tensor(a!)
@@ -506,6 +544,20 @@ Tensor full_like(DispatchKeySet ks, const Tensor& self, const Scalar& fill_value
   AutoDispatchBelowAutograd guard;
   return _ops::full_like::table(ks & c10::after_autograd_keyset, self, fill_value, dtype, layout,
                                 device, pin_memory, memory_format);
+}
+
+// full_like.out(Tensor self, Scalar fill_value, *, MemoryFormat? memory_format=None, Tensor(a!)
+//     out) -> Tensor(a!)
+Tensor& full_like_out(DispatchKeySet ks, const Tensor& self, const Scalar& fill_value,
+                      std::optional<MemoryFormat> memory_format, Tensor& out) {
+  check_out_requires_grad("full_like", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::full_like_out::table(ks & c10::after_autograd_keyset, self, fill_value, memory_format,
+                               out);
+  }
+  increment_version(out);
+  return out;
 }
 
 // linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)
@@ -616,6 +668,18 @@ Tensor ones_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType
                                 pin_memory, memory_format);
 }
 
+// ones_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+Tensor& ones_like_out(DispatchKeySet ks, const Tensor& self,
+                      std::optional<MemoryFormat> memory_format, Tensor& out) {
+  check_out_requires_grad("ones_like", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::ones_like_out::table(ks & c10::after_autograd_keyset, self, memory_format, out);
+  }
+  increment_version(out);
+  return out;
+}
+
 // rand.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
 Tensor& rand_generator_out(DispatchKeySet ks, IntArrayRef size, std::optional<Generator> generator,
                            Tensor& out) {
@@ -647,6 +711,18 @@ Tensor rand_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType
   AutoDispatchBelowAutograd guard;
   return _ops::rand_like::table(ks & c10::after_autograd_keyset, self, dtype, layout, device,
                                 pin_memory, memory_format);
+}
+
+// rand_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+Tensor& rand_like_out(DispatchKeySet ks, const Tensor& self,
+                      std::optional<MemoryFormat> memory_format, Tensor& out) {
+  check_out_requires_grad("rand_like", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::rand_like_out::table(ks & c10::after_autograd_keyset, self, memory_format, out);
+  }
+  increment_version(out);
+  return out;
 }
 
 // randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) ->
@@ -722,6 +798,33 @@ Tensor randint_like_low_dtype(DispatchKeySet ks, const Tensor& self, int64_t low
                                              dtype, layout, device, pin_memory, memory_format);
 }
 
+// randint_like.low_dtype_out(Tensor self, SymInt low, SymInt high, *, MemoryFormat?
+//     memory_format=None, Tensor(a!) out) -> Tensor(a!)
+Tensor& randint_like_low_dtype_out(DispatchKeySet ks, const Tensor& self, int64_t low, int64_t high,
+                                   std::optional<MemoryFormat> memory_format, Tensor& out) {
+  check_out_requires_grad("randint_like", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::randint_like_low_dtype_out::table(ks & c10::after_autograd_keyset, self, low, high,
+                                            memory_format, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// randint_like.out(Tensor self, SymInt high, *, MemoryFormat? memory_format=None, Tensor(a!) out)
+//     -> Tensor(a!)
+Tensor& randint_like_out(DispatchKeySet ks, const Tensor& self, int64_t high,
+                         std::optional<MemoryFormat> memory_format, Tensor& out) {
+  check_out_requires_grad("randint_like", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::randint_like_out::table(ks & c10::after_autograd_keyset, self, high, memory_format, out);
+  }
+  increment_version(out);
+  return out;
+}
+
 // randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
 Tensor& randn_generator_out(DispatchKeySet ks, IntArrayRef size, std::optional<Generator> generator,
                             Tensor& out) {
@@ -753,6 +856,18 @@ Tensor randn_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarTyp
   AutoDispatchBelowAutograd guard;
   return _ops::randn_like::table(ks & c10::after_autograd_keyset, self, dtype, layout, device,
                                  pin_memory, memory_format);
+}
+
+// randn_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+Tensor& randn_like_out(DispatchKeySet ks, const Tensor& self,
+                       std::optional<MemoryFormat> memory_format, Tensor& out) {
+  check_out_requires_grad("randn_like", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::randn_like_out::table(ks & c10::after_autograd_keyset, self, memory_format, out);
+  }
+  increment_version(out);
+  return out;
 }
 
 // random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
@@ -1002,6 +1117,18 @@ Tensor zeros_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarTyp
   AutoDispatchBelowAutograd guard;
   return _ops::zeros_like::table(ks & c10::after_autograd_keyset, self, dtype, layout, device,
                                  pin_memory, memory_format);
+}
+
+// zeros_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+Tensor& zeros_like_out(DispatchKeySet ks, const Tensor& self,
+                       std::optional<MemoryFormat> memory_format, Tensor& out) {
+  check_out_requires_grad("zeros_like", self, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::zeros_like_out::table(ks & c10::after_autograd_keyset, self, memory_format, out);
+  }
+  increment_version(out);
+  return out;
 }
 
 }  // namespace kernels

@@ -26,6 +26,10 @@ Tensor& bernoulli__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& p,
                           std::optional<Generator> generator);
 Tensor& bernoulli__float(DispatchKeySet ks, Tensor& self, double p,
                          std::optional<Generator> generator);
+Tensor& bernoulli_Tensor_out(DispatchKeySet ks, const Tensor& self, const Tensor& p,
+                             std::optional<Generator> generator, Tensor& out);
+Tensor& bernoulli_float_out(DispatchKeySet ks, const Tensor& self, double p,
+                            std::optional<Generator> generator, Tensor& out);
 Tensor& bernoulli_out(DispatchKeySet ks, const Tensor& self, std::optional<Generator> generator,
                       Tensor& out);
 Tensor& empty_out(DispatchKeySet ks, IntArrayRef size, std::optional<MemoryFormat> memory_format,
@@ -33,6 +37,8 @@ Tensor& empty_out(DispatchKeySet ks, IntArrayRef size, std::optional<MemoryForma
 Tensor empty_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype,
                   std::optional<Layout> layout, std::optional<Device> device,
                   std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format);
+Tensor& empty_like_out(DispatchKeySet ks, const Tensor& self,
+                       std::optional<MemoryFormat> memory_format, Tensor& out);
 Tensor& eye_m_out(DispatchKeySet ks, int64_t n, int64_t m, Tensor& out);
 Tensor& eye_out(DispatchKeySet ks, int64_t n, Tensor& out);
 Tensor& full_out(DispatchKeySet ks, IntArrayRef size, const Scalar& fill_value, Tensor& out);
@@ -40,6 +46,8 @@ Tensor full_like(DispatchKeySet ks, const Tensor& self, const Scalar& fill_value
                  std::optional<ScalarType> dtype, std::optional<Layout> layout,
                  std::optional<Device> device, std::optional<bool> pin_memory,
                  std::optional<MemoryFormat> memory_format);
+Tensor& full_like_out(DispatchKeySet ks, const Tensor& self, const Scalar& fill_value,
+                      std::optional<MemoryFormat> memory_format, Tensor& out);
 Tensor& linspace_out(DispatchKeySet ks, const Scalar& start, const Scalar& end, int64_t steps,
                      Tensor& out);
 Tensor new_empty(DispatchKeySet ks, const Tensor& self, IntArrayRef size,
@@ -64,12 +72,16 @@ Tensor& ones_out(DispatchKeySet ks, IntArrayRef size, Tensor& out);
 Tensor ones_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype,
                  std::optional<Layout> layout, std::optional<Device> device,
                  std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format);
+Tensor& ones_like_out(DispatchKeySet ks, const Tensor& self,
+                      std::optional<MemoryFormat> memory_format, Tensor& out);
 Tensor& rand_generator_out(DispatchKeySet ks, IntArrayRef size, std::optional<Generator> generator,
                            Tensor& out);
 Tensor& rand_out(DispatchKeySet ks, IntArrayRef size, Tensor& out);
 Tensor rand_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype,
                  std::optional<Layout> layout, std::optional<Device> device,
                  std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format);
+Tensor& rand_like_out(DispatchKeySet ks, const Tensor& self,
+                      std::optional<MemoryFormat> memory_format, Tensor& out);
 Tensor& randint_generator_out(DispatchKeySet ks, int64_t high, IntArrayRef size,
                               std::optional<Generator> generator, Tensor& out);
 Tensor& randint_low_generator_out(DispatchKeySet ks, int64_t low, int64_t high, IntArrayRef size,
@@ -85,12 +97,18 @@ Tensor randint_like_low_dtype(DispatchKeySet ks, const Tensor& self, int64_t low
                               std::optional<ScalarType> dtype, std::optional<Layout> layout,
                               std::optional<Device> device, std::optional<bool> pin_memory,
                               std::optional<MemoryFormat> memory_format);
+Tensor& randint_like_low_dtype_out(DispatchKeySet ks, const Tensor& self, int64_t low, int64_t high,
+                                   std::optional<MemoryFormat> memory_format, Tensor& out);
+Tensor& randint_like_out(DispatchKeySet ks, const Tensor& self, int64_t high,
+                         std::optional<MemoryFormat> memory_format, Tensor& out);
 Tensor& randn_generator_out(DispatchKeySet ks, IntArrayRef size, std::optional<Generator> generator,
                             Tensor& out);
 Tensor& randn_out(DispatchKeySet ks, IntArrayRef size, Tensor& out);
 Tensor randn_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype,
                   std::optional<Layout> layout, std::optional<Device> device,
                   std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format);
+Tensor& randn_like_out(DispatchKeySet ks, const Tensor& self,
+                       std::optional<MemoryFormat> memory_format, Tensor& out);
 Tensor& random_(DispatchKeySet ks, Tensor& self, std::optional<Generator> generator);
 Tensor& random__from(DispatchKeySet ks, Tensor& self, int64_t from, std::optional<int64_t> to,
                      std::optional<Generator> generator);
@@ -110,5 +128,7 @@ Tensor& zeros_out(DispatchKeySet ks, IntArrayRef size, Tensor& out);
 Tensor zeros_like(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtype,
                   std::optional<Layout> layout, std::optional<Device> device,
                   std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format);
+Tensor& zeros_like_out(DispatchKeySet ks, const Tensor& self,
+                       std::optional<MemoryFormat> memory_format, Tensor& out);
 
 }  // namespace at::inline oploom_v1::autograd::kernels

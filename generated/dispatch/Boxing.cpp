@@ -44,9 +44,13 @@ template struct SignatureBoxing<Tensor&(Tensor&, double, double, std::optional<G
 template struct SignatureBoxing<Tensor&(Tensor&, double, std::optional<Generator>)>;
 template struct SignatureBoxing<Tensor&(Tensor&, int64_t)>;
 template struct SignatureBoxing<Tensor&(Tensor&, int64_t, const Tensor&, const Scalar&)>;
+template struct SignatureBoxing<Tensor&(Tensor&, int64_t, const Tensor&, const Scalar&,
+                                        std::string_view)>;
 template struct SignatureBoxing<Tensor&(Tensor&, int64_t, const Tensor&, const Tensor&)>;
 template struct SignatureBoxing<Tensor&(Tensor&, int64_t, const Tensor&, const Tensor&,
                                         const Scalar&)>;
+template struct SignatureBoxing<Tensor&(Tensor&, int64_t, const Tensor&, const Tensor&,
+                                        std::string_view)>;
 template struct SignatureBoxing<Tensor&(Tensor&, int64_t, int64_t)>;
 template struct SignatureBoxing<Tensor&(Tensor&, int64_t, std::optional<Generator>)>;
 template struct SignatureBoxing<Tensor&(Tensor&, int64_t, std::optional<ScalarType>)>;
@@ -73,6 +77,8 @@ template struct SignatureBoxing<Tensor&(const Tensor&, OptionalIntArrayRef, bool
 template struct SignatureBoxing<Tensor&(const Tensor&, OptionalIntArrayRef, bool, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, OptionalIntArrayRef, bool, bool, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, OptionalTensorList, Tensor&)>;
+template struct SignatureBoxing<Tensor&(const Tensor&, OptionalTensorList, const Tensor&, bool,
+                                        Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, bool, int64_t, bool, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Scalar&,
@@ -81,9 +87,12 @@ template struct SignatureBoxing<Tensor&(const Tensor&, const Scalar&, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Scalar&, const Scalar&, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Scalar&, const Scalar&, const Scalar&,
                                         Tensor&)>;
+template struct SignatureBoxing<Tensor&(const Tensor&, const Scalar&, std::optional<MemoryFormat>,
+                                        Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&,
                                         std::optional<std::string_view>, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, Tensor&)>;
+template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, bool, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, const Scalar&, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, const Tensor&,
                                         const std::optional<Tensor>&, int64_t, int64_t,
@@ -110,6 +119,8 @@ template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, int64_t, b
 template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, int64_t, double, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, int64_t, int64_t, bool,
                                         Tensor&)>;
+template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, std::optional<Generator>,
+                                        Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, std::optional<int64_t>,
                                         Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, std::string_view, Tensor&)>;
@@ -124,6 +135,7 @@ template struct SignatureBoxing<Tensor&(const Tensor&, const std::optional<Scala
 template struct SignatureBoxing<Tensor&(const Tensor&, const std::optional<Tensor>&,
                                         const std::optional<Tensor>&, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, double, Tensor&)>;
+template struct SignatureBoxing<Tensor&(const Tensor&, double, std::optional<Generator>, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, int64_t, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, int64_t, bool, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, int64_t, bool, std::optional<ScalarType>,
@@ -132,13 +144,22 @@ template struct SignatureBoxing<Tensor&(const Tensor&, int64_t, const Tensor&, T
 template struct SignatureBoxing<Tensor&(const Tensor&, int64_t, const Tensor&, bool, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, int64_t, const Tensor&, const Scalar&,
                                         Tensor&)>;
+template struct SignatureBoxing<Tensor&(const Tensor&, int64_t, const Tensor&, const Scalar&,
+                                        std::string_view, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, int64_t, const Tensor&, const Tensor&,
                                         Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, int64_t, const Tensor&, const Tensor&,
                                         const Scalar&, Tensor&)>;
+template struct SignatureBoxing<Tensor&(const Tensor&, int64_t, const Tensor&, const Tensor&,
+                                        std::string_view, Tensor&)>;
+template struct SignatureBoxing<Tensor&(const Tensor&, int64_t, int64_t,
+                                        std::optional<MemoryFormat>, Tensor&)>;
+template struct SignatureBoxing<Tensor&(const Tensor&, int64_t, std::optional<MemoryFormat>,
+                                        Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, int64_t, std::optional<ScalarType>,
                                         Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, std::optional<Generator>, Tensor&)>;
+template struct SignatureBoxing<Tensor&(const Tensor&, std::optional<MemoryFormat>, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, std::optional<ScalarType>, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, std::optional<double>, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, std::optional<int64_t>, bool, Tensor&)>;
@@ -273,6 +294,7 @@ template struct SignatureBoxing<Tensor(const Tensor&, const Tensor&, int64_t, co
 template struct SignatureBoxing<Tensor(const Tensor&, const Tensor&, int64_t, double)>;
 template struct SignatureBoxing<Tensor(const Tensor&, const Tensor&, int64_t, int64_t, bool)>;
 template struct SignatureBoxing<Tensor(const Tensor&, const Tensor&, int64_t, int64_t, bool, bool)>;
+template struct SignatureBoxing<Tensor(const Tensor&, const Tensor&, std::optional<Generator>)>;
 template struct SignatureBoxing<Tensor(const Tensor&, const Tensor&, std::optional<int64_t>)>;
 template struct SignatureBoxing<Tensor(const Tensor&, const Tensor&, std::string_view)>;
 template struct SignatureBoxing<Tensor(const Tensor&, const std::optional<Scalar>&,
@@ -295,9 +317,13 @@ template struct SignatureBoxing<Tensor(const Tensor&, int64_t, const Tensor&)>;
 template struct SignatureBoxing<Tensor(const Tensor&, int64_t, const Tensor&, IntArrayRef, bool)>;
 template struct SignatureBoxing<Tensor(const Tensor&, int64_t, const Tensor&, bool)>;
 template struct SignatureBoxing<Tensor(const Tensor&, int64_t, const Tensor&, const Scalar&)>;
+template struct SignatureBoxing<Tensor(const Tensor&, int64_t, const Tensor&, const Scalar&,
+                                       std::string_view)>;
 template struct SignatureBoxing<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)>;
 template struct SignatureBoxing<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&,
                                        const Scalar&)>;
+template struct SignatureBoxing<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&,
+                                       std::string_view)>;
 template struct SignatureBoxing<Tensor(const Tensor&, int64_t, int64_t)>;
 template struct SignatureBoxing<Tensor(const Tensor&, int64_t, int64_t, int64_t)>;
 template struct SignatureBoxing<Tensor(const Tensor&, int64_t, int64_t, std::optional<ScalarType>,

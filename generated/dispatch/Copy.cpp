@@ -3,6 +3,7 @@
 // edit. Change native_functions.yaml or the template, then run tools/regenerate.
 #include <aten/core/dispatch/Boxing.h>
 #include <aten/core/dispatch/CallKeys.h>
+#include <aten/native/StructuredOutputs.h>
 #include <generated/autograd/CopyKernels.h>
 #include <generated/native/_local_scalar_dense.h>
 #include <generated/native/_to_copy.h>
@@ -101,6 +102,25 @@ Tensor _ops::clone::call(const Tensor& self, std::optional<MemoryFormat> memory_
   return table(dispatch_keys_with_history(table, self), self, memory_format);
 }
 
+// clone.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& clone_out_composite(DispatchKeySet, const Tensor& self,
+                            std::optional<MemoryFormat> memory_format, Tensor& out) {
+  const Tensor result = _ops::clone::call(self, memory_format);
+  return native::assign_out(out, result, "clone");
+}
+}  // namespace
+constinit OperatorTable<_ops::clone_out::schema> _ops::clone_out::table(
+    kernels_of<_ops::clone_out>,
+    every_backend(&clone_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::clone_out},
+    });
+Tensor& _ops::clone_out::call(const Tensor& self, std::optional<MemoryFormat> memory_format,
+                              Tensor& out) {
+  return table(dispatch_keys(self, out), self, memory_format, out);
+}
+
 // contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)
 namespace {
 Tensor contiguous_composite(DispatchKeySet, const Tensor& self, MemoryFormat memory_format) {
@@ -147,6 +167,25 @@ constinit OperatorTable<_ops::copy_::schema> _ops::copy_::table(
     });
 Tensor& _ops::copy_::call(Tensor& self, const Tensor& src, bool non_blocking) {
   return table(dispatch_keys(self, src), self, src, non_blocking);
+}
+
+// copy.out(Tensor self, Tensor src, bool non_blocking=False, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& copy_out_composite(DispatchKeySet, const Tensor& self, const Tensor& src, bool non_blocking,
+                           Tensor& out) {
+  const Tensor result = _ops::copy::call(self, src, non_blocking);
+  return native::assign_out(out, result, "copy");
+}
+}  // namespace
+constinit OperatorTable<_ops::copy_out::schema> _ops::copy_out::table(
+    kernels_of<_ops::copy_out>,
+    every_backend(&copy_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::copy_out},
+    });
+Tensor& _ops::copy_out::call(const Tensor& self, const Tensor& src, bool non_blocking,
+                             Tensor& out) {
+  return table(dispatch_keys(self, src, out), self, src, non_blocking, out);
 }
 
 // detach(Tensor(a) self) -> Tensor(a)
@@ -231,6 +270,42 @@ constinit OperatorTable<_ops::fill__Tensor::schema> _ops::fill__Tensor::table(
     });
 Tensor& _ops::fill__Tensor::call(Tensor& self, const Tensor& value) {
   return table(dispatch_keys(self, value), self, value);
+}
+
+// fill.Scalar_out(Tensor self, Scalar value, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& fill_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Scalar& value,
+                                  Tensor& out) {
+  const Tensor result = _ops::fill_Scalar::call(self, value);
+  return native::assign_out(out, result, "fill");
+}
+}  // namespace
+constinit OperatorTable<_ops::fill_Scalar_out::schema> _ops::fill_Scalar_out::table(
+    kernels_of<_ops::fill_Scalar_out>,
+    every_backend(&fill_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::fill_Scalar_out},
+    });
+Tensor& _ops::fill_Scalar_out::call(const Tensor& self, const Scalar& value, Tensor& out) {
+  return table(dispatch_keys(self, out), self, value, out);
+}
+
+// fill.Tensor_out(Tensor self, Tensor value, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& fill_Tensor_out_composite(DispatchKeySet, const Tensor& self, const Tensor& value,
+                                  Tensor& out) {
+  const Tensor result = _ops::fill_Tensor::call(self, value);
+  return native::assign_out(out, result, "fill");
+}
+}  // namespace
+constinit OperatorTable<_ops::fill_Tensor_out::schema> _ops::fill_Tensor_out::table(
+    kernels_of<_ops::fill_Tensor_out>,
+    every_backend(&fill_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::fill_Tensor_out},
+    });
+Tensor& _ops::fill_Tensor_out::call(const Tensor& self, const Tensor& value, Tensor& out) {
+  return table(dispatch_keys(self, value, out), self, value, out);
 }
 
 // item(Tensor self) -> Scalar
@@ -391,6 +466,23 @@ constinit OperatorTable<_ops::zero_::schema> _ops::zero_::table(
     });
 Tensor& _ops::zero_::call(Tensor& self) { return table(dispatch_keys(self), self); }
 
+// zero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& zero_out_composite(DispatchKeySet, const Tensor& self, Tensor& out) {
+  const Tensor result = _ops::zero::call(self);
+  return native::assign_out(out, result, "zero");
+}
+}  // namespace
+constinit OperatorTable<_ops::zero_out::schema> _ops::zero_out::table(
+    kernels_of<_ops::zero_out>,
+    every_backend(&zero_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::zero_out},
+    });
+Tensor& _ops::zero_out::call(const Tensor& self, Tensor& out) {
+  return table(dispatch_keys(self, out), self, out);
+}
+
 // For the registry.
 ArrayRef<OperatorTableBase*> operators_of_Copy();
 ArrayRef<OperatorTableBase*> operators_of_Copy() {
@@ -399,14 +491,18 @@ ArrayRef<OperatorTableBase*> operators_of_Copy() {
       &_ops::_to_copy::table,
       &_ops::alias::table,
       &_ops::clone::table,
+      &_ops::clone_out::table,
       &_ops::contiguous::table,
       &_ops::copy::table,
       &_ops::copy_::table,
+      &_ops::copy_out::table,
       &_ops::detach::table,
       &_ops::fill_Scalar::table,
       &_ops::fill_Tensor::table,
       &_ops::fill__Scalar::table,
       &_ops::fill__Tensor::table,
+      &_ops::fill_Scalar_out::table,
+      &_ops::fill_Tensor_out::table,
       &_ops::item::table,
       &_ops::resize_::table,
       &_ops::to_device::table,
@@ -416,6 +512,7 @@ ArrayRef<OperatorTableBase*> operators_of_Copy() {
       &_ops::type_as::table,
       &_ops::zero::table,
       &_ops::zero_::table,
+      &_ops::zero_out::table,
   };
   return operators;
 }

@@ -292,6 +292,26 @@ Tensor& _ops::index_put_::call(Tensor& self, OptionalTensorList indices, const T
   return table(dispatch_keys(self, indices, values), self, indices, values, accumulate);
 }
 
+// index_put.out(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, *, Tensor(a!)
+//     out) -> Tensor(a!)
+namespace {
+Tensor& index_put_out_composite(DispatchKeySet, const Tensor& self, OptionalTensorList indices,
+                                const Tensor& values, bool accumulate, Tensor& out) {
+  const Tensor result = _ops::index_put::call(self, indices, values, accumulate);
+  return native::assign_out(out, result, "index_put");
+}
+}  // namespace
+constinit OperatorTable<_ops::index_put_out::schema> _ops::index_put_out::table(
+    kernels_of<_ops::index_put_out>,
+    every_backend(&index_put_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::index_put_out},
+    });
+Tensor& _ops::index_put_out::call(const Tensor& self, OptionalTensorList indices,
+                                  const Tensor& values, bool accumulate, Tensor& out) {
+  return table(dispatch_keys(self, indices, values, out), self, indices, values, accumulate, out);
+}
+
 // index_select(Tensor self, int dim, Tensor index) -> Tensor
 namespace {
 Tensor index_select_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index) {
@@ -432,6 +452,37 @@ std::vector<Tensor> _ops::nonzero_numpy::call(const Tensor& self) {
   return table(dispatch_keys(self), self);
 }
 
+// scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor
+namespace {
+Tensor scatter_reduce_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
+                          const Tensor& src, std::string_view reduce) {
+  native::structured_scatter_reduce_out_cpu kernel;
+  native::FreshOutputs<1> outputs("scatter", kernel);
+  kernel.meta(self, dim, index, src, reduce);
+  kernel.impl(self, dim, index, src, reduce, outputs[0]);
+  return outputs.take(0);
+}
+Tensor scatter_reduce_Meta(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
+                           const Tensor& src, std::string_view reduce) {
+  meta::structured_scatter_reduce kernel;
+  native::FreshOutputs<1> outputs("scatter", kernel);
+  native::check_one_device("scatter", self, index, src);
+  kernel.meta(self, dim, index, src, reduce);
+  return outputs.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::scatter_reduce::schema> _ops::scatter_reduce::table(
+    kernels_of<_ops::scatter_reduce>,
+    {
+        {DispatchKey::CPU, &scatter_reduce_CPU},
+        {DispatchKey::Meta, &scatter_reduce_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::scatter_reduce, Sees::CallsWithHistory},
+    });
+Tensor _ops::scatter_reduce::call(const Tensor& self, int64_t dim, const Tensor& index,
+                                  const Tensor& src, std::string_view reduce) {
+  return table(dispatch_keys_with_history(table, self, index, src), self, dim, index, src, reduce);
+}
+
 // scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 namespace {
 Tensor scatter_src_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
@@ -492,6 +543,72 @@ constinit OperatorTable<_ops::scatter_value::schema> _ops::scatter_value::table(
 Tensor _ops::scatter_value::call(const Tensor& self, int64_t dim, const Tensor& index,
                                  const Scalar& value) {
   return table(dispatch_keys_with_history(table, self, index), self, dim, index, value);
+}
+
+// scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
+namespace {
+Tensor scatter_value_reduce_CPU(DispatchKeySet, const Tensor& self, int64_t dim,
+                                const Tensor& index, const Scalar& value, std::string_view reduce) {
+  native::structured_scatter_value_reduce_out_cpu kernel;
+  native::FreshOutputs<1> outputs("scatter", kernel);
+  kernel.meta(self, dim, index, value, reduce);
+  kernel.impl(self, dim, index, value, reduce, outputs[0]);
+  return outputs.take(0);
+}
+Tensor scatter_value_reduce_Meta(DispatchKeySet, const Tensor& self, int64_t dim,
+                                 const Tensor& index, const Scalar& value,
+                                 std::string_view reduce) {
+  meta::structured_scatter_value_reduce kernel;
+  native::FreshOutputs<1> outputs("scatter", kernel);
+  native::check_one_device("scatter", self, index);
+  kernel.meta(self, dim, index, value, reduce);
+  return outputs.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::scatter_value_reduce::schema> _ops::scatter_value_reduce::table(
+    kernels_of<_ops::scatter_value_reduce>,
+    {
+        {DispatchKey::CPU, &scatter_value_reduce_CPU},
+        {DispatchKey::Meta, &scatter_value_reduce_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::scatter_value_reduce, Sees::CallsWithHistory},
+    });
+Tensor _ops::scatter_value_reduce::call(const Tensor& self, int64_t dim, const Tensor& index,
+                                        const Scalar& value, std::string_view reduce) {
+  return table(dispatch_keys_with_history(table, self, index), self, dim, index, value, reduce);
+}
+
+// scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)
+namespace {
+Tensor& scatter__reduce_CPU(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
+                            const Tensor& src, std::string_view reduce) {
+  native::structured_scatter_reduce_out_cpu kernel;
+  native::InplaceOutput outputs("scatter_", kernel, self);
+  outputs.reads(index, src);
+  kernel.meta(self, dim, index, src, reduce);
+  kernel.impl(self, dim, index, src, reduce, outputs[0]);
+  outputs.finish();
+  return self;
+}
+Tensor& scatter__reduce_Meta(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
+                             const Tensor& src, std::string_view reduce) {
+  meta::structured_scatter_reduce kernel;
+  native::InplaceOutput outputs("scatter_", kernel, self);
+  native::check_one_device("scatter_", self, index, src);
+  kernel.meta(self, dim, index, src, reduce);
+  outputs.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::scatter__reduce::schema> _ops::scatter__reduce::table(
+    kernels_of<_ops::scatter__reduce>,
+    {
+        {DispatchKey::CPU, &scatter__reduce_CPU},
+        {DispatchKey::Meta, &scatter__reduce_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::scatter__reduce},
+    });
+Tensor& _ops::scatter__reduce::call(Tensor& self, int64_t dim, const Tensor& index,
+                                    const Tensor& src, std::string_view reduce) {
+  return table(dispatch_keys(self, index, src), self, dim, index, src, reduce);
 }
 
 // scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
@@ -562,6 +679,77 @@ Tensor& _ops::scatter__value::call(Tensor& self, int64_t dim, const Tensor& inde
   return table(dispatch_keys(self, index), self, dim, index, value);
 }
 
+// scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) ->
+//     Tensor(a!)
+namespace {
+Tensor& scatter__value_reduce_CPU(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
+                                  const Scalar& value, std::string_view reduce) {
+  native::structured_scatter_value_reduce_out_cpu kernel;
+  native::InplaceOutput outputs("scatter_", kernel, self);
+  outputs.reads(index);
+  kernel.meta(self, dim, index, value, reduce);
+  kernel.impl(self, dim, index, value, reduce, outputs[0]);
+  outputs.finish();
+  return self;
+}
+Tensor& scatter__value_reduce_Meta(DispatchKeySet, Tensor& self, int64_t dim, const Tensor& index,
+                                   const Scalar& value, std::string_view reduce) {
+  meta::structured_scatter_value_reduce kernel;
+  native::InplaceOutput outputs("scatter_", kernel, self);
+  native::check_one_device("scatter_", self, index);
+  kernel.meta(self, dim, index, value, reduce);
+  outputs.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::scatter__value_reduce::schema> _ops::scatter__value_reduce::table(
+    kernels_of<_ops::scatter__value_reduce>,
+    {
+        {DispatchKey::CPU, &scatter__value_reduce_CPU},
+        {DispatchKey::Meta, &scatter__value_reduce_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::scatter__value_reduce},
+    });
+Tensor& _ops::scatter__value_reduce::call(Tensor& self, int64_t dim, const Tensor& index,
+                                          const Scalar& value, std::string_view reduce) {
+  return table(dispatch_keys(self, index), self, dim, index, value, reduce);
+}
+
+// scatter.reduce_out(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor(a!) out)
+//     -> Tensor(a!)
+namespace {
+Tensor& scatter_reduce_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
+                               const Tensor& src, std::string_view reduce, Tensor& out) {
+  native::structured_scatter_reduce_out_cpu kernel;
+  native::GivenOutputs<1> outputs("scatter", kernel, out);
+  outputs.reads(self, index, src);
+  kernel.meta(self, dim, index, src, reduce);
+  kernel.impl(self, dim, index, src, reduce, outputs[0]);
+  outputs.finish();
+  return out;
+}
+Tensor& scatter_reduce_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim,
+                                const Tensor& index, const Tensor& src, std::string_view reduce,
+                                Tensor& out) {
+  meta::structured_scatter_reduce kernel;
+  native::GivenOutputs<1> outputs("scatter", kernel, out);
+  native::check_one_device("scatter", self, index, src);
+  kernel.meta(self, dim, index, src, reduce);
+  outputs.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::scatter_reduce_out::schema> _ops::scatter_reduce_out::table(
+    kernels_of<_ops::scatter_reduce_out>,
+    {
+        {DispatchKey::CPU, &scatter_reduce_out_CPU},
+        {DispatchKey::Meta, &scatter_reduce_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::scatter_reduce_out},
+    });
+Tensor& _ops::scatter_reduce_out::call(const Tensor& self, int64_t dim, const Tensor& index,
+                                       const Tensor& src, std::string_view reduce, Tensor& out) {
+  return table(dispatch_keys(self, index, src, out), self, dim, index, src, reduce, out);
+}
+
 // scatter.src_out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
 Tensor& scatter_src_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim, const Tensor& index,
@@ -629,6 +817,45 @@ constinit OperatorTable<_ops::scatter_value_out::schema> _ops::scatter_value_out
 Tensor& _ops::scatter_value_out::call(const Tensor& self, int64_t dim, const Tensor& index,
                                       const Scalar& value, Tensor& out) {
   return table(dispatch_keys(self, index, out), self, dim, index, value, out);
+}
+
+// scatter.value_reduce_out(Tensor self, int dim, Tensor index, Scalar value, *, str reduce,
+//     Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& scatter_value_reduce_out_CPU(DispatchKeySet, const Tensor& self, int64_t dim,
+                                     const Tensor& index, const Scalar& value,
+                                     std::string_view reduce, Tensor& out) {
+  native::structured_scatter_value_reduce_out_cpu kernel;
+  native::GivenOutputs<1> outputs("scatter", kernel, out);
+  outputs.reads(self, index);
+  kernel.meta(self, dim, index, value, reduce);
+  kernel.impl(self, dim, index, value, reduce, outputs[0]);
+  outputs.finish();
+  return out;
+}
+Tensor& scatter_value_reduce_out_Meta(DispatchKeySet, const Tensor& self, int64_t dim,
+                                      const Tensor& index, const Scalar& value,
+                                      std::string_view reduce, Tensor& out) {
+  meta::structured_scatter_value_reduce kernel;
+  native::GivenOutputs<1> outputs("scatter", kernel, out);
+  native::check_one_device("scatter", self, index);
+  kernel.meta(self, dim, index, value, reduce);
+  outputs.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::scatter_value_reduce_out::schema>
+    _ops::scatter_value_reduce_out::table(
+    kernels_of<_ops::scatter_value_reduce_out>,
+    {
+        {DispatchKey::CPU, &scatter_value_reduce_out_CPU},
+        {DispatchKey::Meta, &scatter_value_reduce_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::scatter_value_reduce_out},
+    });
+Tensor& _ops::scatter_value_reduce_out::call(const Tensor& self, int64_t dim, const Tensor& index,
+                                             const Scalar& value, std::string_view reduce,
+                                             Tensor& out) {
+  return table(dispatch_keys(self, index, out), self, dim, index, value, reduce, out);
 }
 
 // scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
@@ -781,6 +1008,7 @@ ArrayRef<OperatorTableBase*> operators_of_Indexing() {
       &_ops::index_add_out::table,
       &_ops::index_put::table,
       &_ops::index_put_::table,
+      &_ops::index_put_out::table,
       &_ops::index_select::table,
       &_ops::index_select_out::table,
       &_ops::masked_select::table,
@@ -788,12 +1016,18 @@ ArrayRef<OperatorTableBase*> operators_of_Indexing() {
       &_ops::nonzero::table,
       &_ops::nonzero_out::table,
       &_ops::nonzero_numpy::table,
+      &_ops::scatter_reduce::table,
       &_ops::scatter_src::table,
       &_ops::scatter_value::table,
+      &_ops::scatter_value_reduce::table,
+      &_ops::scatter__reduce::table,
       &_ops::scatter__src::table,
       &_ops::scatter__value::table,
+      &_ops::scatter__value_reduce::table,
+      &_ops::scatter_reduce_out::table,
       &_ops::scatter_src_out::table,
       &_ops::scatter_value_out::table,
+      &_ops::scatter_value_reduce_out::table,
       &_ops::scatter_add::table,
       &_ops::scatter_add_::table,
       &_ops::scatter_add_out::table,

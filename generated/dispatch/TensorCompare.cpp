@@ -812,6 +812,44 @@ Tensor& _ops::masked_fill__Tensor::call(Tensor& self, const Tensor& mask, const 
   return table(dispatch_keys(self, mask, value), self, mask, value);
 }
 
+// masked_fill.Scalar_out(Tensor self, Tensor mask, Scalar value, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& masked_fill_Scalar_out_composite(DispatchKeySet, const Tensor& self, const Tensor& mask,
+                                         const Scalar& value, Tensor& out) {
+  const Tensor result = _ops::masked_fill_Scalar::call(self, mask, value);
+  return native::assign_out(out, result, "masked_fill");
+}
+}  // namespace
+constinit OperatorTable<_ops::masked_fill_Scalar_out::schema> _ops::masked_fill_Scalar_out::table(
+    kernels_of<_ops::masked_fill_Scalar_out>,
+    every_backend(&masked_fill_Scalar_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::masked_fill_Scalar_out},
+    });
+Tensor& _ops::masked_fill_Scalar_out::call(const Tensor& self, const Tensor& mask,
+                                           const Scalar& value, Tensor& out) {
+  return table(dispatch_keys(self, mask, out), self, mask, value, out);
+}
+
+// masked_fill.Tensor_out(Tensor self, Tensor mask, Tensor value, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& masked_fill_Tensor_out_composite(DispatchKeySet, const Tensor& self, const Tensor& mask,
+                                         const Tensor& value, Tensor& out) {
+  const Tensor result = _ops::masked_fill_Tensor::call(self, mask, value);
+  return native::assign_out(out, result, "masked_fill");
+}
+}  // namespace
+constinit OperatorTable<_ops::masked_fill_Tensor_out::schema> _ops::masked_fill_Tensor_out::table(
+    kernels_of<_ops::masked_fill_Tensor_out>,
+    every_backend(&masked_fill_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::masked_fill_Tensor_out},
+    });
+Tensor& _ops::masked_fill_Tensor_out::call(const Tensor& self, const Tensor& mask,
+                                           const Tensor& value, Tensor& out) {
+  return table(dispatch_keys(self, mask, value, out), self, mask, value, out);
+}
+
 // promote_types(ScalarType type1, ScalarType type2) -> ScalarType
 namespace {
 ScalarType promote_types_composite(DispatchKeySet, ScalarType type1, ScalarType type2) {
@@ -1062,6 +1100,8 @@ ArrayRef<OperatorTableBase*> operators_of_TensorCompare() {
       &_ops::masked_fill_Tensor::table,
       &_ops::masked_fill__Scalar::table,
       &_ops::masked_fill__Tensor::table,
+      &_ops::masked_fill_Scalar_out::table,
+      &_ops::masked_fill_Tensor_out::table,
       &_ops::promote_types::table,
       &_ops::result_type_Scalar::table,
       &_ops::result_type_Scalar_Scalar::table,

@@ -38,6 +38,7 @@
 #include <generated/native/zeros_like.h>
 #include <generated/ops/arange.h>
 #include <generated/ops/bernoulli.h>
+#include <generated/ops/clone.h>
 #include <generated/ops/empty.h>
 #include <generated/ops/empty_like.h>
 #include <generated/ops/empty_strided.h>
@@ -187,6 +188,26 @@ Tensor _ops::bernoulli::call(const Tensor& self, std::optional<Generator> genera
   return table(dispatch_keys_with_history(table, self), self, generator);
 }
 
+// bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor
+namespace {
+Tensor bernoulli_Tensor_composite(DispatchKeySet, const Tensor& self, const Tensor& p,
+                                  std::optional<Generator> generator) {
+  Tensor self_copy = _ops::clone::call(self, std::nullopt);
+  _ops::bernoulli__Tensor::call(self_copy, p, generator);
+  return self_copy;
+}
+}  // namespace
+constinit OperatorTable<_ops::bernoulli_Tensor::schema> _ops::bernoulli_Tensor::table(
+    kernels_of<_ops::bernoulli_Tensor>,
+    every_backend(&bernoulli_Tensor_composite),
+    {
+        {DispatchKey::Autograd, &bernoulli_Tensor_composite},
+    });
+Tensor _ops::bernoulli_Tensor::call(const Tensor& self, const Tensor& p,
+                                    std::optional<Generator> generator) {
+  return table(dispatch_keys(self, p), self, p, generator);
+}
+
 // bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
 namespace {
 Tensor bernoulli_p_composite(DispatchKeySet, const Tensor& self, double p,
@@ -247,6 +268,48 @@ constinit OperatorTable<_ops::bernoulli__float::schema> _ops::bernoulli__float::
     });
 Tensor& _ops::bernoulli__float::call(Tensor& self, double p, std::optional<Generator> generator) {
   return table(dispatch_keys(self), self, p, generator);
+}
+
+// bernoulli.Tensor_out(Tensor self, Tensor p, *, Generator? generator=None, Tensor(a!) out) ->
+//     Tensor(a!)
+namespace {
+Tensor& bernoulli_Tensor_out_composite(DispatchKeySet, const Tensor& self, const Tensor& p,
+                                       std::optional<Generator> generator, Tensor& out) {
+  Tensor self_copy = _ops::clone::call(self, std::nullopt);
+  _ops::bernoulli__Tensor::call(self_copy, p, generator);
+  return native::assign_out(out, self_copy, "bernoulli");
+}
+}  // namespace
+constinit OperatorTable<_ops::bernoulli_Tensor_out::schema> _ops::bernoulli_Tensor_out::table(
+    kernels_of<_ops::bernoulli_Tensor_out>,
+    every_backend(&bernoulli_Tensor_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::bernoulli_Tensor_out},
+    });
+Tensor& _ops::bernoulli_Tensor_out::call(const Tensor& self, const Tensor& p,
+                                         std::optional<Generator> generator, Tensor& out) {
+  return table(dispatch_keys(self, p, out), self, p, generator, out);
+}
+
+// bernoulli.float_out(Tensor self, float p=0.5, *, Generator? generator=None, Tensor(a!) out) ->
+//     Tensor(a!)
+namespace {
+Tensor& bernoulli_float_out_composite(DispatchKeySet, const Tensor& self, double p,
+                                      std::optional<Generator> generator, Tensor& out) {
+  Tensor self_copy = _ops::clone::call(self, std::nullopt);
+  _ops::bernoulli__float::call(self_copy, p, generator);
+  return native::assign_out(out, self_copy, "bernoulli");
+}
+}  // namespace
+constinit OperatorTable<_ops::bernoulli_float_out::schema> _ops::bernoulli_float_out::table(
+    kernels_of<_ops::bernoulli_float_out>,
+    every_backend(&bernoulli_float_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::bernoulli_float_out},
+    });
+Tensor& _ops::bernoulli_float_out::call(const Tensor& self, double p,
+                                        std::optional<Generator> generator, Tensor& out) {
+  return table(dispatch_keys(self, out), self, p, generator, out);
 }
 
 // bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
@@ -333,6 +396,26 @@ Tensor _ops::empty_like::call(const Tensor& self, std::optional<ScalarType> dtyp
                               std::optional<MemoryFormat> memory_format) {
   return table(dispatch_keys_with_history(table, self), self, dtype, layout, device, pin_memory,
                memory_format);
+}
+
+// empty_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& empty_like_out_composite(DispatchKeySet, const Tensor& self,
+                                 std::optional<MemoryFormat> memory_format, Tensor& out) {
+  const Tensor result = _ops::empty_like::call(self, out.scalar_type(), out.layout(), out.device(),
+                                               std::nullopt, memory_format);
+  return native::assign_out(out, result, "empty_like");
+}
+}  // namespace
+constinit OperatorTable<_ops::empty_like_out::schema> _ops::empty_like_out::table(
+    kernels_of<_ops::empty_like_out>,
+    every_backend(&empty_like_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::empty_like_out},
+    });
+Tensor& _ops::empty_like_out::call(const Tensor& self, std::optional<MemoryFormat> memory_format,
+                                   Tensor& out) {
+  return table(dispatch_keys(self, out), self, memory_format, out);
 }
 
 // empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None,
@@ -484,6 +567,27 @@ Tensor _ops::full_like::call(const Tensor& self, const Scalar& fill_value,
                              std::optional<MemoryFormat> memory_format) {
   return table(dispatch_keys_with_history(table, self), self, fill_value, dtype, layout, device,
                pin_memory, memory_format);
+}
+
+// full_like.out(Tensor self, Scalar fill_value, *, MemoryFormat? memory_format=None, Tensor(a!)
+//     out) -> Tensor(a!)
+namespace {
+Tensor& full_like_out_composite(DispatchKeySet, const Tensor& self, const Scalar& fill_value,
+                                std::optional<MemoryFormat> memory_format, Tensor& out) {
+  const Tensor result = _ops::full_like::call(self, fill_value, out.scalar_type(), out.layout(),
+                                              out.device(), std::nullopt, memory_format);
+  return native::assign_out(out, result, "full_like");
+}
+}  // namespace
+constinit OperatorTable<_ops::full_like_out::schema> _ops::full_like_out::table(
+    kernels_of<_ops::full_like_out>,
+    every_backend(&full_like_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::full_like_out},
+    });
+Tensor& _ops::full_like_out::call(const Tensor& self, const Scalar& fill_value,
+                                  std::optional<MemoryFormat> memory_format, Tensor& out) {
+  return table(dispatch_keys(self, out), self, fill_value, memory_format, out);
 }
 
 // linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None,
@@ -725,6 +829,26 @@ Tensor _ops::ones_like::call(const Tensor& self, std::optional<ScalarType> dtype
                memory_format);
 }
 
+// ones_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& ones_like_out_composite(DispatchKeySet, const Tensor& self,
+                                std::optional<MemoryFormat> memory_format, Tensor& out) {
+  const Tensor result = _ops::ones_like::call(self, out.scalar_type(), out.layout(), out.device(),
+                                              std::nullopt, memory_format);
+  return native::assign_out(out, result, "ones_like");
+}
+}  // namespace
+constinit OperatorTable<_ops::ones_like_out::schema> _ops::ones_like_out::table(
+    kernels_of<_ops::ones_like_out>,
+    every_backend(&ones_like_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::ones_like_out},
+    });
+Tensor& _ops::ones_like_out::call(const Tensor& self, std::optional<MemoryFormat> memory_format,
+                                  Tensor& out) {
+  return table(dispatch_keys(self, out), self, memory_format, out);
+}
+
 // rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //     pin_memory=None) -> Tensor
 namespace {
@@ -822,6 +946,26 @@ Tensor _ops::rand_like::call(const Tensor& self, std::optional<ScalarType> dtype
                              std::optional<MemoryFormat> memory_format) {
   return table(dispatch_keys_with_history(table, self), self, dtype, layout, device, pin_memory,
                memory_format);
+}
+
+// rand_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& rand_like_out_composite(DispatchKeySet, const Tensor& self,
+                                std::optional<MemoryFormat> memory_format, Tensor& out) {
+  const Tensor result = _ops::rand_like::call(self, out.scalar_type(), out.layout(), out.device(),
+                                              std::nullopt, memory_format);
+  return native::assign_out(out, result, "rand_like");
+}
+}  // namespace
+constinit OperatorTable<_ops::rand_like_out::schema> _ops::rand_like_out::table(
+    kernels_of<_ops::rand_like_out>,
+    every_backend(&rand_like_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::rand_like_out},
+    });
+Tensor& _ops::rand_like_out::call(const Tensor& self, std::optional<MemoryFormat> memory_format,
+                                  Tensor& out) {
+  return table(dispatch_keys(self, out), self, memory_format, out);
 }
 
 // randint(SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device?
@@ -1047,6 +1191,53 @@ Tensor _ops::randint_like_low_dtype::call(const Tensor& self, int64_t low, int64
                pin_memory, memory_format);
 }
 
+// randint_like.low_dtype_out(Tensor self, SymInt low, SymInt high, *, MemoryFormat?
+//     memory_format=None, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& randint_like_low_dtype_out_composite(DispatchKeySet, const Tensor& self, int64_t low,
+                                             int64_t high,
+                                             std::optional<MemoryFormat> memory_format,
+                                             Tensor& out) {
+  const Tensor result = _ops::randint_like_low_dtype::call(self, low, high, out.scalar_type(),
+                                                           out.layout(), out.device(), std::nullopt,
+                                                           memory_format);
+  return native::assign_out(out, result, "randint_like");
+}
+}  // namespace
+constinit OperatorTable<_ops::randint_like_low_dtype_out::schema>
+    _ops::randint_like_low_dtype_out::table(
+    kernels_of<_ops::randint_like_low_dtype_out>,
+    every_backend(&randint_like_low_dtype_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::randint_like_low_dtype_out},
+    });
+Tensor& _ops::randint_like_low_dtype_out::call(const Tensor& self, int64_t low, int64_t high,
+                                               std::optional<MemoryFormat> memory_format,
+                                               Tensor& out) {
+  return table(dispatch_keys(self, out), self, low, high, memory_format, out);
+}
+
+// randint_like.out(Tensor self, SymInt high, *, MemoryFormat? memory_format=None, Tensor(a!) out)
+//     -> Tensor(a!)
+namespace {
+Tensor& randint_like_out_composite(DispatchKeySet, const Tensor& self, int64_t high,
+                                   std::optional<MemoryFormat> memory_format, Tensor& out) {
+  const Tensor result = _ops::randint_like::call(self, high, out.scalar_type(), out.layout(),
+                                                 out.device(), std::nullopt, memory_format);
+  return native::assign_out(out, result, "randint_like");
+}
+}  // namespace
+constinit OperatorTable<_ops::randint_like_out::schema> _ops::randint_like_out::table(
+    kernels_of<_ops::randint_like_out>,
+    every_backend(&randint_like_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::randint_like_out},
+    });
+Tensor& _ops::randint_like_out::call(const Tensor& self, int64_t high,
+                                     std::optional<MemoryFormat> memory_format, Tensor& out) {
+  return table(dispatch_keys(self, out), self, high, memory_format, out);
+}
+
 // randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //     pin_memory=None) -> Tensor
 namespace {
@@ -1144,6 +1335,26 @@ Tensor _ops::randn_like::call(const Tensor& self, std::optional<ScalarType> dtyp
                               std::optional<MemoryFormat> memory_format) {
   return table(dispatch_keys_with_history(table, self), self, dtype, layout, device, pin_memory,
                memory_format);
+}
+
+// randn_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& randn_like_out_composite(DispatchKeySet, const Tensor& self,
+                                 std::optional<MemoryFormat> memory_format, Tensor& out) {
+  const Tensor result = _ops::randn_like::call(self, out.scalar_type(), out.layout(), out.device(),
+                                               std::nullopt, memory_format);
+  return native::assign_out(out, result, "randn_like");
+}
+}  // namespace
+constinit OperatorTable<_ops::randn_like_out::schema> _ops::randn_like_out::table(
+    kernels_of<_ops::randn_like_out>,
+    every_backend(&randn_like_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::randn_like_out},
+    });
+Tensor& _ops::randn_like_out::call(const Tensor& self, std::optional<MemoryFormat> memory_format,
+                                   Tensor& out) {
+  return table(dispatch_keys(self, out), self, memory_format, out);
 }
 
 // random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
@@ -1566,6 +1777,26 @@ Tensor _ops::zeros_like::call(const Tensor& self, std::optional<ScalarType> dtyp
                memory_format);
 }
 
+// zeros_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& zeros_like_out_composite(DispatchKeySet, const Tensor& self,
+                                 std::optional<MemoryFormat> memory_format, Tensor& out) {
+  const Tensor result = _ops::zeros_like::call(self, out.scalar_type(), out.layout(), out.device(),
+                                               std::nullopt, memory_format);
+  return native::assign_out(out, result, "zeros_like");
+}
+}  // namespace
+constinit OperatorTable<_ops::zeros_like_out::schema> _ops::zeros_like_out::table(
+    kernels_of<_ops::zeros_like_out>,
+    every_backend(&zeros_like_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::zeros_like_out},
+    });
+Tensor& _ops::zeros_like_out::call(const Tensor& self, std::optional<MemoryFormat> memory_format,
+                                   Tensor& out) {
+  return table(dispatch_keys(self, out), self, memory_format, out);
+}
+
 // For the registry.
 ArrayRef<OperatorTableBase*> operators_of_TensorFactories();
 ArrayRef<OperatorTableBase*> operators_of_TensorFactories() {
@@ -1576,13 +1807,17 @@ ArrayRef<OperatorTableBase*> operators_of_TensorFactories() {
       &_ops::arange_out::table,
       &_ops::arange_start_out::table,
       &_ops::bernoulli::table,
+      &_ops::bernoulli_Tensor::table,
       &_ops::bernoulli_p::table,
       &_ops::bernoulli__Tensor::table,
       &_ops::bernoulli__float::table,
+      &_ops::bernoulli_Tensor_out::table,
+      &_ops::bernoulli_float_out::table,
       &_ops::bernoulli_out::table,
       &_ops::empty_memory_format::table,
       &_ops::empty_out::table,
       &_ops::empty_like::table,
+      &_ops::empty_like_out::table,
       &_ops::empty_strided::table,
       &_ops::eye::table,
       &_ops::eye_m::table,
@@ -1591,6 +1826,7 @@ ArrayRef<OperatorTableBase*> operators_of_TensorFactories() {
       &_ops::full::table,
       &_ops::full_out::table,
       &_ops::full_like::table,
+      &_ops::full_like_out::table,
       &_ops::linspace::table,
       &_ops::linspace_out::table,
       &_ops::new_empty::table,
@@ -1602,11 +1838,13 @@ ArrayRef<OperatorTableBase*> operators_of_TensorFactories() {
       &_ops::ones::table,
       &_ops::ones_out::table,
       &_ops::ones_like::table,
+      &_ops::ones_like_out::table,
       &_ops::rand::table,
       &_ops::rand_generator::table,
       &_ops::rand_generator_out::table,
       &_ops::rand_out::table,
       &_ops::rand_like::table,
+      &_ops::rand_like_out::table,
       &_ops::randint::table,
       &_ops::randint_generator::table,
       &_ops::randint_low::table,
@@ -1617,11 +1855,14 @@ ArrayRef<OperatorTableBase*> operators_of_TensorFactories() {
       &_ops::randint_out::table,
       &_ops::randint_like::table,
       &_ops::randint_like_low_dtype::table,
+      &_ops::randint_like_low_dtype_out::table,
+      &_ops::randint_like_out::table,
       &_ops::randn::table,
       &_ops::randn_generator::table,
       &_ops::randn_generator_out::table,
       &_ops::randn_out::table,
       &_ops::randn_like::table,
+      &_ops::randn_like_out::table,
       &_ops::random_::table,
       &_ops::random__from::table,
       &_ops::random__to::table,
@@ -1640,6 +1881,7 @@ ArrayRef<OperatorTableBase*> operators_of_TensorFactories() {
       &_ops::zeros::table,
       &_ops::zeros_out::table,
       &_ops::zeros_like::table,
+      &_ops::zeros_like_out::table,
   };
   return operators;
 }

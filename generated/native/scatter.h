@@ -10,6 +10,12 @@
 
 namespace at::inline oploom_v1::meta {
 
+// scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor
+struct structured_scatter_reduce : public impl::MetaBase {
+  void meta(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+            std::string_view reduce);
+};
+
 // scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 struct structured_scatter_src : public impl::MetaBase {
   void meta(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src);
@@ -20,9 +26,21 @@ struct structured_scatter_value : public impl::MetaBase {
   void meta(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value);
 };
 
+// scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
+struct structured_scatter_value_reduce : public impl::MetaBase {
+  void meta(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value,
+            std::string_view reduce);
+};
+
 }  // namespace at::inline oploom_v1::meta
 
 namespace at::inline oploom_v1::native {
+
+// scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor
+struct structured_scatter_reduce_out_cpu : public meta::structured_scatter_reduce {
+  void impl(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+            std::string_view reduce, const Tensor& out);
+};
 
 // scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 struct structured_scatter_src_out_cpu : public meta::structured_scatter_src {
@@ -34,6 +52,12 @@ struct structured_scatter_src_out_cpu : public meta::structured_scatter_src {
 struct structured_scatter_value_out_cpu : public meta::structured_scatter_value {
   void impl(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value,
             const Tensor& out);
+};
+
+// scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
+struct structured_scatter_value_reduce_out_cpu : public meta::structured_scatter_value_reduce {
+  void impl(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value,
+            std::string_view reduce, const Tensor& out);
 };
 
 }  // namespace at::inline oploom_v1::native

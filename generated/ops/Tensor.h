@@ -529,10 +529,18 @@ class OPLOOM_API Tensor : public TensorBase {
   Tensor& rsqrt_() const;
   Tensor rsub(const Scalar& other, const Scalar& alpha = 1) const;
   Tensor rsub(const Tensor& other, const Scalar& alpha = 1) const;
+  Tensor scatter(int64_t dim, const Tensor& index, const Tensor& src,
+                 std::string_view reduce) const;
   Tensor scatter(int64_t dim, const Tensor& index, const Tensor& src) const;
   Tensor scatter(int64_t dim, const Tensor& index, const Scalar& value) const;
+  Tensor scatter(int64_t dim, const Tensor& index, const Scalar& value,
+                 std::string_view reduce) const;
+  Tensor& scatter_(int64_t dim, const Tensor& index, const Tensor& src,
+                   std::string_view reduce) const;
   Tensor& scatter_(int64_t dim, const Tensor& index, const Tensor& src) const;
   Tensor& scatter_(int64_t dim, const Tensor& index, const Scalar& value) const;
+  Tensor& scatter_(int64_t dim, const Tensor& index, const Scalar& value,
+                   std::string_view reduce) const;
   Tensor scatter_add(int64_t dim, const Tensor& index, const Tensor& src) const;
   Tensor& scatter_add_(int64_t dim, const Tensor& index, const Tensor& src) const;
   Tensor select(int64_t dim, int64_t index) const;

@@ -20,6 +20,18 @@ struct bernoulli {
   OPLOOM_API static Tensor call(const Tensor& self, std::optional<Generator> generator);
 };
 
+// bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor
+struct bernoulli_Tensor {
+  using schema = Tensor(const Tensor&, const Tensor&, std::optional<Generator>);
+  static constexpr const char* name = "bernoulli";
+  static constexpr const char* overload_name = "Tensor";
+  static constexpr const char* schema_str =
+      "bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Tensor& self, const Tensor& p,
+                                std::optional<Generator> generator);
+};
+
 // bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
 struct bernoulli_p {
   using schema = Tensor(const Tensor&, double, std::optional<Generator>);
@@ -53,6 +65,34 @@ struct bernoulli__float {
   OPLOOM_API static Tensor& call(Tensor& self, double p, std::optional<Generator> generator);
 };
 
+// bernoulli.Tensor_out(Tensor self, Tensor p, *, Generator? generator=None, Tensor(a!) out) ->
+//     Tensor(a!)
+struct bernoulli_Tensor_out {
+  using schema = Tensor&(const Tensor&, const Tensor&, std::optional<Generator>, Tensor&);
+  static constexpr const char* name = "bernoulli";
+  static constexpr const char* overload_name = "Tensor_out";
+  static constexpr const char* schema_str =
+      "bernoulli.Tensor_out(Tensor self, Tensor p, *, Generator? generator=None, Tensor(a!) out) "
+      "-> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& p,
+                                 std::optional<Generator> generator, Tensor& out);
+};
+
+// bernoulli.float_out(Tensor self, float p=0.5, *, Generator? generator=None, Tensor(a!) out) ->
+//     Tensor(a!)
+struct bernoulli_float_out {
+  using schema = Tensor&(const Tensor&, double, std::optional<Generator>, Tensor&);
+  static constexpr const char* name = "bernoulli";
+  static constexpr const char* overload_name = "float_out";
+  static constexpr const char* schema_str =
+      "bernoulli.float_out(Tensor self, float p=0.5, *, Generator? generator=None, Tensor(a!) "
+      "out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, double p, std::optional<Generator> generator,
+                                 Tensor& out);
+};
+
 // bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
 struct bernoulli_out {
   using schema = Tensor&(const Tensor&, std::optional<Generator>, Tensor&);
@@ -75,6 +115,12 @@ inline Tensor Tensor::bernoulli(std::optional<Generator> generator) const {
   return _ops::bernoulli::call(*this, generator);
 }
 
+// bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor
+inline Tensor bernoulli(const Tensor& self, const Tensor& p,
+                        std::optional<Generator> generator = std::nullopt) {
+  return _ops::bernoulli_Tensor::call(self, p, generator);
+}
+
 // bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
 inline Tensor bernoulli(const Tensor& self, double p,
                         std::optional<Generator> generator = std::nullopt) {
@@ -92,6 +138,28 @@ inline Tensor& Tensor::bernoulli_(const Tensor& p, std::optional<Generator> gene
 // bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
 inline Tensor& Tensor::bernoulli_(double p, std::optional<Generator> generator) const {
   return _ops::bernoulli__float::call(const_cast<Tensor&>(*this), p, generator);
+}
+
+// bernoulli.Tensor_out(Tensor self, Tensor p, *, Generator? generator=None, Tensor(a!) out) ->
+//     Tensor(a!)
+inline Tensor& bernoulli_out(Tensor& out, const Tensor& self, const Tensor& p,
+                             std::optional<Generator> generator = std::nullopt) {
+  return _ops::bernoulli_Tensor_out::call(self, p, generator, out);
+}
+inline Tensor& bernoulli_outf(const Tensor& self, const Tensor& p,
+                              std::optional<Generator> generator, Tensor& out) {
+  return _ops::bernoulli_Tensor_out::call(self, p, generator, out);
+}
+
+// bernoulli.float_out(Tensor self, float p=0.5, *, Generator? generator=None, Tensor(a!) out) ->
+//     Tensor(a!)
+inline Tensor& bernoulli_out(Tensor& out, const Tensor& self, double p,
+                             std::optional<Generator> generator = std::nullopt) {
+  return _ops::bernoulli_float_out::call(self, p, generator, out);
+}
+inline Tensor& bernoulli_outf(const Tensor& self, double p, std::optional<Generator> generator,
+                              Tensor& out) {
+  return _ops::bernoulli_float_out::call(self, p, generator, out);
 }
 
 // bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)

@@ -20,6 +20,18 @@ struct clone {
   OPLOOM_API static Tensor call(const Tensor& self, std::optional<MemoryFormat> memory_format);
 };
 
+// clone.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+struct clone_out {
+  using schema = Tensor&(const Tensor&, std::optional<MemoryFormat>, Tensor&);
+  static constexpr const char* name = "clone";
+  static constexpr const char* overload_name = "out";
+  static constexpr const char* schema_str =
+      "clone.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, std::optional<MemoryFormat> memory_format,
+                                 Tensor& out);
+};
+
 }  // namespace _ops
 
 // clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
@@ -28,6 +40,16 @@ inline Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_forma
 }
 inline Tensor Tensor::clone(std::optional<MemoryFormat> memory_format) const {
   return _ops::clone::call(*this, memory_format);
+}
+
+// clone.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& clone_out(Tensor& out, const Tensor& self,
+                         std::optional<MemoryFormat> memory_format = std::nullopt) {
+  return _ops::clone_out::call(self, memory_format, out);
+}
+inline Tensor& clone_outf(const Tensor& self, std::optional<MemoryFormat> memory_format,
+                          Tensor& out) {
+  return _ops::clone_out::call(self, memory_format, out);
 }
 
 }  // namespace at::inline oploom_v1

@@ -31,6 +31,19 @@ struct copy_ {
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& src, bool non_blocking);
 };
 
+// copy.out(Tensor self, Tensor src, bool non_blocking=False, *, Tensor(a!) out) -> Tensor(a!)
+struct copy_out {
+  using schema = Tensor&(const Tensor&, const Tensor&, bool, Tensor&);
+  static constexpr const char* name = "copy";
+  static constexpr const char* overload_name = "out";
+  static constexpr const char* schema_str =
+      "copy.out(Tensor self, Tensor src, bool non_blocking=False, *, Tensor(a!) out) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& src, bool non_blocking,
+                                 Tensor& out);
+};
+
 }  // namespace _ops
 
 // copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor
@@ -41,6 +54,15 @@ inline Tensor copy(const Tensor& self, const Tensor& src, bool non_blocking = fa
 // copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
 inline Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) const {
   return _ops::copy_::call(const_cast<Tensor&>(*this), src, non_blocking);
+}
+
+// copy.out(Tensor self, Tensor src, bool non_blocking=False, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& copy_out(Tensor& out, const Tensor& self, const Tensor& src,
+                        bool non_blocking = false) {
+  return _ops::copy_out::call(self, src, non_blocking, out);
+}
+inline Tensor& copy_outf(const Tensor& self, const Tensor& src, bool non_blocking, Tensor& out) {
+  return _ops::copy_out::call(self, src, non_blocking, out);
 }
 
 }  // namespace at::inline oploom_v1

@@ -53,6 +53,28 @@ struct fill__Tensor {
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& value);
 };
 
+// fill.Scalar_out(Tensor self, Scalar value, *, Tensor(a!) out) -> Tensor(a!)
+struct fill_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "fill";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "fill.Scalar_out(Tensor self, Scalar value, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& value, Tensor& out);
+};
+
+// fill.Tensor_out(Tensor self, Tensor value, *, Tensor(a!) out) -> Tensor(a!)
+struct fill_Tensor_out {
+  using schema = Tensor&(const Tensor&, const Tensor&, Tensor&);
+  static constexpr const char* name = "fill";
+  static constexpr const char* overload_name = "Tensor_out";
+  static constexpr const char* schema_str =
+      "fill.Tensor_out(Tensor self, Tensor value, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& value, Tensor& out);
+};
+
 }  // namespace _ops
 
 // fill.Scalar(Tensor self, Scalar value) -> Tensor
@@ -79,6 +101,22 @@ inline Tensor& fill_(Tensor& self, const Tensor& value) {
 }
 inline Tensor& Tensor::fill_(const Tensor& value) const {
   return _ops::fill__Tensor::call(const_cast<Tensor&>(*this), value);
+}
+
+// fill.Scalar_out(Tensor self, Scalar value, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& fill_out(Tensor& out, const Tensor& self, const Scalar& value) {
+  return _ops::fill_Scalar_out::call(self, value, out);
+}
+inline Tensor& fill_outf(const Tensor& self, const Scalar& value, Tensor& out) {
+  return _ops::fill_Scalar_out::call(self, value, out);
+}
+
+// fill.Tensor_out(Tensor self, Tensor value, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& fill_out(Tensor& out, const Tensor& self, const Tensor& value) {
+  return _ops::fill_Tensor_out::call(self, value, out);
+}
+inline Tensor& fill_outf(const Tensor& self, const Tensor& value, Tensor& out) {
+  return _ops::fill_Tensor_out::call(self, value, out);
 }
 
 }  // namespace at::inline oploom_v1

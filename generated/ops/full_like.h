@@ -27,6 +27,20 @@ struct full_like {
                                 std::optional<MemoryFormat> memory_format);
 };
 
+// full_like.out(Tensor self, Scalar fill_value, *, MemoryFormat? memory_format=None, Tensor(a!)
+//     out) -> Tensor(a!)
+struct full_like_out {
+  using schema = Tensor&(const Tensor&, const Scalar&, std::optional<MemoryFormat>, Tensor&);
+  static constexpr const char* name = "full_like";
+  static constexpr const char* overload_name = "out";
+  static constexpr const char* schema_str =
+      "full_like.out(Tensor self, Scalar fill_value, *, MemoryFormat? memory_format=None, "
+      "Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Scalar& fill_value,
+                                 std::optional<MemoryFormat> memory_format, Tensor& out);
+};
+
 }  // namespace _ops
 
 // full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -43,6 +57,17 @@ inline Tensor full_like(const Tensor& self, const Scalar& fill_value,
                         std::optional<Device> device, std::optional<bool> pin_memory,
                         std::optional<MemoryFormat> memory_format) {
   return _ops::full_like::call(self, fill_value, dtype, layout, device, pin_memory, memory_format);
+}
+
+// full_like.out(Tensor self, Scalar fill_value, *, MemoryFormat? memory_format=None, Tensor(a!)
+//     out) -> Tensor(a!)
+inline Tensor& full_like_out(Tensor& out, const Tensor& self, const Scalar& fill_value,
+                             std::optional<MemoryFormat> memory_format = std::nullopt) {
+  return _ops::full_like_out::call(self, fill_value, memory_format, out);
+}
+inline Tensor& full_like_outf(const Tensor& self, const Scalar& fill_value,
+                              std::optional<MemoryFormat> memory_format, Tensor& out) {
+  return _ops::full_like_out::call(self, fill_value, memory_format, out);
 }
 
 }  // namespace at::inline oploom_v1

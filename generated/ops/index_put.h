@@ -35,6 +35,20 @@ struct index_put_ {
                                  bool accumulate);
 };
 
+// index_put.out(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, *, Tensor(a!)
+//     out) -> Tensor(a!)
+struct index_put_out {
+  using schema = Tensor&(const Tensor&, OptionalTensorList, const Tensor&, bool, Tensor&);
+  static constexpr const char* name = "index_put";
+  static constexpr const char* overload_name = "out";
+  static constexpr const char* schema_str =
+      "index_put.out(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, *, "
+      "Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, OptionalTensorList indices,
+                                 const Tensor& values, bool accumulate, Tensor& out);
+};
+
 }  // namespace _ops
 
 // index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor
@@ -56,6 +70,17 @@ inline Tensor& index_put_(Tensor& self, OptionalTensorList indices, const Tensor
 inline Tensor& Tensor::index_put_(OptionalTensorList indices, const Tensor& values,
                                   bool accumulate) const {
   return _ops::index_put_::call(const_cast<Tensor&>(*this), indices, values, accumulate);
+}
+
+// index_put.out(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, *, Tensor(a!)
+//     out) -> Tensor(a!)
+inline Tensor& index_put_out(Tensor& out, const Tensor& self, OptionalTensorList indices,
+                             const Tensor& values, bool accumulate = false) {
+  return _ops::index_put_out::call(self, indices, values, accumulate, out);
+}
+inline Tensor& index_put_outf(const Tensor& self, OptionalTensorList indices, const Tensor& values,
+                              bool accumulate, Tensor& out) {
+  return _ops::index_put_out::call(self, indices, values, accumulate, out);
 }
 
 }  // namespace at::inline oploom_v1

@@ -53,6 +53,32 @@ struct masked_fill__Tensor {
   OPLOOM_API static Tensor& call(Tensor& self, const Tensor& mask, const Tensor& value);
 };
 
+// masked_fill.Scalar_out(Tensor self, Tensor mask, Scalar value, *, Tensor(a!) out) -> Tensor(a!)
+struct masked_fill_Scalar_out {
+  using schema = Tensor&(const Tensor&, const Tensor&, const Scalar&, Tensor&);
+  static constexpr const char* name = "masked_fill";
+  static constexpr const char* overload_name = "Scalar_out";
+  static constexpr const char* schema_str =
+      "masked_fill.Scalar_out(Tensor self, Tensor mask, Scalar value, *, Tensor(a!) out) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& mask, const Scalar& value,
+                                 Tensor& out);
+};
+
+// masked_fill.Tensor_out(Tensor self, Tensor mask, Tensor value, *, Tensor(a!) out) -> Tensor(a!)
+struct masked_fill_Tensor_out {
+  using schema = Tensor&(const Tensor&, const Tensor&, const Tensor&, Tensor&);
+  static constexpr const char* name = "masked_fill";
+  static constexpr const char* overload_name = "Tensor_out";
+  static constexpr const char* schema_str =
+      "masked_fill.Tensor_out(Tensor self, Tensor mask, Tensor value, *, Tensor(a!) out) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, const Tensor& mask, const Tensor& value,
+                                 Tensor& out);
+};
+
 }  // namespace _ops
 
 // masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor
@@ -79,6 +105,26 @@ inline Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) con
 // masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)
 inline Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
   return _ops::masked_fill__Tensor::call(const_cast<Tensor&>(*this), mask, value);
+}
+
+// masked_fill.Scalar_out(Tensor self, Tensor mask, Scalar value, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& masked_fill_out(Tensor& out, const Tensor& self, const Tensor& mask,
+                               const Scalar& value) {
+  return _ops::masked_fill_Scalar_out::call(self, mask, value, out);
+}
+inline Tensor& masked_fill_outf(const Tensor& self, const Tensor& mask, const Scalar& value,
+                                Tensor& out) {
+  return _ops::masked_fill_Scalar_out::call(self, mask, value, out);
+}
+
+// masked_fill.Tensor_out(Tensor self, Tensor mask, Tensor value, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& masked_fill_out(Tensor& out, const Tensor& self, const Tensor& mask,
+                               const Tensor& value) {
+  return _ops::masked_fill_Tensor_out::call(self, mask, value, out);
+}
+inline Tensor& masked_fill_outf(const Tensor& self, const Tensor& mask, const Tensor& value,
+                                Tensor& out) {
+  return _ops::masked_fill_Tensor_out::call(self, mask, value, out);
 }
 
 }  // namespace at::inline oploom_v1

@@ -26,6 +26,19 @@ struct rand_like {
                                 std::optional<MemoryFormat> memory_format);
 };
 
+// rand_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+struct rand_like_out {
+  using schema = Tensor&(const Tensor&, std::optional<MemoryFormat>, Tensor&);
+  static constexpr const char* name = "rand_like";
+  static constexpr const char* overload_name = "out";
+  static constexpr const char* schema_str =
+      "rand_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, std::optional<MemoryFormat> memory_format,
+                                 Tensor& out);
+};
+
 }  // namespace _ops
 
 // rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
@@ -41,6 +54,16 @@ inline Tensor rand_like(const Tensor& self, std::optional<ScalarType> dtype,
                         std::optional<Layout> layout, std::optional<Device> device,
                         std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
   return _ops::rand_like::call(self, dtype, layout, device, pin_memory, memory_format);
+}
+
+// rand_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& rand_like_out(Tensor& out, const Tensor& self,
+                             std::optional<MemoryFormat> memory_format = std::nullopt) {
+  return _ops::rand_like_out::call(self, memory_format, out);
+}
+inline Tensor& rand_like_outf(const Tensor& self, std::optional<MemoryFormat> memory_format,
+                              Tensor& out) {
+  return _ops::rand_like_out::call(self, memory_format, out);
 }
 
 }  // namespace at::inline oploom_v1

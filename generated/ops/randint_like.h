@@ -46,6 +46,34 @@ struct randint_like_low_dtype {
                                 std::optional<MemoryFormat> memory_format);
 };
 
+// randint_like.low_dtype_out(Tensor self, SymInt low, SymInt high, *, MemoryFormat?
+//     memory_format=None, Tensor(a!) out) -> Tensor(a!)
+struct randint_like_low_dtype_out {
+  using schema = Tensor&(const Tensor&, int64_t, int64_t, std::optional<MemoryFormat>, Tensor&);
+  static constexpr const char* name = "randint_like";
+  static constexpr const char* overload_name = "low_dtype_out";
+  static constexpr const char* schema_str =
+      "randint_like.low_dtype_out(Tensor self, SymInt low, SymInt high, *, MemoryFormat? "
+      "memory_format=None, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t low, int64_t high,
+                                 std::optional<MemoryFormat> memory_format, Tensor& out);
+};
+
+// randint_like.out(Tensor self, SymInt high, *, MemoryFormat? memory_format=None, Tensor(a!) out)
+//     -> Tensor(a!)
+struct randint_like_out {
+  using schema = Tensor&(const Tensor&, int64_t, std::optional<MemoryFormat>, Tensor&);
+  static constexpr const char* name = "randint_like";
+  static constexpr const char* overload_name = "out";
+  static constexpr const char* schema_str =
+      "randint_like.out(Tensor self, SymInt high, *, MemoryFormat? memory_format=None, "
+      "Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t high,
+                                 std::optional<MemoryFormat> memory_format, Tensor& out);
+};
+
 }  // namespace _ops
 
 // randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device?
@@ -81,6 +109,28 @@ inline Tensor randint_like(const Tensor& self, int64_t low, int64_t high,
                            std::optional<MemoryFormat> memory_format) {
   return _ops::randint_like_low_dtype::call(self, low, high, dtype, layout, device, pin_memory,
                                             memory_format);
+}
+
+// randint_like.low_dtype_out(Tensor self, SymInt low, SymInt high, *, MemoryFormat?
+//     memory_format=None, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& randint_like_out(Tensor& out, const Tensor& self, int64_t low, int64_t high,
+                                std::optional<MemoryFormat> memory_format = std::nullopt) {
+  return _ops::randint_like_low_dtype_out::call(self, low, high, memory_format, out);
+}
+inline Tensor& randint_like_outf(const Tensor& self, int64_t low, int64_t high,
+                                 std::optional<MemoryFormat> memory_format, Tensor& out) {
+  return _ops::randint_like_low_dtype_out::call(self, low, high, memory_format, out);
+}
+
+// randint_like.out(Tensor self, SymInt high, *, MemoryFormat? memory_format=None, Tensor(a!) out)
+//     -> Tensor(a!)
+inline Tensor& randint_like_out(Tensor& out, const Tensor& self, int64_t high,
+                                std::optional<MemoryFormat> memory_format = std::nullopt) {
+  return _ops::randint_like_out::call(self, high, memory_format, out);
+}
+inline Tensor& randint_like_outf(const Tensor& self, int64_t high,
+                                 std::optional<MemoryFormat> memory_format, Tensor& out) {
+  return _ops::randint_like_out::call(self, high, memory_format, out);
 }
 
 }  // namespace at::inline oploom_v1

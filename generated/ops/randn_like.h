@@ -26,6 +26,19 @@ struct randn_like {
                                 std::optional<MemoryFormat> memory_format);
 };
 
+// randn_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+struct randn_like_out {
+  using schema = Tensor&(const Tensor&, std::optional<MemoryFormat>, Tensor&);
+  static constexpr const char* name = "randn_like";
+  static constexpr const char* overload_name = "out";
+  static constexpr const char* schema_str =
+      "randn_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, std::optional<MemoryFormat> memory_format,
+                                 Tensor& out);
+};
+
 }  // namespace _ops
 
 // randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
@@ -42,6 +55,16 @@ inline Tensor randn_like(const Tensor& self, std::optional<ScalarType> dtype,
                          std::optional<bool> pin_memory,
                          std::optional<MemoryFormat> memory_format) {
   return _ops::randn_like::call(self, dtype, layout, device, pin_memory, memory_format);
+}
+
+// randn_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& randn_like_out(Tensor& out, const Tensor& self,
+                              std::optional<MemoryFormat> memory_format = std::nullopt) {
+  return _ops::randn_like_out::call(self, memory_format, out);
+}
+inline Tensor& randn_like_outf(const Tensor& self, std::optional<MemoryFormat> memory_format,
+                               Tensor& out) {
+  return _ops::randn_like_out::call(self, memory_format, out);
 }
 
 }  // namespace at::inline oploom_v1

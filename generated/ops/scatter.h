@@ -9,6 +9,18 @@ namespace at::inline oploom_v1 {
 
 namespace _ops {
 
+// scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor
+struct scatter_reduce {
+  using schema = Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&, std::string_view);
+  static constexpr const char* name = "scatter";
+  static constexpr const char* overload_name = "reduce";
+  static constexpr const char* schema_str =
+      "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, const Tensor& index,
+                                const Tensor& src, std::string_view reduce);
+};
+
 // scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 struct scatter_src {
   using schema = Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&);
@@ -33,6 +45,32 @@ struct scatter_value {
                                 const Scalar& value);
 };
 
+// scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
+struct scatter_value_reduce {
+  using schema = Tensor(const Tensor&, int64_t, const Tensor&, const Scalar&, std::string_view);
+  static constexpr const char* name = "scatter";
+  static constexpr const char* overload_name = "value_reduce";
+  static constexpr const char* schema_str =
+      "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> "
+      "Tensor";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Tensor& self, int64_t dim, const Tensor& index,
+                                const Scalar& value, std::string_view reduce);
+};
+
+// scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)
+struct scatter__reduce {
+  using schema = Tensor&(Tensor&, int64_t, const Tensor&, const Tensor&, std::string_view);
+  static constexpr const char* name = "scatter_";
+  static constexpr const char* overload_name = "reduce";
+  static constexpr const char* schema_str =
+      "scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> "
+      "Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                                 std::string_view reduce);
+};
+
 // scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
 struct scatter__src {
   using schema = Tensor&(Tensor&, int64_t, const Tensor&, const Tensor&);
@@ -54,6 +92,35 @@ struct scatter__value {
   OPLOOM_API static OperatorTable<schema> table;
   OPLOOM_API static Tensor& call(Tensor& self, int64_t dim, const Tensor& index,
                                  const Scalar& value);
+};
+
+// scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) ->
+//     Tensor(a!)
+struct scatter__value_reduce {
+  using schema = Tensor&(Tensor&, int64_t, const Tensor&, const Scalar&, std::string_view);
+  static constexpr const char* name = "scatter_";
+  static constexpr const char* overload_name = "value_reduce";
+  static constexpr const char* schema_str =
+      "scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str "
+      "reduce) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(Tensor& self, int64_t dim, const Tensor& index,
+                                 const Scalar& value, std::string_view reduce);
+};
+
+// scatter.reduce_out(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor(a!) out)
+//     -> Tensor(a!)
+struct scatter_reduce_out {
+  using schema = Tensor&(const Tensor&, int64_t, const Tensor&, const Tensor&, std::string_view,
+                         Tensor&);
+  static constexpr const char* name = "scatter";
+  static constexpr const char* overload_name = "reduce_out";
+  static constexpr const char* schema_str =
+      "scatter.reduce_out(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, "
+      "Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index,
+                                 const Tensor& src, std::string_view reduce, Tensor& out);
 };
 
 // scatter.src_out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)
@@ -83,7 +150,32 @@ struct scatter_value_out {
                                  const Scalar& value, Tensor& out);
 };
 
+// scatter.value_reduce_out(Tensor self, int dim, Tensor index, Scalar value, *, str reduce,
+//     Tensor(a!) out) -> Tensor(a!)
+struct scatter_value_reduce_out {
+  using schema = Tensor&(const Tensor&, int64_t, const Tensor&, const Scalar&, std::string_view,
+                         Tensor&);
+  static constexpr const char* name = "scatter";
+  static constexpr const char* overload_name = "value_reduce_out";
+  static constexpr const char* schema_str =
+      "scatter.value_reduce_out(Tensor self, int dim, Tensor index, Scalar value, *, str reduce, "
+      "Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, int64_t dim, const Tensor& index,
+                                 const Scalar& value, std::string_view reduce, Tensor& out);
+};
+
 }  // namespace _ops
+
+// scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor
+inline Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                      std::string_view reduce) {
+  return _ops::scatter_reduce::call(self, dim, index, src, reduce);
+}
+inline Tensor Tensor::scatter(int64_t dim, const Tensor& index, const Tensor& src,
+                              std::string_view reduce) const {
+  return _ops::scatter_reduce::call(*this, dim, index, src, reduce);
+}
 
 // scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 inline Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
@@ -101,6 +193,22 @@ inline Tensor Tensor::scatter(int64_t dim, const Tensor& index, const Scalar& va
   return _ops::scatter_value::call(*this, dim, index, value);
 }
 
+// scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
+inline Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value,
+                      std::string_view reduce) {
+  return _ops::scatter_value_reduce::call(self, dim, index, value, reduce);
+}
+inline Tensor Tensor::scatter(int64_t dim, const Tensor& index, const Scalar& value,
+                              std::string_view reduce) const {
+  return _ops::scatter_value_reduce::call(*this, dim, index, value, reduce);
+}
+
+// scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)
+inline Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& src,
+                                std::string_view reduce) const {
+  return _ops::scatter__reduce::call(const_cast<Tensor&>(*this), dim, index, src, reduce);
+}
+
 // scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
 inline Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& src) const {
   return _ops::scatter__src::call(const_cast<Tensor&>(*this), dim, index, src);
@@ -109,6 +217,24 @@ inline Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& 
 // scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)
 inline Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Scalar& value) const {
   return _ops::scatter__value::call(const_cast<Tensor&>(*this), dim, index, value);
+}
+
+// scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) ->
+//     Tensor(a!)
+inline Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Scalar& value,
+                                std::string_view reduce) const {
+  return _ops::scatter__value_reduce::call(const_cast<Tensor&>(*this), dim, index, value, reduce);
+}
+
+// scatter.reduce_out(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor(a!) out)
+//     -> Tensor(a!)
+inline Tensor& scatter_out(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index,
+                           const Tensor& src, std::string_view reduce) {
+  return _ops::scatter_reduce_out::call(self, dim, index, src, reduce, out);
+}
+inline Tensor& scatter_outf(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                            std::string_view reduce, Tensor& out) {
+  return _ops::scatter_reduce_out::call(self, dim, index, src, reduce, out);
 }
 
 // scatter.src_out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)
@@ -130,6 +256,17 @@ inline Tensor& scatter_out(Tensor& out, const Tensor& self, int64_t dim, const T
 inline Tensor& scatter_outf(const Tensor& self, int64_t dim, const Tensor& index,
                             const Scalar& value, Tensor& out) {
   return _ops::scatter_value_out::call(self, dim, index, value, out);
+}
+
+// scatter.value_reduce_out(Tensor self, int dim, Tensor index, Scalar value, *, str reduce,
+//     Tensor(a!) out) -> Tensor(a!)
+inline Tensor& scatter_out(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index,
+                           const Scalar& value, std::string_view reduce) {
+  return _ops::scatter_value_reduce_out::call(self, dim, index, value, reduce, out);
+}
+inline Tensor& scatter_outf(const Tensor& self, int64_t dim, const Tensor& index,
+                            const Scalar& value, std::string_view reduce, Tensor& out) {
+  return _ops::scatter_value_reduce_out::call(self, dim, index, value, reduce, out);
 }
 
 }  // namespace at::inline oploom_v1

@@ -31,6 +31,17 @@ struct zero_ {
   OPLOOM_API static Tensor& call(Tensor& self);
 };
 
+// zero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+struct zero_out {
+  using schema = Tensor&(const Tensor&, Tensor&);
+  static constexpr const char* name = "zero";
+  static constexpr const char* overload_name = "out";
+  static constexpr const char* schema_str =
+      "zero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor& call(const Tensor& self, Tensor& out);
+};
+
 }  // namespace _ops
 
 // zero(Tensor self) -> Tensor
@@ -39,5 +50,11 @@ inline Tensor zero(const Tensor& self) { return _ops::zero::call(self); }
 // zero_(Tensor(a!) self) -> Tensor(a!)
 inline Tensor& zero_(Tensor& self) { return _ops::zero_::call(self); }
 inline Tensor& Tensor::zero_() const { return _ops::zero_::call(const_cast<Tensor&>(*this)); }
+
+// zero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& zero_out(Tensor& out, const Tensor& self) { return _ops::zero_out::call(self, out); }
+inline Tensor& zero_outf(const Tensor& self, Tensor& out) {
+  return _ops::zero_out::call(self, out);
+}
 
 }  // namespace at::inline oploom_v1

@@ -61,13 +61,18 @@ PyObject* py_alias(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
 }
 
 // clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
+// clone.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_clone_signatures[] = {
-    {kBoth, "clone(Tensor self, *, MemoryFormat? memory_format=None)"},
+    {kBoth, "clone(Tensor self, *, MemoryFormat? memory_format=None, Tensor out=None)"},
 };
 PyObject* py_clone(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("clone", py_clone_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(2)) {
+    return to_python(call<_ops::clone_out>(a.tensor(0), a.optional_memory_format(1),
+                                           a.mutable_tensor(2)));
+  }
   return to_python(call<_ops::clone>(a.tensor(0), a.optional_memory_format(1)));
 }
 
@@ -85,13 +90,18 @@ PyObject* py_contiguous(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 }
 
 // copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor
+// copy.out(Tensor self, Tensor src, bool non_blocking=False, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_copy_signatures[] = {
-    {kFunction, "copy(Tensor self, Tensor src, bool non_blocking=False)"},
+    {kFunction, "copy(Tensor self, Tensor src, bool non_blocking=False, *, Tensor out=None)"},
 };
 PyObject* py_copy(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("copy", py_copy_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(3)) {
+    return to_python(call<_ops::copy_out>(a.tensor(0), a.tensor(1), a.boolean(2, false),
+                                          a.mutable_tensor(3)));
+  }
   return to_python(call<_ops::copy>(a.tensor(0), a.tensor(1), a.boolean(2, false)));
 }
 
@@ -118,19 +128,29 @@ PyObject* py_detach(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyO
 }
 
 // fill.Tensor(Tensor self, Tensor value) -> Tensor
+// fill.Tensor_out(Tensor self, Tensor value, *, Tensor(a!) out) -> Tensor(a!)
 // fill.Scalar(Tensor self, Scalar value) -> Tensor
+// fill.Scalar_out(Tensor self, Scalar value, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_fill_signatures[] = {
-    {kFunction, "fill(Tensor self, Tensor value)"},
-    {kFunction, "fill(Tensor self, Scalar value)"},
+    {kFunction, "fill(Tensor self, Tensor value, *, Tensor out=None)"},
+    {kFunction, "fill(Tensor self, Scalar value, *, Tensor out=None)"},
 };
 PyObject* py_fill(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("fill", py_fill_signatures);
   Arguments a;
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
+      if (a.given(2)) {
+        return to_python(call<_ops::fill_Tensor_out>(a.tensor(0), a.tensor(1),
+                                                     a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::fill_Tensor>(a.tensor(0), a.tensor(1)));
     }
     default: {
+      if (a.given(2)) {
+        return to_python(call<_ops::fill_Scalar_out>(a.tensor(0), a.scalar(1),
+                                                     a.mutable_tensor(2)));
+      }
       return to_python(call<_ops::fill_Scalar>(a.tensor(0), a.scalar(1)));
     }
   }
@@ -240,13 +260,17 @@ PyObject* py_type_as(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
 }
 
 // zero(Tensor self) -> Tensor
+// zero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_zero_signatures[] = {
-    {kFunction, "zero(Tensor self)"},
+    {kFunction, "zero(Tensor self, *, Tensor out=None)"},
 };
 PyObject* py_zero(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("zero", py_zero_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(1)) {
+    return to_python(call<_ops::zero_out>(a.tensor(0), a.mutable_tensor(1)));
+  }
   return to_python(call<_ops::zero>(a.tensor(0)));
 }
 
@@ -280,7 +304,7 @@ void add_Copy(Generated& out) {
       "\n"
       "Returns a view of the whole of ``self``.");
   out.both("clone", as_function<py_clone>, as_method<py_clone>,
-      "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor\n"
+      "clone(Tensor self, *, MemoryFormat? memory_format=None, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns a copy of ``self`` in memory of its own.");
   out.method("contiguous", as_method<py_contiguous>,
@@ -290,7 +314,7 @@ void add_Copy(Generated& out) {
       "copy for\n"
       "which that is so.");
   out.function("", "copy", as_function<py_copy>,
-      "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor\n"
+      "copy(Tensor self, Tensor src, bool non_blocking=False, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns the elements of ``src``, expanded to the shape of ``self`` and converted to its "
       "dtype.");
@@ -306,8 +330,8 @@ void add_Copy(Generated& out) {
       "Returns a tensor that shares the memory of ``self`` and is cut off from its history of "
       "gradients.");
   out.function("", "fill", as_function<py_fill>,
-      "fill(Tensor self, Tensor value) -> Tensor\n"
-      "fill(Tensor self, Scalar value) -> Tensor\n"
+      "fill(Tensor self, Tensor value, *, Tensor out=None) -> Tensor\n"
+      "fill(Tensor self, Scalar value, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns a tensor like ``self`` with every element equal to the 0-d tensor ``value``.\n"
       "\n"
@@ -356,7 +380,7 @@ void add_Copy(Generated& out) {
       "\n"
       "Returns ``self`` with the dtype and device of ``other``.");
   out.function("", "zero", as_function<py_zero>,
-      "zero(Tensor self) -> Tensor\n"
+      "zero(Tensor self, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns a tensor like ``self`` with every element zero.");
   out.both("zero_", as_function<py_zero_>, as_method<py_zero_>,

@@ -98,13 +98,21 @@ PyObject* py_index_add_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 }
 
 // index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor
+// index_put.out(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, *, Tensor(a!)
+//     out) -> Tensor(a!)
 constexpr SignatureText py_index_put_signatures[] = {
-    {kBoth, "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False)"},
+    {kBoth,
+     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, *, Tensor "
+     "out=None)"},
 };
 PyObject* py_index_put(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("index_put", py_index_put_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(4)) {
+    return to_python(call<_ops::index_put_out>(a.tensor(0), a.optional_tensors(1), a.tensor(2),
+                                               a.boolean(3, false), a.mutable_tensor(4)));
+  }
   return to_python(call<_ops::index_put>(a.tensor(0), a.optional_tensors(1), a.tensor(2),
                                          a.boolean(3, false)));
 }
@@ -183,20 +191,39 @@ PyObject* py_nonzero_numpy(PyObject* self, PyObject* const* args, Py_ssize_t nar
   return to_python(call<_ops::nonzero_numpy>(a.tensor(0)));
 }
 
+// scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor
+// scatter.reduce_out(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor(a!) out)
+//     -> Tensor(a!)
 // scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 // scatter.src_out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)
 // scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
 // scatter.value_out(Tensor self, int dim, Tensor index, Scalar value, *, Tensor(a!) out) ->
 //     Tensor(a!)
+// scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
+// scatter.value_reduce_out(Tensor self, int dim, Tensor index, Scalar value, *, str reduce,
+//     Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_scatter_signatures[] = {
+    {kBoth,
+     "scatter(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor out=None)"},
     {kBoth, "scatter(Tensor self, int dim, Tensor index, Tensor src, *, Tensor out=None)"},
     {kBoth, "scatter(Tensor self, int dim, Tensor index, Scalar value, *, Tensor out=None)"},
+    {kBoth,
+     "scatter(Tensor self, int dim, Tensor index, Scalar value, *, str reduce, Tensor out=None)"},
 };
 PyObject* py_scatter(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("scatter", py_scatter_signatures);
   Arguments a;
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
+      if (a.given(5)) {
+        return to_python(call<_ops::scatter_reduce_out>(a.tensor(0), a.integer(1), a.tensor(2),
+                                                        a.tensor(3), a.string(4),
+                                                        a.mutable_tensor(5)));
+      }
+      return to_python(call<_ops::scatter_reduce>(a.tensor(0), a.integer(1), a.tensor(2),
+                                                  a.tensor(3), a.string(4)));
+    }
+    case 1: {
       if (a.given(4)) {
         return to_python(call<_ops::scatter_src_out>(a.tensor(0), a.integer(1), a.tensor(2),
                                                      a.tensor(3), a.mutable_tensor(4)));
@@ -204,7 +231,7 @@ PyObject* py_scatter(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
       return to_python(call<_ops::scatter_src>(a.tensor(0), a.integer(1), a.tensor(2),
                                                a.tensor(3)));
     }
-    default: {
+    case 2: {
       if (a.given(4)) {
         return to_python(call<_ops::scatter_value_out>(a.tensor(0), a.integer(1), a.tensor(2),
                                                        a.scalar(3), a.mutable_tensor(4)));
@@ -212,26 +239,48 @@ PyObject* py_scatter(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
       return to_python(call<_ops::scatter_value>(a.tensor(0), a.integer(1), a.tensor(2),
                                                  a.scalar(3)));
     }
+    default: {
+      if (a.given(5)) {
+        return to_python(call<_ops::scatter_value_reduce_out>(a.tensor(0), a.integer(1),
+                                                              a.tensor(2), a.scalar(3), a.string(4),
+                                                              a.mutable_tensor(5)));
+      }
+      return to_python(call<_ops::scatter_value_reduce>(a.tensor(0), a.integer(1), a.tensor(2),
+                                                        a.scalar(3), a.string(4)));
+    }
   }
 }
 
+// scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)
 // scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
 // scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)
+// scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) ->
+//     Tensor(a!)
 constexpr SignatureText py_scatter__signatures[] = {
+    {kMethod, "scatter_(Tensor self, int dim, Tensor index, Tensor src, *, str reduce)"},
     {kMethod, "scatter_(Tensor self, int dim, Tensor index, Tensor src)"},
     {kMethod, "scatter_(Tensor self, int dim, Tensor index, Scalar value)"},
+    {kMethod, "scatter_(Tensor self, int dim, Tensor index, Scalar value, *, str reduce)"},
 };
 PyObject* py_scatter_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("scatter_", py_scatter__signatures);
   Arguments a;
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
+      return to_python(call<_ops::scatter__reduce>(a.mutable_tensor(0), a.integer(1), a.tensor(2),
+                                                   a.tensor(3), a.string(4)));
+    }
+    case 1: {
       return to_python(call<_ops::scatter__src>(a.mutable_tensor(0), a.integer(1), a.tensor(2),
                                                 a.tensor(3)));
     }
-    default: {
+    case 2: {
       return to_python(call<_ops::scatter__value>(a.mutable_tensor(0), a.integer(1), a.tensor(2),
                                                   a.scalar(3)));
+    }
+    default: {
+      return to_python(call<_ops::scatter__value_reduce>(a.mutable_tensor(0), a.integer(1),
+                                                         a.tensor(2), a.scalar(3), a.string(4)));
     }
   }
 }
@@ -321,7 +370,8 @@ void add_Indexing(Generated& out) {
       "\n"
       "Writes the result of ``index_add`` into ``self``.");
   out.both("index_put", as_function<py_index_put>, as_method<py_index_put>,
-      "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor\n"
+      "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, *, Tensor "
+      "out=None) -> Tensor\n"
       "\n"
       "Returns a copy of ``self`` with ``values`` put into the places that "
       "``self.index(indices)`` would\n"
@@ -358,8 +408,18 @@ void add_Indexing(Generated& out) {
       "in order:\n"
       "what indexing takes. A 0-dim tensor counts as one of a single element.");
   out.both("scatter", as_function<py_scatter>, as_method<py_scatter>,
+      "scatter(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor out=None) "
+      "-> Tensor\n"
       "scatter(Tensor self, int dim, Tensor index, Tensor src, *, Tensor out=None) -> Tensor\n"
       "scatter(Tensor self, int dim, Tensor index, Scalar value, *, Tensor out=None) -> Tensor\n"
+      "scatter(Tensor self, int dim, Tensor index, Scalar value, *, str reduce, Tensor out=None) "
+      "-> Tensor\n"
+      "\n"
+      "Returns ``self`` with the places that ``gather`` with the same ``index`` would read "
+      "changed by the\n"
+      "elements of ``src``, which are added where ``reduce`` is ``'add'`` and multiplied where "
+      "it is\n"
+      "``'multiply'``, in the order of ``src``. It has no gradient; ``scatter_add`` has one.\n"
       "\n"
       "Returns ``self`` with the elements of ``src`` put into the places that ``gather`` with "
       "the same\n"
@@ -367,10 +427,18 @@ void add_Indexing(Generated& out) {
       "\n"
       "Returns ``self`` with ``value`` put into the places that ``gather`` with the same "
       "``index`` would\n"
-      "read.");
+      "read.\n"
+      "\n"
+      "Returns ``self`` with ``value`` added to the places that ``gather`` with the same "
+      "``index`` would read,\n"
+      "or these multiplied by it, as ``reduce`` (``'add'`` or ``'multiply'``) says; once for "
+      "each time that a\n"
+      "place is named. It has no gradient.");
   out.method("scatter_", as_method<py_scatter_>,
+      "scatter_(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor\n"
       "scatter_(Tensor self, int dim, Tensor index, Tensor src) -> Tensor\n"
       "scatter_(Tensor self, int dim, Tensor index, Scalar value) -> Tensor\n"
+      "scatter_(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor\n"
       "\n"
       "Writes the result of ``scatter`` into ``self``.");
   out.both("scatter_add", as_function<py_scatter_add>, as_method<py_scatter_add>,

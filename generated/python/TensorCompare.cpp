@@ -270,10 +270,12 @@ PyObject* py_isclose(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
 }
 
 // masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor
+// masked_fill.Tensor_out(Tensor self, Tensor mask, Tensor value, *, Tensor(a!) out) -> Tensor(a!)
 // masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor
+// masked_fill.Scalar_out(Tensor self, Tensor mask, Scalar value, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_masked_fill_signatures[] = {
-    {kBoth, "masked_fill(Tensor self, Tensor mask, Tensor value)"},
-    {kBoth, "masked_fill(Tensor self, Tensor mask, Scalar value)"},
+    {kBoth, "masked_fill(Tensor self, Tensor mask, Tensor value, *, Tensor out=None)"},
+    {kBoth, "masked_fill(Tensor self, Tensor mask, Scalar value, *, Tensor out=None)"},
 };
 PyObject* py_masked_fill(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                          PyObject* kwnames) {
@@ -281,9 +283,17 @@ PyObject* py_masked_fill(PyObject* self, PyObject* const* args, Py_ssize_t nargs
   Arguments a;
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
+      if (a.given(3)) {
+        return to_python(call<_ops::masked_fill_Tensor_out>(a.tensor(0), a.tensor(1), a.tensor(2),
+                                                            a.mutable_tensor(3)));
+      }
       return to_python(call<_ops::masked_fill_Tensor>(a.tensor(0), a.tensor(1), a.tensor(2)));
     }
     default: {
+      if (a.given(3)) {
+        return to_python(call<_ops::masked_fill_Scalar_out>(a.tensor(0), a.tensor(1), a.scalar(2),
+                                                            a.mutable_tensor(3)));
+      }
       return to_python(call<_ops::masked_fill_Scalar>(a.tensor(0), a.tensor(1), a.scalar(2)));
     }
   }
@@ -468,8 +478,8 @@ void add_TensorCompare(Generated& out) {
       "element\n"
       "by element.");
   out.both("masked_fill", as_function<py_masked_fill>, as_method<py_masked_fill>,
-      "masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor\n"
-      "masked_fill(Tensor self, Tensor mask, Scalar value) -> Tensor\n"
+      "masked_fill(Tensor self, Tensor mask, Tensor value, *, Tensor out=None) -> Tensor\n"
+      "masked_fill(Tensor self, Tensor mask, Scalar value, *, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns ``self`` with the one element of ``value`` where ``mask`` holds.\n"
       "\n"

@@ -88,10 +88,16 @@ PyObject* py_arange(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyO
 
 // bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
 // bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
+// bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor
+// bernoulli.Tensor_out(Tensor self, Tensor p, *, Generator? generator=None, Tensor(a!) out) ->
+//     Tensor(a!)
 // bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
+// bernoulli.float_out(Tensor self, float p=0.5, *, Generator? generator=None, Tensor(a!) out) ->
+//     Tensor(a!)
 constexpr SignatureText py_bernoulli_signatures[] = {
     {kBoth, "bernoulli(Tensor self, *, Generator? generator=None, Tensor out=None)"},
-    {kBoth, "bernoulli(Tensor self, float p, *, Generator? generator=None)"},
+    {kFunction, "bernoulli(Tensor self, Tensor p, *, Generator? generator=None, Tensor out=None)"},
+    {kBoth, "bernoulli(Tensor self, float p, *, Generator? generator=None, Tensor out=None)"},
 };
 PyObject* py_bernoulli(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("bernoulli", py_bernoulli_signatures);
@@ -104,7 +110,21 @@ PyObject* py_bernoulli(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
       }
       return to_python(call<_ops::bernoulli>(a.tensor(0), a.optional_generator(1)));
     }
+    case 1: {
+      if (a.given(3)) {
+        return to_python(call<_ops::bernoulli_Tensor_out>(a.tensor(0), a.tensor(1),
+                                                          a.optional_generator(2),
+                                                          a.mutable_tensor(3)));
+      }
+      return to_python(call<_ops::bernoulli_Tensor>(a.tensor(0), a.tensor(1),
+                                                    a.optional_generator(2)));
+    }
     default: {
+      if (a.given(3)) {
+        return to_python(call<_ops::bernoulli_float_out>(a.tensor(0), a.number(1, 0.5),
+                                                         a.optional_generator(2),
+                                                         a.mutable_tensor(3)));
+      }
       return to_python(call<_ops::bernoulli_p>(a.tensor(0), a.number(1), a.optional_generator(2)));
     }
   }
@@ -156,20 +176,25 @@ PyObject* py_empty(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
 
 // empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
 //     bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+// empty_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_empty_like_signatures[] = {
     {kFunction,
      "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-     "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool "
-     "requires_grad=False)"},
+     "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, Tensor out=None, "
+     "bool requires_grad=False)"},
 };
 PyObject* py_empty_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                         PyObject* kwnames) {
   static constinit Parser parser("empty_like", py_empty_like_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(6)) {
+    return to_python(call<_ops::empty_like_out>(a.tensor(0), a.optional_memory_format(5),
+                                                a.mutable_tensor(6)));
+  }
   return to_python(with_requires_grad(call<_ops::empty_like>(
       a.tensor(0), a.optional_scalar_type(1), a.optional_layout(2), a.optional_device(3),
-      a.optional_boolean(4), a.optional_memory_format(5)), a.boolean(6, false)));
+      a.optional_boolean(4), a.optional_memory_format(5)), a.boolean(7, false)));
 }
 
 // empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None,
@@ -248,20 +273,26 @@ PyObject* py_full(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 
 // full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device?
 //     device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+// full_like.out(Tensor self, Scalar fill_value, *, MemoryFormat? memory_format=None, Tensor(a!)
+//     out) -> Tensor(a!)
 constexpr SignatureText py_full_like_signatures[] = {
     {kFunction,
      "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
-     "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool "
-     "requires_grad=False)"},
+     "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, Tensor "
+     "out=None, bool requires_grad=False)"},
 };
 PyObject* py_full_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("full_like", py_full_like_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(7)) {
+    return to_python(call<_ops::full_like_out>(a.tensor(0), a.scalar(1),
+                                               a.optional_memory_format(6), a.mutable_tensor(7)));
+  }
   return to_python(with_requires_grad(call<_ops::full_like>(
       a.tensor(0), a.scalar(1), a.optional_scalar_type(2), a.optional_layout(3),
       a.optional_device(4), a.optional_boolean(5),
-      a.optional_memory_format(6)), a.boolean(7, false)));
+      a.optional_memory_format(6)), a.boolean(8, false)));
 }
 
 // linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None,
@@ -401,19 +432,24 @@ PyObject* py_ones(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 
 // ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //     pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+// ones_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_ones_like_signatures[] = {
     {kFunction,
      "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-     "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool "
-     "requires_grad=False)"},
+     "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, Tensor out=None, "
+     "bool requires_grad=False)"},
 };
 PyObject* py_ones_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("ones_like", py_ones_like_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(6)) {
+    return to_python(call<_ops::ones_like_out>(a.tensor(0), a.optional_memory_format(5),
+                                               a.mutable_tensor(6)));
+  }
   return to_python(with_requires_grad(call<_ops::ones_like>(
       a.tensor(0), a.optional_scalar_type(1), a.optional_layout(2), a.optional_device(3),
-      a.optional_boolean(4), a.optional_memory_format(5)), a.boolean(6, false)));
+      a.optional_boolean(4), a.optional_memory_format(5)), a.boolean(7, false)));
 }
 
 // rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
@@ -456,19 +492,24 @@ PyObject* py_rand(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
 
 // rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //     pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+// rand_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_rand_like_signatures[] = {
     {kFunction,
      "rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-     "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool "
-     "requires_grad=False)"},
+     "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, Tensor out=None, "
+     "bool requires_grad=False)"},
 };
 PyObject* py_rand_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("rand_like", py_rand_like_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(6)) {
+    return to_python(call<_ops::rand_like_out>(a.tensor(0), a.optional_memory_format(5),
+                                               a.mutable_tensor(6)));
+  }
   return to_python(with_requires_grad(call<_ops::rand_like>(
       a.tensor(0), a.optional_scalar_type(1), a.optional_layout(2), a.optional_device(3),
-      a.optional_boolean(4), a.optional_memory_format(5)), a.boolean(6, false)));
+      a.optional_boolean(4), a.optional_memory_format(5)), a.boolean(7, false)));
 }
 
 // randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout?
@@ -550,18 +591,22 @@ PyObject* py_randint(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
 
 // randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device?
 //     device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+// randint_like.out(Tensor self, SymInt high, *, MemoryFormat? memory_format=None, Tensor(a!) out)
+//     -> Tensor(a!)
 // randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout?
 //     layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) ->
 //     Tensor
+// randint_like.low_dtype_out(Tensor self, SymInt low, SymInt high, *, MemoryFormat?
+//     memory_format=None, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_randint_like_signatures[] = {
     {kFunction,
      "randint_like(Tensor self, int high, *, ScalarType? dtype=None, Layout? layout=None, "
-     "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool "
-     "requires_grad=False)"},
+     "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, Tensor "
+     "out=None, bool requires_grad=False)"},
     {kFunction,
      "randint_like(Tensor self, int low, int high, *, ScalarType? dtype=None, Layout? "
      "layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, "
-     "bool requires_grad=False)"},
+     "Tensor out=None, bool requires_grad=False)"},
 };
 PyObject* py_randint_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                           PyObject* kwnames) {
@@ -569,16 +614,27 @@ PyObject* py_randint_like(PyObject* self, PyObject* const* args, Py_ssize_t narg
   Arguments a;
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
+      if (a.given(7)) {
+        return to_python(call<_ops::randint_like_out>(a.tensor(0), a.integer(1),
+                                                      a.optional_memory_format(6),
+                                                      a.mutable_tensor(7)));
+      }
       return to_python(with_requires_grad(call<_ops::randint_like>(
           a.tensor(0), a.integer(1), a.optional_scalar_type(2), a.optional_layout(3),
           a.optional_device(4), a.optional_boolean(5),
-          a.optional_memory_format(6)), a.boolean(7, false)));
+          a.optional_memory_format(6)), a.boolean(8, false)));
     }
     default: {
+      if (a.given(8)) {
+        return to_python(call<_ops::randint_like_low_dtype_out>(a.tensor(0), a.integer(1),
+                                                                a.integer(2),
+                                                                a.optional_memory_format(7),
+                                                                a.mutable_tensor(8)));
+      }
       return to_python(with_requires_grad(call<_ops::randint_like_low_dtype>(
           a.tensor(0), a.integer(1), a.integer(2), a.optional_scalar_type(3), a.optional_layout(4),
           a.optional_device(5), a.optional_boolean(6),
-          a.optional_memory_format(7)), a.boolean(8, false)));
+          a.optional_memory_format(7)), a.boolean(9, false)));
     }
   }
 }
@@ -623,20 +679,25 @@ PyObject* py_randn(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
 
 // randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
 //     bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+// randn_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_randn_like_signatures[] = {
     {kFunction,
      "randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-     "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool "
-     "requires_grad=False)"},
+     "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, Tensor out=None, "
+     "bool requires_grad=False)"},
 };
 PyObject* py_randn_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                         PyObject* kwnames) {
   static constinit Parser parser("randn_like", py_randn_like_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(6)) {
+    return to_python(call<_ops::randn_like_out>(a.tensor(0), a.optional_memory_format(5),
+                                                a.mutable_tensor(6)));
+  }
   return to_python(with_requires_grad(call<_ops::randn_like>(
       a.tensor(0), a.optional_scalar_type(1), a.optional_layout(2), a.optional_device(3),
-      a.optional_boolean(4), a.optional_memory_format(5)), a.boolean(6, false)));
+      a.optional_boolean(4), a.optional_memory_format(5)), a.boolean(7, false)));
 }
 
 // random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
@@ -806,20 +867,25 @@ PyObject* py_zeros(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
 
 // zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
 //     bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+// zeros_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText py_zeros_like_signatures[] = {
     {kFunction,
      "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-     "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool "
-     "requires_grad=False)"},
+     "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, Tensor out=None, "
+     "bool requires_grad=False)"},
 };
 PyObject* py_zeros_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                         PyObject* kwnames) {
   static constinit Parser parser("zeros_like", py_zeros_like_signatures);
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(6)) {
+    return to_python(call<_ops::zeros_like_out>(a.tensor(0), a.optional_memory_format(5),
+                                                a.mutable_tensor(6)));
+  }
   return to_python(with_requires_grad(call<_ops::zeros_like>(
       a.tensor(0), a.optional_scalar_type(1), a.optional_layout(2), a.optional_device(3),
-      a.optional_boolean(4), a.optional_memory_format(5)), a.boolean(6, false)));
+      a.optional_boolean(4), a.optional_memory_format(5)), a.boolean(7, false)));
 }
 
 }  // namespace
@@ -846,10 +912,13 @@ void add_TensorFactories(Generated& out) {
       "tensor([1.0000, 1.5000, 2.0000])");
   out.both("bernoulli", as_function<py_bernoulli>, as_method<py_bernoulli>,
       "bernoulli(Tensor self, *, Generator? generator=None, Tensor out=None) -> Tensor\n"
-      "bernoulli(Tensor self, float p, *, Generator? generator=None) -> Tensor\n"
+      "bernoulli(Tensor self, Tensor p, *, Generator? generator=None, Tensor out=None) -> Tensor\n"
+      "bernoulli(Tensor self, float p, *, Generator? generator=None, Tensor out=None) -> Tensor\n"
       "\n"
       "Returns zeros and ones, each a one with the probability that the element of ``self`` "
       "states.\n"
+      "\n"
+      "Like ``bernoulli_``, but returns new tensors and writes to none.\n"
       "\n"
       "Returns zeros and ones of the shape and dtype of ``self``, each a one with probability "
       "``p``.");
@@ -868,8 +937,8 @@ void add_TensorFactories(Generated& out) {
       "Returns a tensor of shape ``size`` whose elements are not initialised.");
   out.function("", "empty_like", as_function<py_empty_like>,
       "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-      "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool "
-      "requires_grad=False) -> Tensor\n"
+      "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, Tensor out=None, "
+      "bool requires_grad=False) -> Tensor\n"
       "\n"
       "Returns an uninitialised tensor with the shape, dtype and device of ``self``. Unless\n"
       "``memory_format`` says otherwise, a dense input also hands on the order of its strides.");
@@ -907,8 +976,8 @@ void add_TensorFactories(Generated& out) {
       "        [7, 7]])");
   out.function("", "full_like", as_function<py_full_like>,
       "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
-      "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool "
-      "requires_grad=False) -> Tensor\n"
+      "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, Tensor "
+      "out=None, bool requires_grad=False) -> Tensor\n"
       "\n"
       "Returns a tensor filled with ``fill_value``, with the shape, dtype and device of ``self``.");
   out.function("", "linspace", as_function<py_linspace>,
@@ -967,8 +1036,8 @@ void add_TensorFactories(Generated& out) {
       "tensor([1, 1])");
   out.function("", "ones_like", as_function<py_ones_like>,
       "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-      "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool "
-      "requires_grad=False) -> Tensor\n"
+      "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, Tensor out=None, "
+      "bool requires_grad=False) -> Tensor\n"
       "\n"
       "Returns a tensor of ones with the shape, dtype and device of ``self``.");
   out.function("", "rand", as_function<py_rand>,
@@ -984,8 +1053,8 @@ void add_TensorFactories(Generated& out) {
       "1).");
   out.function("", "rand_like", as_function<py_rand_like>,
       "rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-      "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool "
-      "requires_grad=False) -> Tensor\n"
+      "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, Tensor out=None, "
+      "bool requires_grad=False) -> Tensor\n"
       "\n"
       "Returns random numbers, uniform in [0, 1), with the shape, dtype and device of ``self``.");
   out.function("", "randint", as_function<py_randint>,
@@ -1013,11 +1082,11 @@ void add_TensorFactories(Generated& out) {
       "Returns a tensor of shape ``size`` with integers below ``high`` drawn from ``generator``.");
   out.function("", "randint_like", as_function<py_randint_like>,
       "randint_like(Tensor self, int high, *, ScalarType? dtype=None, Layout? layout=None, "
-      "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool "
-      "requires_grad=False) -> Tensor\n"
+      "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, Tensor "
+      "out=None, bool requires_grad=False) -> Tensor\n"
       "randint_like(Tensor self, int low, int high, *, ScalarType? dtype=None, Layout? "
       "layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? "
-      "memory_format=None, bool requires_grad=False) -> Tensor\n"
+      "memory_format=None, Tensor out=None, bool requires_grad=False) -> Tensor\n"
       "\n"
       "Returns random integers from 0 up to but without ``high`` with the shape, dtype and "
       "device of\n"
@@ -1042,8 +1111,8 @@ void add_TensorFactories(Generated& out) {
       "``generator``.");
   out.function("", "randn_like", as_function<py_randn_like>,
       "randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-      "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool "
-      "requires_grad=False) -> Tensor\n"
+      "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, Tensor out=None, "
+      "bool requires_grad=False) -> Tensor\n"
       "\n"
       "Returns random numbers of the standard normal distribution with the shape, dtype and "
       "device of\n"
@@ -1116,8 +1185,8 @@ void add_TensorFactories(Generated& out) {
       "        [0., 0., 0.]])");
   out.function("", "zeros_like", as_function<py_zeros_like>,
       "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-      "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool "
-      "requires_grad=False) -> Tensor\n"
+      "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, Tensor out=None, "
+      "bool requires_grad=False) -> Tensor\n"
       "\n"
       "Returns a tensor of zeros with the shape, dtype and device of ``self``.");
 }

@@ -100,7 +100,6 @@ class TestClone(OperatorTests):
     )
     defaults = {'memory_format': None}
     test_forward_inplace = None
-    test_out = None
     test_inplace = None
     test_errors = None
 
@@ -146,7 +145,6 @@ class TestCopy(OperatorTests):
         differentiable=('self', 'src'),
     )
     defaults = {'non_blocking': False}
-    test_out = None
 
 # detach(Tensor(a) self) -> Tensor(a)
 class TestDetach(OperatorTests):
@@ -188,7 +186,6 @@ class TestFillScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
-    test_out = None
     test_errors = None
 
 # fill.Tensor(Tensor self, Tensor value) -> Tensor
@@ -208,7 +205,6 @@ class TestFillTensor(OperatorTests):
         differentiable=('self', 'value'),
     )
     defaults = {}
-    test_out = None
     test_shape = None
 
 # item(Tensor self) -> Scalar
@@ -401,7 +397,6 @@ class TestZero(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
-    test_out = None
     test_errors = None
 
 # resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)

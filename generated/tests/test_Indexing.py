@@ -316,6 +316,47 @@ class TestNonzeroNumpy(OperatorTests):
     test_shape = None
     test_errors = None
 
+# scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor
+class TestScatterReduce(OperatorTests):
+    op = Operator(
+        name='scatter.reduce',
+        base='scatter',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('dim', 'int'),
+            Parameter('index', 'Tensor'),
+            Parameter('src', 'Tensor'),
+            Parameter('reduce', 'str', kwarg_only=True),
+        ),
+        record={'none': 'values are checked by hand in the tests of the family',
+         'samples': [{'self': [3, 4],
+                      'dim': 1,
+                      'index': {'shape': [3, 6], 'dtype': 'int64', 'low': 0, 'high': 4},
+                      'src': [3, 6],
+                      'reduce': 'multiply'}],
+         'errors': [{'args': {'self': [3, 4],
+                              'dim': 1,
+                              'index': {'shape': [3, 1], 'dtype': 'int64', 'low': 0, 'high': 4},
+                              'src': [3, 1],
+                              'reduce': 'mean'},
+                     'message': "expected reduce to be 'add' or 'multiply', got 'mean'"}]},
+        shape=Shape((), (Like('self'),)),
+        inplace=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_layouts = None
+    test_out = None
+    test_inplace = None
+    test_meta = None
+    test_shape = None
+    test_capability = None
+    test_errors = None
+
 # scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 class TestScatterSrc(OperatorTests):
     op = Operator(
@@ -370,6 +411,41 @@ class TestScatterValue(OperatorTests):
         shape=Shape((), (Like('self'),)),
         inplace=True,
         differentiable=('self',),
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_layouts = None
+    test_out = None
+    test_inplace = None
+    test_meta = None
+    test_shape = None
+    test_capability = None
+    test_errors = None
+
+# scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
+class TestScatterValueReduce(OperatorTests):
+    op = Operator(
+        name='scatter.value_reduce',
+        base='scatter',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('dim', 'int'),
+            Parameter('index', 'Tensor'),
+            Parameter('value', 'Scalar'),
+            Parameter('reduce', 'str', kwarg_only=True),
+        ),
+        record={'none': 'values are checked by hand in the tests of the family',
+         'samples': [{'self': [3, 4],
+                      'dim': 1,
+                      'index': {'shape': [3, 2], 'dtype': 'int64', 'low': 0, 'high': 4},
+                      'value': 2,
+                      'reduce': 'add'}]},
+        shape=Shape((), (Like('self'),)),
+        inplace=True,
     )
     defaults = {}
     test_gradcheck = None

@@ -273,7 +273,6 @@ class TestMaskedFillScalar(OperatorTests):
         differentiable=('self',),
     )
     defaults = {}
-    test_out = None
     test_shape = None
 
 # masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor
@@ -295,7 +294,6 @@ class TestMaskedFillTensor(OperatorTests):
         differentiable=('self', 'value'),
     )
     defaults = {}
-    test_out = None
     test_shape = None
     test_errors = None
 

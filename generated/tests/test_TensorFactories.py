@@ -361,7 +361,6 @@ class TestFullLike(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
-    test_out = None
     test_inplace = None
     test_errors = None
 
@@ -608,7 +607,6 @@ class TestOnesLike(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
-    test_out = None
     test_inplace = None
     test_errors = None
 
@@ -1169,22 +1167,21 @@ class TestZerosLike(OperatorTests):
     test_forward = None
     test_forward_over_reverse = None
     test_forward_inplace = None
-    test_out = None
     test_inplace = None
     test_errors = None
 
-# bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
+# bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor
 class TestBernoulliTensor(OperatorTests):
     op = Operator(
-        name='bernoulli_.Tensor',
-        base='bernoulli_',
+        name='bernoulli.Tensor',
+        base='bernoulli',
         parameters=(
             Parameter('self', 'Tensor'),
             Parameter('p', 'Tensor'),
             Parameter('generator', 'Generator?', kwarg_only=True),
         ),
         record={'none': 'random'},
-        method_only=True,
+        inplace=True,
         differentiable=('self', 'p'),
     )
     defaults = {'generator': None}

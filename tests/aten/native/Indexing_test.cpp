@@ -20,6 +20,8 @@
 #include <generated/ops/unsqueeze.h>
 #include <generated/ops/zeros.h>
 
+#include <limits>
+
 namespace {
 
 using namespace testing_native;  // NOLINT
@@ -76,6 +78,35 @@ TEST(Scatter, Values) {
   Tensor inplace = t.clone();
   inplace.scatter_(1, at::tensor({{0}, {1}}), 4);
   EXPECT_EQ(ints(inplace), (Ints{4, 0, 0, 0, 4, 0}));
+}
+
+TEST(Scatter, SumsAndProducts) {
+  const Tensor t = at::tensor({{1, 2, 3}, {4, 5, 6}});
+  const Tensor index = at::tensor({{2, 2}, {0, 1}});
+  const Tensor src = at::tensor({{2, 3}, {4, 5}});
+  EXPECT_EQ(ints(t.scatter(1, index, src, "add")), (Ints{1, 2, 8, 8, 10, 6}));
+  EXPECT_EQ(ints(t.scatter(1, index, src, "multiply")), (Ints{1, 2, 18, 16, 25, 6}));
+  EXPECT_EQ(ints(t.scatter(1, index, 3, "add")), (Ints{1, 2, 9, 7, 8, 6}));
+  EXPECT_EQ(ints(t.scatter(1, index, 3, "multiply")), (Ints{1, 2, 27, 12, 15, 6}));
+  EXPECT_EQ(ints(t.scatter(0, at::tensor({{1}, {1}}), src, "multiply")), (Ints{1, 2, 3, 32, 5, 6}));
+  EXPECT_EQ(ints(at::tensor(5).scatter(0, at::tensor(0), 2, "multiply")), (Ints{10}));
+  const Tensor largest = at::tensor({std::numeric_limits<int64_t>::max()});
+  EXPECT_EQ(ints(largest.scatter(0, at::tensor({0}), 2, "multiply")), (Ints{-2}));
+  for (const c10::ScalarType dtype : {at::kBool, at::kByte, at::kHalf, at::kComplexFloat}) {
+    const Tensor ones = at::ones({2}, dtype);
+    EXPECT_EQ(doubles(at::ones({3}, dtype).scatter(0, at::tensor({2, 0}), ones, "multiply")),
+              (Doubles{1, 1, 1}));
+    EXPECT_EQ(doubles(at::ones({3}, dtype).scatter(0, at::tensor({2, 0}), 0, "multiply")),
+              (Doubles{0, 1, 0}));
+  }
+  Tensor inplace = t.clone();
+  inplace.scatter_(1, index, src, "add").scatter_(1, index, 2, "multiply");
+  EXPECT_EQ(ints(inplace), (Ints{1, 2, 32, 16, 20, 6}));
+  EXPECT_THAT(message_of<c10::Error>([&] { inplace.scatter_(1, index, src, "mul"); }),
+              HasSubstr("scatter_(): expected reduce to be 'add' or 'multiply', got 'mul'"));
+  EXPECT_THAT(message_of<c10::IndexError>([&] { inplace.scatter_(1, index + 1, 2, "add"); }),
+              HasSubstr("index 3 is out of bounds"));
+  EXPECT_EQ(ints(inplace), (Ints{1, 2, 32, 16, 20, 6}));
 }
 
 TEST(Scatter, AWrongIndexLeavesSelfUnchanged) {

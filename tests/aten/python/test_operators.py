@@ -188,3 +188,69 @@ def test_random_functions_fill_a_given_tensor():
     out = oploom.empty(0)
     assert oploom.bernoulli(probability, out=out) is out and out.tolist() == [0, 1, 0, 1]
     assert oploom.empty(2, 3, out=out) is out and out.shape == (2, 3)
+
+
+@pytest.mark.parametrize("dtype", [oploom.float16, oploom.bfloat16, oploom.float32, oploom.float64])
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "std", "norm", "logsumexp"])
+def test_reductions_write_to_an_output_of_another_floating_dtype(name, dtype):
+    x = oploom.tensor([[1.0, 2.0, 4.0], [0.5, 0.25, 3.0]])
+    arguments = {"norm": (2, 1), "var": (1, False), "std": (1, False)}.get(name, (1,))
+    function, out = getattr(oploom, name), oploom.empty(0, dtype=dtype)
+    assert function(x, *arguments, out=out) is out and out.dtype is dtype
+    expected = function(x, *arguments)
+    np.testing.assert_allclose(out.float().numpy(), expected.numpy(), rtol=1e-2)
+    if dtype in (oploom.float32, oploom.float64):
+        np.testing.assert_allclose(out.numpy(), expected.numpy(), rtol=1e-6)
+
+
+def test_outputs_of_another_dtype_have_limits():
+    x, z = oploom.arange(4.0), oploom.tensor([3j, 4])
+    for name in ("var", "std"):
+        out = oploom.empty((), dtype=oploom.float64)
+        getattr(oploom, name)(x, None, correction=1, out=out)
+        assert out.item() == pytest.approx(getattr(np, name)(np.arange(4.0), ddof=1))
+    out = oploom.empty((), dtype=oploom.float64)
+    assert oploom.norm(z, 2, (0,), out=out).item() == 5
+    assert oploom.mean(z, 0, out=oploom.empty((), dtype=oploom.complex128)).item() == 2 + 1.5j
+    whole = oploom.zeros((), dtype=oploom.int64)
+    for name, arguments in [("mean", (0,)), ("norm", (2, 0)), ("var", (0, True))]:
+        with pytest.raises(RuntimeError, match=rf"{name}\(\): .*int64"):
+            getattr(oploom, name)(x, *arguments, out=whole)
+    with pytest.raises(RuntimeError, match="expected an output of dtype float32, got float64"):
+        oploom.mean(x, 0, dtype=oploom.float32, out=out)
+    with pytest.raises(RuntimeError, match="expected a floating-point or complex dtype, got int64"):
+        oploom.mean(oploom.arange(4), 0, out=out)
+    assert whole.item() == 0 and out.item() == 5
+
+
+def test_functions_that_fill_have_an_output_too():
+    x, out = oploom.tensor([[1.0, 2.0], [3.0, 4.0]]), oploom.empty(0)
+    for expected, write in [
+        ([[1, 2], [3, 4]], lambda: oploom.clone(x, out=out)),
+        ([[5, 6], [5, 6]], lambda: oploom.copy(x, oploom.tensor([5, 6]), out=out)),
+        ([[7, 7], [7, 7]], lambda: oploom.fill(x, 7, out=out)),
+        ([[8, 8], [8, 8]], lambda: oploom.fill(x, oploom.tensor(8), out=out)),
+        ([[1, 2], [9, 9]], lambda: oploom.masked_fill(x, x > 2, 9, out=out)),
+        ([[0, 0], [0, 0]], lambda: oploom.zero(x, out=out)),
+        ([[1, 2], [5, 6]], lambda: oploom.index_put(
+            x, (oploom.tensor([1]),), oploom.tensor([5.0, 6.0]), out=out)),
+        ([[1, 1], [1, 1]], lambda: oploom.ones_like(x, out=out)),
+        ([[3, 3], [3, 3]], lambda: oploom.full_like(x, 3, out=out)),
+        ([[1, 1], [1, 1]], lambda: oploom.bernoulli(x, 1.0, out=out)),
+        ([[1, 0], [1, 0]], lambda: oploom.bernoulli(x, oploom.tensor([1.0, 0.0]), out=out)),
+        ([[1, 12], [3, 4]], lambda: oploom.scatter(
+            x, 1, oploom.tensor([[1, 1]]), oploom.tensor([[2.0, 3.0]]), reduce="multiply", out=out)),
+        ([[1, 6], [3, 4]], lambda: oploom.scatter(
+            x, 1, oploom.tensor([[1, 1]]), 2, reduce="add", out=out)),
+    ]:
+        out = oploom.empty(0)
+        assert write() is out and out.tolist() == expected
+    assert oploom.bernoulli(x, oploom.tensor([0.0, 1.0])).tolist() == [[0, 1], [0, 1]]
+    assert x.tolist() == [[1, 2], [3, 4]]
+
+
+def test_scatter_with_reduce_has_no_gradient():
+    x = oploom.ones(2, requires_grad=True)
+    result = x.scatter(0, oploom.tensor([0]), 2, reduce="multiply")
+    with pytest.raises(NotImplementedError, match=r"scatter\.value_reduce"):
+        result.sum().backward()
