@@ -59,7 +59,9 @@ MemOverlapStatus get_overlap_status(const TensorBase& a, const TensorBase& b) {
   const auto [a_begin, a_end] = byte_range(a);
   const auto [b_begin, b_end] = byte_range(b);
   if (a_begin == b_begin && a_end == b_end) {
-    return a.strides() == b.strides() ? MemOverlapStatus::Full : MemOverlapStatus::Partial;
+    // Elements of another size, as of x.view(dtype), take the same memory in another shape.
+    const bool same_view = a.sizes() == b.sizes() && a.strides() == b.strides();
+    return same_view ? MemOverlapStatus::Full : MemOverlapStatus::Partial;
   }
   return a_begin < b_end && b_begin < a_end ? MemOverlapStatus::Partial : MemOverlapStatus::No;
 }

@@ -467,6 +467,47 @@ Tensor view_as_complex(const Tensor& self) {
                   geometry.offset / 2);
 }
 
+Tensor view(const Tensor& self, ScalarType dtype) {
+  const ScalarType from = self.scalar_type();
+  Geometry geometry(self);
+  const auto old_size = static_cast<int64_t>(c10::elementSize(from));
+  const auto new_size = static_cast<int64_t>(c10::elementSize(dtype));
+  if (old_size == new_size) {
+    return alias_as(self, dtype, geometry.sizes, geometry.strides, geometry.offset);
+  }
+  // Elements of another size are more or fewer along the last dimension, where they must be
+  // neighbours.
+  OPLOOM_CHECK(self.dim() > 0, "view(): a 0-d tensor of ", from, " cannot be seen as ", dtype,
+               ", whose elements have another size");
+  OPLOOM_CHECK(geometry.strides.back() == 1, "view(): to see ", from, " as ", dtype,
+               ", whose elements have another size, the last dimension must have stride 1, got "
+               "strides ",
+               self.strides(), "; use contiguous() first");
+  if (old_size > new_size) {
+    const int64_t ratio = old_size / new_size;
+    for (int64_t& stride : geometry.strides) stride *= ratio;
+    geometry.strides.back() = 1;
+    geometry.sizes.back() *= ratio;
+    return alias_as(self, dtype, geometry.sizes, geometry.strides, geometry.offset * ratio);
+  }
+  const int64_t ratio = new_size / old_size;
+  OPLOOM_CHECK(geometry.sizes.back() % ratio == 0, "view(): to see ", from, " as ", dtype,
+               ", the size of the last dimension must be a multiple of ", ratio, ", got shape ",
+               self.sizes());
+  bool whole = geometry.offset % ratio == 0;
+  geometry.strides.back() = ratio;
+  for (int64_t& stride : geometry.strides) {
+    whole &= stride % ratio == 0;
+    stride /= ratio;
+  }
+  OPLOOM_CHECK(whole, "view(): to see ", from, " as ", dtype,
+               ", the storage offset and the strides but the last must be multiples of ", ratio,
+               ", got offset ", self.storage_offset(), " and strides ", self.strides(),
+               "; use clone() first");
+  geometry.sizes.back() /= ratio;
+  return alias_as(self, dtype, geometry.sizes, geometry.strides, geometry.offset / ratio);
+}
+
 Tensor real(const Tensor& self) {
   return self.is_complex() ? at::view_as_real(self).select(-1, 0) : self;
 }

@@ -1693,6 +1693,12 @@ Tensor view(DispatchKeySet ks, const Tensor& self, IntArrayRef size) {
   return result;
 }
 
+// view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)
+Tensor view_dtype(DispatchKeySet ks, const Tensor& self, ScalarType dtype) {
+  AutoDispatchBelowAutograd guard;
+  return _ops::view_dtype::table(ks & c10::after_autograd_keyset, self, dtype);
+}
+
 // view_as_complex(Tensor(a) self) -> Tensor(a)
 Tensor view_as_complex(DispatchKeySet ks, const Tensor& self) {
   if (forward_ad::is_on() && forward_ad::any_tangent(self)) {

@@ -66,6 +66,7 @@ std::vector<Tensor> unbind_int(DispatchKeySet ks, const Tensor& self, int64_t di
 Tensor unsqueeze(DispatchKeySet ks, const Tensor& self, int64_t dim);
 Tensor& unsqueeze_(DispatchKeySet ks, Tensor& self, int64_t dim);
 Tensor view(DispatchKeySet ks, const Tensor& self, IntArrayRef size);
+Tensor view_dtype(DispatchKeySet ks, const Tensor& self, ScalarType dtype);
 Tensor view_as_complex(DispatchKeySet ks, const Tensor& self);
 Tensor view_as_real(DispatchKeySet ks, const Tensor& self);
 

@@ -237,6 +237,7 @@ template struct SignatureBoxing<Tensor(const Tensor&, OptionalIntArrayRef, bool,
 template struct SignatureBoxing<Tensor(const Tensor&, OptionalIntArrayRef, bool, bool)>;
 template struct SignatureBoxing<Tensor(const Tensor&, OptionalTensorList)>;
 template struct SignatureBoxing<Tensor(const Tensor&, OptionalTensorList, const Tensor&, bool)>;
+template struct SignatureBoxing<Tensor(const Tensor&, ScalarType)>;
 template struct SignatureBoxing<Tensor(const Tensor&, ScalarType, bool, bool,
                                        std::optional<MemoryFormat>)>;
 template struct SignatureBoxing<Tensor(const Tensor&, bool)>;

@@ -1086,6 +1086,22 @@ Tensor _ops::view::call(const Tensor& self, IntArrayRef size) {
   return table(dispatch_keys(self), self, size);
 }
 
+// view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)
+namespace {
+Tensor view_dtype_composite(DispatchKeySet, const Tensor& self, ScalarType dtype) {
+  return native::view(self, dtype);
+}
+}  // namespace
+constinit OperatorTable<_ops::view_dtype::schema> _ops::view_dtype::table(
+    kernels_of<_ops::view_dtype>,
+    every_backend(&view_dtype_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::view_dtype},
+    });
+Tensor _ops::view_dtype::call(const Tensor& self, ScalarType dtype) {
+  return table(dispatch_keys(self), self, dtype);
+}
+
 // view_as(Tensor(a) self, Tensor other) -> Tensor(a)
 namespace {
 Tensor view_as_composite(DispatchKeySet, const Tensor& self, const Tensor& other) {
@@ -1192,6 +1208,7 @@ ArrayRef<OperatorTableBase*> operators_of_TensorShape() {
       &_ops::unsqueeze::table,
       &_ops::unsqueeze_::table,
       &_ops::view::table,
+      &_ops::view_dtype::table,
       &_ops::view_as::table,
       &_ops::view_as_complex::table,
       &_ops::view_as_real::table,

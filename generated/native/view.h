@@ -12,4 +12,7 @@ namespace at::inline oploom_v1::native {
 // view(Tensor(a) self, SymInt[] size) -> Tensor(a)
 Tensor view(const Tensor& self, IntArrayRef size);
 
+// view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)
+Tensor view(const Tensor& self, ScalarType dtype);
+
 }  // namespace at::inline oploom_v1::native

@@ -85,6 +85,8 @@ class OPLOOM_API Tensor : public TensorBase {
   // x[0] = value and the like: what is assigned to an unnamed tensor is written to its memory.
   void operator=(const Tensor& value) &&;
   void operator=(const Scalar& value) &&;
+  // `view({})` is that of no sizes, and not of the dtype ScalarType().
+  Tensor view(std::initializer_list<int64_t> size) const { return view(IntArrayRef(size)); }
   Tensor& operator+=(const Tensor& other);
   Tensor& operator+=(const Scalar& other);
   Tensor& operator-=(const Tensor& other);
@@ -637,6 +639,7 @@ class OPLOOM_API Tensor : public TensorBase {
              bool keepdim = false) const;
   Tensor var(OptionalIntArrayRef dim, bool unbiased = true, bool keepdim = false) const;
   Tensor view(IntArrayRef size) const;
+  Tensor view(ScalarType dtype) const;
   Tensor view_as(const Tensor& other) const;
   Tensor where(const Tensor& condition, const Scalar& other) const;
   Tensor where(const Tensor& condition, const Tensor& other) const;

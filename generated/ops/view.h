@@ -20,9 +20,23 @@ struct view {
   OPLOOM_API static Tensor call(const Tensor& self, IntArrayRef size);
 };
 
+// view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)
+struct view_dtype {
+  using schema = Tensor(const Tensor&, ScalarType);
+  static constexpr const char* name = "view";
+  static constexpr const char* overload_name = "dtype";
+  static constexpr const char* schema_str =
+      "view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)";
+  OPLOOM_API static OperatorTable<schema> table;
+  OPLOOM_API static Tensor call(const Tensor& self, ScalarType dtype);
+};
+
 }  // namespace _ops
 
 // view(Tensor(a) self, SymInt[] size) -> Tensor(a)
 inline Tensor Tensor::view(IntArrayRef size) const { return _ops::view::call(*this, size); }
+
+// view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)
+inline Tensor Tensor::view(ScalarType dtype) const { return _ops::view_dtype::call(*this, dtype); }
 
 }  // namespace at::inline oploom_v1

@@ -621,14 +621,22 @@ PyObject* py_unsqueeze_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 }
 
 // view(Tensor(a) self, SymInt[] size) -> Tensor(a)
+// view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)
 constexpr SignatureText py_view_signatures[] = {
     {kMethod, "view(Tensor self, int[] size)"},
+    {kMethod, "view(Tensor self, ScalarType dtype)"},
 };
 PyObject* py_view(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit Parser parser("view", py_view_signatures);
   Arguments a;
-  parser.parse(self, args, nargs, kwnames, a);
-  return to_python(call_view<_ops::view>(a.tensor(0), a.integers(1)));
+  switch (parser.parse(self, args, nargs, kwnames, a)) {
+    case 0: {
+      return to_python(call_view<_ops::view>(a.tensor(0), a.integers(1)));
+    }
+    default: {
+      return to_python(call_view<_ops::view_dtype>(a.tensor(0), a.scalar_type(1)));
+    }
+  }
 }
 
 // view_as(Tensor(a) self, Tensor other) -> Tensor(a)
@@ -917,10 +925,15 @@ void add_TensorShape(Generated& out) {
       "Inserts a new dimension of size 1 at position ``dim`` into ``self`` itself.");
   out.method("view", as_method<py_view>,
       "view(Tensor self, int[] size) -> Tensor\n"
+      "view(Tensor self, ScalarType dtype) -> Tensor\n"
       "\n"
       "Returns the same memory as a tensor of shape ``size``. One size may be -1 and follows "
       "from the\n"
-      "others. Strides that do not allow it are an error; ``reshape`` copies then.");
+      "others. Strides that do not allow it are an error; ``reshape`` copies then.\n"
+      "\n"
+      "Returns the same memory as elements of ``dtype``, bit by bit. Where these are of another "
+      "size, the last\n"
+      "dimension, which must be dense, has more or fewer of them. It has no gradient.");
   out.method("view_as", as_method<py_view_as>,
       "view_as(Tensor self, Tensor other) -> Tensor\n"
       "\n"

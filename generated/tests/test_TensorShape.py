@@ -1050,6 +1050,39 @@ class TestView(OperatorTests):
     test_out = None
     test_inplace = None
 
+# view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)
+class TestViewDtype(OperatorTests):
+    op = Operator(
+        name='view.dtype',
+        base='view',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('dtype', 'ScalarType'),
+        ),
+        record={'skip': {'layouts': 'which strides can be viewed is what the operator is about; '
+                             'tested in tests/aten/native'},
+         'numpy': 'self.view(dtype)',
+         'dtypes': ['int32', 'int64'],
+         'samples': [{'self': [3, 4], 'dtype': 'uint8'},
+                     {'self': [3, 4], 'dtype': 'int16'},
+                     {'self': [3, 4], 'dtype': 'int64'},
+                     {'self': [0, 2], 'dtype': 'int64'}],
+         'errors': [{'args': {'self': {'shape': [3], 'dtype': 'int32'}, 'dtype': 'float64'},
+                     'message': 'last dimension must be a multiple of 2, got shape \\[3\\]'},
+                    {'args': {'self': {'shape': [], 'dtype': 'int32'}, 'dtype': 'float64'},
+                     'message': '0-d tensor of int32 cannot be seen as float64'}]},
+        method_only=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_out = None
+    test_inplace = None
+    test_shape = None
+
 # view_as(Tensor(a) self, Tensor other) -> Tensor(a)
 class TestViewAs(OperatorTests):
     op = Operator(

@@ -208,6 +208,7 @@ with model.register_forward_hook(lambda module, args, result: None) as hook:
     hook.remove()
 model.register_forward_pre_hook(lambda module, args: None, prepend=True).remove()
 model = model.half().bfloat16().float().double()
+bits: oploom.Tensor = x.view(oploom.int32)
 version: str = oploom.__version__
 """
 

@@ -303,10 +303,15 @@ static_assert(Alone<Tensor&(Tensor&, int64_t)>::check(&unsqueeze_, 0),
 #endif
 
 #ifdef OPLOOM_NATIVE_view
-static_assert(Alone<Tensor(const Tensor&, IntArrayRef)>::check(&view, 0),
+static_assert(Alone<Tensor(const Tensor&, IntArrayRef), const Tensor&,
+                    IntArrayRef>::check(&view, 0),
     "view(Tensor(a) self, SymInt[] size) -> Tensor(a): at::native::view must be 'Tensor "
     "view(const Tensor& self, IntArrayRef size)', and no other function there may have its "
     "name");
+static_assert(Alone<Tensor(const Tensor&, ScalarType), const Tensor&, ScalarType>::check(&view, 0),
+    "view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a): at::native::view must be "
+    "'Tensor view(const Tensor& self, ScalarType dtype)', and no other function there may "
+    "have its name");
 #endif
 
 #ifdef OPLOOM_NATIVE_view_as

@@ -267,6 +267,40 @@ TEST(Complex, ViewsOfTheParts) {
   EXPECT_ANY_THROW(at::imag(at::ones({2})));
 }
 
+TEST(View, OfAnotherDtypeSharesTheBits) {
+  const Tensor t = at::ones({2, 4});
+  const Tensor bits = t.view(at::kInt);
+  EXPECT_TRUE(bits.is_alias_of(t));
+  EXPECT_EQ(ints(bits), Ints(8, 0x3f800000));
+  Tensor(bits).zero_();
+  EXPECT_EQ(doubles(t), Doubles(8, 0));
+  EXPECT_EQ(t._version(), bits._version());
+
+  const Tensor bytes = t.slice(0, 1).view(at::kByte);
+  EXPECT_EQ(sizes(bytes), (Ints{1, 16}));
+  EXPECT_EQ(bytes.storage_offset(), 16);
+  EXPECT_EQ(ints(t.t().view(at::kInt)), Ints(8, 0));  // any strides will do for one size
+  const Tensor wide = counted({3, 2, 4}).view(at::kByte).slice(1, 1).view(at::kComplexDouble);
+  EXPECT_EQ(sizes(wide), (Ints{3, 1, 2}));
+  EXPECT_EQ(wide.strides().vec(), (Ints{4, 2, 1}));
+  EXPECT_EQ(wide.storage_offset(), 2);
+  EXPECT_EQ(at::tensor(1.0f).view(at::kInt).item<int64_t>(), 0x3f800000);
+}
+
+TEST(View, OfAnotherDtypeIsRefusedWhereTheElementsDoNotFit) {
+  const auto message = [](const Tensor& t, at::ScalarType dtype) {
+    return message_of<c10::Error>([&] { t.view(dtype); });
+  };
+  const Tensor t = at::ones({3, 6});
+  EXPECT_THAT(message(at::ones({}), at::kHalf), HasSubstr("a 0-d tensor of float32"));
+  EXPECT_THAT(message(t.t(), at::kHalf), HasSubstr("the last dimension must have stride 1"));
+  EXPECT_THAT(message(t.slice(1, 1), at::kDouble),
+              HasSubstr("must be a multiple of 2, got shape [3, 5]"));
+  EXPECT_THAT(message(t.slice(1, 1, 3), at::kDouble), HasSubstr("got offset 1 and strides [6, 1]"));
+  EXPECT_THAT(message(at::ones({3, 5}).slice(1, 0, 4), at::kDouble), HasSubstr("strides [5, 1]"));
+  EXPECT_THAT(message(t, at::kComplexDouble), HasSubstr("must be a multiple of 4, got shape"));
+}
+
 // ---- Joining ----
 
 TEST(Cat, ValuesPromotionAndLayout) {

@@ -397,3 +397,51 @@ def test_generators():
     x = oploom.rand(4)
     assert oploom.manual_seed(3) is oploom.default_generator
     assert oploom.rand(4).tolist() == x.tolist() and oploom.initial_seed() == 3
+
+
+DTYPES = ["uint8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64",
+          "complex128"]
+
+
+@pytest.mark.parametrize("other", DTYPES)
+@pytest.mark.parametrize("name", DTYPES)
+def test_view_as_another_dtype_is_that_of_numpy(name, other):
+    """Of the same bits; NumPy refuses what does not fit as well."""
+    array = np.arange(48).astype(name)
+    for a in (array.reshape(3, 16), array.reshape(3, 16)[1:, 8:], array.reshape(16, 3).T,
+              array.reshape(3, 16)[:, ::2], array.reshape(16, 3), array[5:6].reshape(())):
+        x, dtype = oploom.from_numpy(a), getattr(oploom, other)
+        try:
+            expected = a.view(other)
+        except ValueError:
+            with pytest.raises(RuntimeError, match=r"^view\(\): "):
+                x.view(dtype)
+            continue
+        result = x.view(dtype)
+        assert result.dtype is dtype and result.shape == expected.shape
+        assert result.data_ptr() == x.data_ptr()
+        assert result.numpy().tobytes() == expected.tobytes()
+        assert result.numpy().strides == expected.strides
+
+
+def test_view_as_another_dtype_is_a_view_without_a_gradient():
+    x = oploom.ones(4, requires_grad=True)
+    for dtype in (oploom.float32, oploom.int32, oploom.complex64):
+        assert not x.view(dtype).requires_grad and x.view(dtype).grad_fn is None
+    y = x * 2
+    product = y * y
+    y.view(oploom.int32).zero_()
+    assert y.tolist() == [0] * 4 and y._version == 1
+    with pytest.raises(RuntimeError, match="changed in place"):
+        product.sum().backward()
+    for wrong in ("float32", None):
+        with pytest.raises(TypeError):
+            x.view(wrong)
+    assert x.view(dtype=oploom.int16).shape == (8,) and x.view(2, 2).shape == (2, 2)
+
+
+def test_an_output_on_the_bits_of_an_input_of_another_size_is_refused():
+    x = oploom.tensor([258], dtype=oploom.int16)
+    with pytest.raises(RuntimeError, match=r"add\(\): the tensor to be written and an input share"):
+        oploom.add(x, 1, out=x.view(oploom.int8))
+    assert x.tolist() == [258]
