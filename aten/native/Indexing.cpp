@@ -344,11 +344,11 @@ void scatter_reduce_into(const Tensor& self, int64_t dim, const Tensor& index, c
                          std::string_view reduce, const Tensor& out) {
   const auto checked = begin_scatter("scatter", self, dim, index, out);
   if (!checked.has_value()) return;
-  const Tensor to = at_least_1d(out), from = at_least_1d(src);
+  const auto to = at_least_1d(out), from = at_least_1d(src);
   if (is_product(reduce)) {
-    scatter_multiply_stub(DeviceType::CPU, to, dim, *checked, from);
+    scatter_multiply_stub(DeviceType::CPU, *to, dim, *checked, *from);
   } else {
-    scatter_add_stub(DeviceType::CPU, to, dim, *checked, from, 1);
+    scatter_add_stub(DeviceType::CPU, *to, dim, *checked, *from, 1);
   }
 }
 

@@ -238,9 +238,8 @@ void assign(Selection& selection, PyObject* value) {
   if (selection.has_indices) {
     const Tensor values = value_tensor(target, value);
     OPLOOM_CHECK(!values.is_complex() || target.is_complex(),
-                 "__setitem__(): expected real values for a tensor of dtype ",
-                 target.scalar_type(), ", got ", values.scalar_type(),
-                 "; take their .real or .abs()");
+                 "__setitem__(): expected real values for a tensor of dtype ", target.scalar_type(),
+                 ", got ", values.scalar_type(), "; take their .real or .abs()");
     const Tensor converted =
         values.scalar_type() == target.scalar_type() ? values : values.to(target.options());
     call<_ops::index_put_>(target, selection.indices, without_leading_ones(converted, 0), false);

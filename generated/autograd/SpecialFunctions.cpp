@@ -1797,7 +1797,7 @@ Tensor& _sinc_(DispatchKeySet ks, Tensor& self) {
 
 // _sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& _sinc_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
-  check_out_requires_grad("sinc", self, out);
+  check_out_requires_grad("_sinc", self, out);
   {
     AutoDispatchBelowAutograd guard;
     _ops::_sinc_out::table(ks & c10::after_autograd_keyset, self, out);

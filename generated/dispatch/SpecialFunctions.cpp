@@ -238,14 +238,14 @@ void structured__sinc_out::impl(const Tensor& self, const Tensor& out) {
 namespace {
 Tensor _sinc_CPU(DispatchKeySet, const Tensor& self) {
   native::structured__sinc_out kernel;
-  native::FreshOutputs<1> outputs("sinc", kernel);
+  native::FreshOutputs<1> outputs("_sinc", kernel);
   kernel.meta(self);
   kernel.impl(self, outputs[0]);
   return outputs.take(0);
 }
 Tensor _sinc_Meta(DispatchKeySet, const Tensor& self) {
   meta::structured__sinc kernel;
-  native::FreshOutputs<1> outputs("sinc", kernel);
+  native::FreshOutputs<1> outputs("_sinc", kernel);
   kernel.meta(self);
   return outputs.take(0);
 }
@@ -266,7 +266,7 @@ Tensor _ops::_sinc::call(const Tensor& self) {
 namespace {
 Tensor& _sinc__CPU(DispatchKeySet, Tensor& self) {
   native::structured__sinc_out kernel;
-  native::InplaceOutput outputs("sinc", kernel, self);
+  native::InplaceOutput outputs("_sinc_", kernel, self);
   kernel.meta(self);
   kernel.impl(self, outputs[0]);
   outputs.finish();
@@ -274,7 +274,7 @@ Tensor& _sinc__CPU(DispatchKeySet, Tensor& self) {
 }
 Tensor& _sinc__Meta(DispatchKeySet, Tensor& self) {
   meta::structured__sinc kernel;
-  native::InplaceOutput outputs("sinc", kernel, self);
+  native::InplaceOutput outputs("_sinc_", kernel, self);
   kernel.meta(self);
   outputs.finish();
   return self;
@@ -294,7 +294,7 @@ Tensor& _ops::_sinc_::call(Tensor& self) { return table(dispatch_keys(self), sel
 namespace {
 Tensor& _sinc_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
   native::structured__sinc_out kernel;
-  native::GivenOutputs<1> outputs("sinc", kernel, out);
+  native::GivenOutputs<1> outputs("_sinc", kernel, out);
   kernel.meta(self);
   kernel.impl(self, outputs[0]);
   outputs.finish();
@@ -302,7 +302,7 @@ Tensor& _sinc_out_CPU(DispatchKeySet, const Tensor& self, Tensor& out) {
 }
 Tensor& _sinc_out_Meta(DispatchKeySet, const Tensor& self, Tensor& out) {
   meta::structured__sinc kernel;
-  native::GivenOutputs<1> outputs("sinc", kernel, out);
+  native::GivenOutputs<1> outputs("_sinc", kernel, out);
   kernel.meta(self);
   outputs.finish();
   return out;
@@ -325,7 +325,7 @@ namespace native {
 Tensor _sinc_backward(const Tensor& grad_output, const Tensor& self) {
   Tensor result;
   compute_expression(
-      "sinc",
+      "_sinc_backward",
       grad_output.is_meta() ? nullptr : _sinc_backward_stub.get(grad_output.device().type()),
       {&result}, {&grad_output, &self}, nullptr,
       {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/false});
