@@ -43,12 +43,24 @@ void generator_dealloc(PyObject* self) {
   Py_TYPE(self)->tp_free(self);
 }
 
-// Seeds are taken modulo 2^64, so that negative ones work.
+// Numbers of 64 bits with a sign or without; -1 is the seed 2^64 - 1.
 uint64_t to_seed(PyObject* seed) {
   Ref index(PyNumber_Index(seed));
-  const unsigned long long value = PyLong_AsUnsignedLongLongMask(index.get());
-  if (value == static_cast<unsigned long long>(-1) && PyErr_Occurred()) throw PythonError();
-  return value;
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
+  if (overflow == 0) {
+    if (value == -1 && PyErr_Occurred()) throw PythonError();
+    return static_cast<uint64_t>(value);
+  }
+  const unsigned long long large = overflow > 0 ? PyLong_AsUnsignedLongLong(index.get()) : 0;
+  const bool fits = overflow > 0 && PyErr_Occurred() == nullptr;
+  if (!fits) {
+    PyErr_Clear();
+    Ref text(PyObject_Str(index.get()));
+    OPLOOM_CHECK_VALUE(false, "manual_seed(): expected a seed from -2^63 to 2^64 - 1, got ",
+                       PyUnicode_AsUTF8(text.get()));
+  }
+  return large;
 }
 
 PyObject* generator_manual_seed(PyObject* self, PyObject* seed) {

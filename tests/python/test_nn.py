@@ -387,6 +387,29 @@ def test_defaults_of_layers():
     assert weight.std().item() == pytest.approx(1, rel=0.1)
     with pytest.raises(ValueError, match=r"padding_idx in \[-5, 4\], got 5"):
         nn.Embedding(5, 2, padding_idx=5)
+    for padding_idx in (3, -4):
+        with pytest.raises(ValueError, match=rf"embedding\(\): .* in \[-3, 2\], got {padding_idx}"):
+            F.embedding(oploom.tensor([1]), oploom.ones(3, 2), padding_idx=padding_idx)
+
+
+def test_targets_of_probabilities_are_not_broadcast():
+    p = oploom.full((3, 4), 0.5)
+    for loss in (F.binary_cross_entropy, F.binary_cross_entropy_with_logits):
+        with pytest.raises(ValueError, match=r"input's shape \(3, 4\), got \(4,\)"):
+            loss(p, oploom.ones(4))
+        assert loss(p, oploom.ones(4).expand_as(p)).shape == ()
+
+
+def test_seeds():
+    largest = 2**64 - 1
+    for seed, kept in ((0, 0), (-1, largest), (largest, largest), (-(2**63), 2**63)):
+        assert oploom.manual_seed(seed).initial_seed() == kept
+    for seed in (2**64, -(2**63) - 1, 10**30):
+        with pytest.raises(ValueError, match=f"expected a seed from .*, got {seed}"):
+            oploom.manual_seed(seed)
+    assert oploom.initial_seed() == 2**63
+    with pytest.raises(TypeError):
+        oploom.manual_seed(1.5)
 
 
 def test_one_hot():

@@ -15,6 +15,25 @@ def _reduction(name: str) -> int:
     return _REDUCTIONS[name]
 
 
+def _padding_row(op: str, padding_idx: Optional[int], rows: int) -> int:
+    """The row that padding_idx stands for, -1 for none."""
+    if padding_idx is None:
+        return -1
+    if not -rows <= padding_idx < rows:
+        raise ValueError(
+            f"{op}(): expected padding_idx in [{-rows}, {rows - 1}], got {padding_idx}"
+        )
+    return padding_idx % rows
+
+
+def _check_same_shape(op: str, input: Tensor, target: Tensor) -> None:
+    if input.shape != target.shape:
+        raise ValueError(
+            f"{op}(): expected a target of the input's shape {tuple(input.shape)}, got "
+            f"{tuple(target.shape)}; if it is to be repeated, say target.expand_as(input)"
+        )
+
+
 def linear(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
     """``input @ weight.T + bias``, with weight ``[out, in]``."""
     return _nn.linear(input, weight, bias)
@@ -174,11 +193,8 @@ def embedding(
     scale_grad_by_freq: bool = False,
 ) -> Tensor:
     """Rows of ``weight`` by the integers ``input``; the row padding_idx gets no gradient."""
-    if padding_idx is None:
-        padding_idx = -1
-    elif padding_idx < 0:
-        padding_idx += weight.size(0)
-    return _C.embedding(weight, input, padding_idx, scale_grad_by_freq)
+    row = _padding_row("embedding", padding_idx, weight.size(0))
+    return _C.embedding(weight, input, row, scale_grad_by_freq)
 
 
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
@@ -208,7 +224,8 @@ def huber_loss(
 def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Optional[Tensor] = None, reduction: str = "mean"
 ) -> Tensor:
-    """The cross entropy of probabilities."""
+    """The cross entropy of probabilities ``target``, of the same shape, and ``input``."""
+    _check_same_shape("binary_cross_entropy", input, target)
     return _nn.binary_cross_entropy(input, target, weight, _reduction(reduction))
 
 
@@ -217,6 +234,7 @@ def binary_cross_entropy_with_logits(
     pos_weight: Optional[Tensor] = None,
 ) -> Tensor:
     """``binary_cross_entropy`` of ``sigmoid(input)``, finite for large ``input``, too."""
+    _check_same_shape("binary_cross_entropy_with_logits", input, target)
     return _C.binary_cross_entropy_with_logits(
         input, target, weight, pos_weight, _reduction(reduction)
     )

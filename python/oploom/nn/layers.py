@@ -138,14 +138,10 @@ class Embedding(Module):
         dtype: Optional[_C.dtype] = None,
     ) -> None:
         super().__init__()
-        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
-            raise ValueError(
-                f"Embedding(): expected padding_idx in [{-num_embeddings}, {num_embeddings - 1}], "
-                f"got {padding_idx}"
-            )
+        row = F._padding_row("Embedding", padding_idx, num_embeddings)
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
-        self.padding_idx = padding_idx if padding_idx is None else padding_idx % num_embeddings
+        self.padding_idx = None if padding_idx is None else row
         self.scale_grad_by_freq = scale_grad_by_freq
         shape = (num_embeddings, embedding_dim)
         self.weight = Parameter(_C.empty(shape, device=device, dtype=dtype))
