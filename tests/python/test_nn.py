@@ -241,6 +241,12 @@ def test_activations():
     )
     y = x.clone()
     assert nn.ReLU(inplace=True)(y) is y and y.tolist() == [0, 0, 2]
+    assert nn.SiLU(inplace=True)(y) is y and y.tolist() == F.silu(nn.ReLU()(x)).tolist()
+    for name in ("relu", "elu", "celu", "selu", "hardtanh", "leaky_relu"):
+        y = x.clone()
+        assert getattr(F, f"{name}_")(y) is y and y.tolist() == getattr(F, name)(x).tolist()
+    y = x.clone()
+    assert F.threshold_(y, 1, -3) is y and y.tolist() == [-3, -3, 2]
     with pytest.raises(ValueError, match="dim"):
         F.softmax(x)
 

@@ -35,11 +35,11 @@ class Sigmoid(Module):
         return F.sigmoid(input)
 
 
-class SiLU(Module):
+class SiLU(ReLU):
     """x * sigmoid(x)."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.silu(input)
+        return F.silu(input, self.inplace)
 
 
 class GELU(Module):

@@ -54,9 +54,9 @@ def sigmoid(input: Tensor) -> Tensor:
     return input.sigmoid()
 
 
-def silu(input: Tensor) -> Tensor:
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """``input * sigmoid(input)``, elementwise."""
-    return _C.silu(input)
+    return _C.silu_(input) if inplace else _C.silu(input)
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -112,6 +112,11 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     """``input`` where it is above ``threshold``, else ``value``."""
     function = _C.threshold_ if inplace else _C.threshold
     return function(input, threshold, value)
+
+
+# The forms in place under names of their own.
+relu_, celu_, selu_, threshold_ = _C.relu_, _C.celu_, _C.selu_, _C.threshold_
+elu_, hardtanh_, leaky_relu_ = _nn.elu_, _nn.hardtanh_, _nn.leaky_relu_
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
