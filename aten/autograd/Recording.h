@@ -52,6 +52,16 @@ OPLOOM_ALWAYS_INLINE void check_out_requires_grad(const char* name, const Args&.
   }
 }
 
+// An argument for which derivatives.yaml has no formula, nor says that it needs none: its gradient
+// and its tangent would get lost.
+[[noreturn]] OPLOOM_API void throw_underived(const char* name, const char* argument);
+template <class Arg>
+OPLOOM_ALWAYS_INLINE void check_underived(const char* name, const char* argument,
+                                          const Arg& value) {
+  const bool tangent = forward_ad::is_on() && forward_ad::any_tangent(value);
+  if (OPLOOM_UNLIKELY(tangent || compute_requires_grad(value))) throw_underived(name, argument);
+}
+
 // ---- Kernels: edges ----
 
 inline void add_edges(Node& node, const Tensor& tensor) {

@@ -120,6 +120,11 @@ void throw_out_tangent(const char* name) {
                "away, or pass detach() of the argument");
 }
 
+void throw_underived(const char* name, const char* argument) {
+  OPLOOM_CHECK_NOT_IMPLEMENTED(false, name, "(): the derivative with respect to '", argument,
+                               "' is not implemented; pass detach() of it where none is needed");
+}
+
 }  // namespace autograd
 
 // ---- Methods of Tensor ----

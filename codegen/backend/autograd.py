@@ -352,7 +352,15 @@ def _kernel(op: Operator) -> str:
         lines = _inplace(op)
     else:
         lines = _functional(op)
-    return text.function(_signature(op, " {"), [*forward.entry(op), *lines])
+    return text.function(_signature(op, " {"), [*_refuse(op), *forward.entry(op), *lines])
+
+
+def _refuse(op: Operator) -> list[str]:
+    """The statements that keep a gradient from getting lost without a word."""
+    return [
+        wrapped("check_underived(", [f'"{op.called}"', f'"{a.name}"', types.cpp_name(a.name)], ");", 2)
+        for a in op.underived
+    ]
 
 
 def _redispatch(op: Operator, indent: int, head: str = "return ") -> str:

@@ -351,6 +351,9 @@ def derivative_note(op: Operator) -> str:
         if not op.takes_tensors or not op.returns_tensors:
             return "None: it has no tensors to differentiate."
         return "None."
+    if op.underived:
+        names = ", ".join(f"<code>{a.name}</code>" for a in op.underived)
+        return f"None with respect to {names}: calls refuse what requires grad there."
     if not derivative.inputs:
         return "None: it is not differentiable by its nature."
     return ""

@@ -566,6 +566,18 @@ class Operator:
             return False
         return self.returns_tensors or any(a.is_write for a in self.arguments)
 
+    @property
+    def underived(self) -> tuple[Argument, ...]:
+        """The tensors of which derivatives.yaml says nothing, though it has the operator: neither
+        their gradient, nor that they have none. Calls refuse them where one is asked for."""
+        derivative = self.derivative
+        if derivative is None or self.kind == "out" or self.is_composite_implicit:
+            return ()
+        if derivative.output_differentiability and not any(derivative.output_differentiability):
+            return ()
+        said = {name for g in derivative.inputs for name in g.names} | {*derivative.non_differentiable}
+        return tuple(a for a in self.inputs if a.type.holds_tensors and a.name not in said)
+
 
 @dataclass(frozen=True)
 class Function:

@@ -32,6 +32,7 @@ class TestClass:
     fields: list[str]  # keyword arguments of oploom.testing.samples.Operator, as source text
     defaults: str  # a dict, as source text
     removed: list[str]  # inherited tests that do not apply
+    refuses: bool  # arguments that have no derivative: OperatorTests.check_underived is a test
 
 
 def class_name(op: Operator) -> str:
@@ -198,6 +199,9 @@ def test_class(model: Model, op: Operator) -> TestClass:
         fields.append("inplace=True,")
     if differentiable:
         fields.append(f"differentiable={tuple(differentiable)!r},")
+    refused = tuple(a.name for a in op.underived)
+    if refused:
+        fields.append(f"underived={refused!r},")
 
     removed = []
     if not differentiable:
@@ -222,7 +226,8 @@ def test_class(model: Model, op: Operator) -> TestClass:
     defaults = {a.name: default_value(a.default) for a in op.inputs if a.default is not None}
     text = ", ".join(f"{name!r}: {value}" for name, value in defaults.items())
     return TestClass(class_name(op), comment(op.schema, mark="# "), fields, "{" + text + "}",
-                     sorted(set(removed), key=TESTS.index))
+                     sorted(set(removed), key=TESTS.index),
+                     bool(refused) and "none" not in (record or {}))
 
 
 def shape_field(shape: Shape) -> list[str]:

@@ -43,7 +43,8 @@ _OWNED_LISTS = {
 # What generated code calls its own variables, and what it calls where arguments are in scope.
 _OWN_NAMES = frozenset(
     "any_grad_defined any_wanted apply as_view as_views build_expression check_inplace "
-    "check_out_requires_grad collect_edges compute_expression compute_requires_grad copy_range "
+    "check_out_requires_grad check_underived collect_edges compute_expression "
+    "compute_requires_grad copy_range "
     "creation_meta defined_grad device_type dispatch_keys dispatch_keys_with_history get_view_meta "
     "grad_fn grad_inputs gradients guard increment_version int64_t kernel ks make_node "
     "maybe_get_output name number numbers "

@@ -75,6 +75,7 @@ struct GradientFormula {
   const YamlNode* node = nullptr;
   std::optional<Expr> tree;
   bool non_differentiable = false;  // written as the formula `non_differentiable`
+  bool found = false;               // by pass 02, which says nothing to who wrote the expression
 
   std::string cpp;  // the formula with saved values' names
   // Of an operator with an expression: the part that pass 10 cannot read, or "".
@@ -124,6 +125,15 @@ struct Derivative {
   std::vector<std::string> non_differentiable;
   std::vector<bool> output_differentiability;
   bool uses_grad_input_mask = false;
+
+  // Whether nothing is said of a tensor: neither its gradient, nor that it has none.
+  bool lacks_formula(const SchemaArgument& argument) const {
+    const auto is_it = [&](const Spelled& name) { return name.text == argument.name; };
+    return argument.type.is_tensor_like() && !argument.is_out &&
+           std::none_of(entry->gradients.begin(), entry->gradients.end(), [&](const auto& formula) {
+             return std::any_of(formula.names.begin(), formula.names.end(), is_it);
+           });
+  }
 };
 
 enum class StructuredRole { none, functional, inplace, out };

@@ -179,6 +179,7 @@ class TestNllLoss2dBackward(OperatorTests):
         ),
         record={'none': 'tested through the gradient of nll_loss_nd'},
         differentiable=('grad_output', 'self'),
+        underived=('weight',),
     )
     defaults = {}
     test_gradcheck = None
@@ -209,6 +210,7 @@ class TestNllLoss2dForward(OperatorTests):
         ),
         record={'none': 'tested through nll_loss_nd'},
         differentiable=('self',),
+        underived=('weight',),
     )
     defaults = {}
     test_gradcheck = None
@@ -241,6 +243,7 @@ class TestNllLossBackward(OperatorTests):
         ),
         record={'none': 'tested through the gradient of nll_loss'},
         differentiable=('grad_output', 'self'),
+        underived=('weight',),
     )
     defaults = {}
     test_gradcheck = None
@@ -269,22 +272,29 @@ class TestNllLossForward(OperatorTests):
             Parameter('reduction', 'int'),
             Parameter('ignore_index', 'SymInt'),
         ),
-        record={'none': 'tested through nll_loss'},
+        record={'numpy': '[np.mean, np.sum][reduction - 1](-(self * weight)[np.arange(3), target]) * '
+                  '[3 / np.sum(weight[target]), 1][reduction - 1], np.sum(weight[target])',
+         'dtypes': 'floating',
+         'domain': {'weight': [0.5, 2]},
+         'samples': [{'self': [3, 4],
+                      'target': {'shape': [3], 'dtype': 'int64', 'low': 0, 'high': 4},
+                      'weight': [4],
+                      'reduction': 1,
+                      'ignore_index': -100},
+                     {'self': [3, 4],
+                      'target': {'shape': [3], 'dtype': 'int64', 'low': 0, 'high': 4},
+                      'weight': [4],
+                      'reduction': 2,
+                      'ignore_index': -100}]},
         differentiable=('self',),
+        underived=('weight',),
     )
     defaults = {}
-    test_gradcheck = None
-    test_gradgradcheck = None
-    test_forward = None
-    test_forward_over_reverse = None
     test_forward_inplace = None
-    test_layouts = None
-    test_out = None
     test_inplace = None
-    test_meta = None
     test_shape = None
-    test_capability = None
     test_errors = None
+    test_underived = OperatorTests.check_underived
 
 # nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt
 #     ignore_index=-100) -> Tensor

@@ -252,6 +252,32 @@ TEST(Expressions, ComputeTheGradientsOfAllInputsAtOnce) {
   EXPECT_LE(exponentials, 1);
 }
 
+// Whoever writes one formula goes on getting the others.
+TEST(Expressions, FindTheGradientsThatTheirEntryLacks) {
+  const std::string f = "f(Tensor self, Tensor other, Tensor third) -> Tensor";
+  const std::string operators =
+      entry("sin(Tensor self) -> Tensor", "sin(self)") + entry(f, "self * sin(other) + third");
+  const auto gradients = [&](const std::string& formulas) {
+    const Frontend frontend(operators, "- name: " + f + "\n" + formulas);
+    EXPECT_EQ(frontend.diagnostics.render(), "");
+    std::vector<std::string> found;
+    for (const auto& formula : frontend.model.find("f")->derivative->inputs) {
+      std::string names;
+      for (const auto& name : formula.names) names += name.text + " ";
+      found.push_back(names + formula.text);
+    }
+    return found;
+  };
+  EXPECT_THAT(gradients("  self: grad * sin(other)\n"),
+              ElementsAre("self grad * sin(other)",
+                          "other third f_backward(grad, self, other, grad_input_mask)"));
+  EXPECT_THAT(gradients("  self: grads[0] * sin(other)\n  third: non_differentiable\n"),
+              ElementsAre("self grads[0] * sin(other)", "other f_backward(grads[0], self, other)"));
+  EXPECT_THAT(gradients("  self, other: f_backward(grad, self, other)\n  third: grad\n"),
+              ElementsAre("self other f_backward(grad, self, other)", "third grad"));
+  EXPECT_THAT(gradients("  output_differentiability: [False]\n"), IsEmpty());
+}
+
 TEST(Expressions, NameNoResultAsAnArgument) {
   const auto names = [](const Program& program) {
     std::vector<std::string> found;

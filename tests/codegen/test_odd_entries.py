@@ -55,10 +55,23 @@ OPERATORS = """
   test: {domain: {n: [1, 4]}}
 - func: _underscored(Tensor self, Tensor np, Tensor np2) -> Tensor
   expr: self * exp(np) * np2
+- func: half_written(Tensor self, Tensor other, Tensor mask) -> Tensor
+  expr: self * sin(other) + mask
+- func: half_known_(Tensor(a!) self, Tensor? weight, Tensor[] others, Tensor index) -> Tensor(a!)
+  dispatch: {CPU: half_known_}
+- func: renamed(Tensor self) -> Tensor
+  aliases: [other_name, special_name]
+  expr: self * 3
 """
 DERIVATIVES = """
 - name: named_as_saved(Tensor self, int self_numel, int[] self_sizes) -> Tensor
   self: (grad * self.numel() * self_numel).expand(self.sizes()).reshape(self_sizes)
+- name: half_written(Tensor self, Tensor other, Tensor mask) -> Tensor
+  self: grad * other.sin()
+  mask: non_differentiable
+- name: half_known_(Tensor(a!) self, Tensor? weight, Tensor[] others, Tensor index) -> Tensor(a!)
+  self: grad
+  index: non_differentiable
 """
 
 
@@ -93,6 +106,18 @@ def test_generated_code_compiles(folder, package, compiler, kind):
 def test_what_is_saved_keeps_apart_from_arguments(folder, package):
     text = " ".join((folder / "mathx/autograd/mathx.cpp").read_text().split())
     assert "(grad * self_numel_saved * self_numel).expand(self_sizes_saved).reshape(self_sizes)" in text
+
+
+def test_gradients_that_nobody_has_written(folder, package):
+    """That of an expression is found; of other operators, arguments without one are refused."""
+    text = " ".join((folder / "mathx/autograd/mathx.cpp").read_text().split())
+    assert "// other: mathx::half_written_backward(grad, self, other)" in text
+    kernel = text[text.index("Tensor& half_known_("):]
+    assert kernel.split("{ ")[1].startswith(
+        'check_underived("half_known_", "weight", weight); '
+        'check_underived("half_known_", "others", others); if (forward_ad'
+    )
+    assert text.count("check_underived(") == 2
 
 
 def test_fractions_are_no_integers(package):

@@ -310,6 +310,25 @@ def test_the_gradient_of_a_weight_is_laid_out_as_the_weight(bias):
     assert gradient.stride() == (1, 5)
 
 
+def test_what_has_no_formula_is_refused():
+    """Its gradient would get lost; where nobody asks for one it is taken as any tensor."""
+    nll_loss = oploom.nn.functional.nll_loss
+    x, target = leaf([1, 2], [3, 5]), oploom.tensor([0, 1])
+    weight = leaf(1, 3)
+    for self in (x, x.detach()):
+        with pytest.raises(NotImplementedError,
+                           match=r"nll_loss\(\): the derivative with respect to 'weight' is not impl"):
+            nll_loss(self, target, weight=weight)
+    with oploom.autograd.forward_ad.dual_level():
+        dual = oploom.autograd.forward_ad.make_dual(weight.detach(), oploom.ones(2).double())
+        with pytest.raises(NotImplementedError, match="detach"):
+            nll_loss(x, target, weight=dual)
+    assert nll_loss(x, target, weight=weight.detach()).item() == -4
+    with oploom.no_grad():
+        assert nll_loss(x, target, weight=weight).item() == -4
+    assert x.grad is None and weight.grad is None
+
+
 def test_integers_never_require_grad():
     x = oploom.ones(3, requires_grad=True)
     for change in (lambda y: y.copy_(x), lambda y: y.fill_(x[0]),

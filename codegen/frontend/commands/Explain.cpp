@@ -299,6 +299,11 @@ class Explanation {
     }
     if (derivative.forward.empty()) out_ << "  no forward formula\n";
     for (const auto& name : derivative.non_differentiable) row(name, "not differentiable");
+    for (const auto& argument : op.schema.arguments) {
+      if (derivative.lacks_formula(argument)) {
+        row(argument.name, "no formula: calls refuse what requires grad here");
+      }
+    }
     if (derivative.saved.empty()) out_ << "  saves nothing\n";
     for (const auto& value : derivative.saved) {
       std::string text;

@@ -316,9 +316,35 @@ class Expander {
 
   // ---- Derivatives ----
 
-  bool has_entry(const Operator& op) const {
-    return std::any_of(model_.derivatives.begin(), model_.derivatives.end(),
-                       [&](const auto& entry) { return entry->schema.full_name() == op.name(); });
+  // What somebody has written; null for most.
+  DerivativeEntry* written_entry(const Operator& op) const {
+    for (const auto& entry : model_.derivatives) {
+      if (entry->schema.full_name() == op.name()) return entry.get();
+    }
+    return nullptr;
+  }
+
+  static bool speaks_of(const DerivativeEntry& entry, const std::string& input) {
+    return std::any_of(entry.gradients.begin(), entry.gradients.end(), [&](const auto& formula) {
+      return std::any_of(formula.names.begin(), formula.names.end(),
+                         [&](const Spelled& name) { return name.text == input; });
+    });
+  }
+
+  // How the formulas of an entry call the gradient: each entry keeps to one way.
+  static std::string incoming_of(const DerivativeEntry& entry) {
+    std::string way = "grad";
+    for (const auto& formula : entry.gradients) {
+      if (!formula.tree) continue;
+      walk(*formula.tree, [&](const Expr& node) {
+        if (node.is_name("grads")) way = "grads[0]";
+        for (const auto& value : entry.schema.returns) {
+          if (value.name && node.is_name("grad_" + *value.name)) way = node.text;
+        }
+        return true;
+      });
+    }
+    return way;
   }
 
   DerivativeEntry& new_entry(const FunctionSchema& schema, const YamlNode& node) {
@@ -335,9 +361,18 @@ class Expander {
     for (auto& name : names) result.names.push_back({std::move(name), node.where});
     result.text = std::move(text);
     result.node = &node;
+    result.found = true;
     FormulaError error;
     result.tree = parse_formula(result.text, error, kFoundFormula);
     if (!result.tree) too_long(node);
+    return result;
+  }
+
+  static ForwardFormula found_tangent(std::string of, const YamlNode& node) {
+    ForwardFormula result;
+    result.names = {{std::move(of), node.where}};
+    result.node = &node;
+    result.found = true;
     return result;
   }
 
@@ -349,38 +384,40 @@ class Expander {
   }
 
   void differentiate(Graph& graph, const Scope& scope, Operator& op, const Node* root) {
-    if (has_entry(op)) return;
+    DerivativeEntry* written = written_entry(op);
     if (root->truth) {
-      new_entry(op.schema, *op.expr).output_differentiability = {false};
+      if (!written) new_entry(op.schema, *op.expr).output_differentiability = {false};
       return;
     }
-    std::vector<const Node*> leaves, partials;
+    if (written && written->output_differentiability == std::vector<bool>{false}) return;
+    std::vector<const Node*> partials;
     std::vector<std::string> names;
     bool zero = true;
     for (const auto& name : op.expression->inputs) {
+      if (written && speaks_of(*written, name)) continue;
       std::string obstacle;
-      const Node* leaf = scope.at(name);
-      const Node* partial = derivative(graph, root, leaf, obstacle);
+      const Node* partial = derivative(graph, root, scope.at(name), obstacle);
+      if (!partial && written) continue;
       if (!partial) return;  // the operator has no derivative, which its users are told
       zero &= partial->is_constant(0);
-      leaves.push_back(leaf);
       partials.push_back(partial);
       names.push_back(name);
     }
+    if (names.empty()) return;
     if (zero) {
-      auto& entry = new_entry(op.schema, *op.expr);
+      auto& entry = written ? *written : new_entry(op.schema, *op.expr);
+      const std::string incoming = incoming_of(entry);
       for (const auto& name : names) {
-        entry.gradients.push_back(formula({name}, "zeros_like(grad)", *op.expr));
+        entry.gradients.push_back(formula({name}, "zeros_like(" + incoming + ")", *op.expr));
       }
-      ForwardFormula forward;
-      forward.names = {{"result", op.expr->where}};
-      forward.node = op.expr;
+      if (written) return;
+      ForwardFormula forward = found_tangent("result", *op.expr);
       forward.text = "zeros_like(result)";
       forward.terms.push_back({names, forward.text, "", std::nullopt});
       entry.forward.push_back(std::move(forward));
       return;
     }
-    add_backward(graph, op, root, names, partials);
+    add_backward(graph, op, root, names, partials, written);
   }
 
   // With `output` in place of the root where that is cheaper: fewer tensors to keep, or less work.
@@ -410,9 +447,11 @@ class Expander {
     return name;
   }
 
+  // `written`: the entry that lacks these gradients, or null. What it says of the tangent, or
+  // leaves out, stays as it is.
   void add_backward(Graph& graph, Operator& op, const Node* root,
-                    const std::vector<std::string>& names,
-                    const std::vector<const Node*>& partials) {
+                    const std::vector<std::string>& names, const std::vector<const Node*>& partials,
+                    DerivativeEntry* written) {
     const YamlNode& node = *op.expr;
     const std::string grad_name = fresh(op.schema, "grad_output");
     const std::string output_name = fresh(op.schema, "output");
@@ -428,18 +467,17 @@ class Expander {
     for (const Node* factor : factors) gradients.push_back(graph.mul(grad, conj(factor)));
     const std::size_t count = names.size();
 
-    const Internal backward = add_internal(graph, op, "_backward", "gradient", {grad_name}, names,
+    const Internal backward = add_internal(graph, op, "_backward", "gradient", {grad_name},
                                            output_name, gradients, complex);
     if (!backward.op) return;
-    auto& entry = new_entry(op.schema, node);
+    auto& entry = written ? *written : new_entry(op.schema, node);
     const std::string mask = count > 1 ? ", grad_input_mask" : "";
-    entry.gradients.push_back(
-        formula(names, backward.call + "(grad" + backward.rest + mask + ")", node));
+    entry.gradients.push_back(formula(
+        names, backward.call + "(" + incoming_of(entry) + backward.rest + mask + ")", node));
     add_second(graph, node, *backward.op, grad, factors, conj);
+    if (written) return;
 
-    ForwardFormula forward;
-    forward.names = {{"result", node.where}};
-    forward.node = &node;
+    ForwardFormula forward = found_tangent("result", node);
     for (std::size_t i = 0; i < count; ++i) {
       ForwardTerm term;
       term.tangents = {names[i]};
@@ -467,7 +505,7 @@ class Expander {
         sum = graph.add(sum, graph.mul(graph.input(tangents.back()), factors[i]));
       }
       const Internal jvp =
-          add_internal(graph, op, "_jvp", "tangent", tangents, names, output_name, {sum}, complex);
+          add_internal(graph, op, "_jvp", "tangent", tangents, output_name, {sum}, complex);
       if (!jvp.op) return;
       forward.text = forward.together = jvp.call + "(" + given + jvp.rest + ")";
       add_derivative_of_jvp(graph, node, *jvp.op, sum, conj);
@@ -484,8 +522,8 @@ class Expander {
   };
   Internal add_internal(Graph& graph, const Operator& op, const std::string& suffix,
                         const std::string& what, const std::vector<std::string>& leading,
-                        const std::vector<std::string>& names, const std::string& output_name,
-                        const std::vector<const Node*>& roots, bool complex) {
+                        const std::string& output_name, const std::vector<const Node*>& roots,
+                        bool complex) {
     const YamlNode& node = *op.expr;
     Internal made;
     FunctionSchema schema;
@@ -510,7 +548,7 @@ class Expander {
       expression.inputs.push_back(name);
     };
     for (const auto& name : leading) take_tensor(name);
-    for (const auto& name : names) {
+    for (const auto& name : op.expression->inputs) {
       if (!used(name)) continue;
       take_tensor(name);
       made.rest += ", " + name;
@@ -601,9 +639,7 @@ class Expander {
   void add_derivative_of_jvp(Graph& graph, const YamlNode& node, const Operator& jvp,
                              const Node* sum, const Conj& conj) {
     auto& entry = new_entry(jvp.schema, node);
-    ForwardFormula forward;
-    forward.names = {{"result", node.where}};
-    forward.node = &node;
+    ForwardFormula forward = found_tangent("result", node);
     const Node* incoming = graph.input("grad");
     for (const auto& name : jvp.expression->inputs) {
       std::string obstacle;
@@ -652,9 +688,8 @@ class Expander {
           gradient_program(graph, entry.schema, name, sum, incoming[0], node));
     }
     for (std::size_t i = 0; i < count; ++i) {
-      ForwardFormula forward;
-      forward.names = {{count == 1 ? "result" : "result" + std::to_string(i), node.where}};
-      forward.node = &node;
+      ForwardFormula forward =
+          found_tangent(count == 1 ? "result" : "result" + std::to_string(i), node);
       for (const auto& name : backward.expression->inputs) {
         const Node* tangent = graph.input(name + "_t");
         std::string obstacle;

@@ -30,14 +30,12 @@ class HelperCheck {
 
   void run() {
     for (const auto& entry : model_.derivatives) {
-      // Pass 02 has found the formulas of an expression, which say nothing to who wrote that.
-      found_ = entry->node == entry->name_node;
       schema_ = &entry->schema;
       for (const auto& formula : entry->gradients) {
         if (!formula.tree) continue;
         check(formula);
         check_result(entry->schema, formula);
-        if (!found_) check_tuple(formula);
+        if (!formula.found) check_tuple(formula);
       }
       for (const auto& formula : entry->forward) {
         if (formula.tree) check(formula);
@@ -64,14 +62,14 @@ class HelperCheck {
     const auto of_numbers = functions_of_numbers(formula);
     std::set<const Expr*> called;
     walk(*formula.tree, [&](const Expr& node) {
-      if (!found_ && node.kind == Expr::Kind::binary) check_operands(formula, node);
+      if (!formula.found && node.kind == Expr::Kind::binary) check_operands(formula, node);
       if (node.kind == Expr::Kind::member && !called.contains(&node)) {
         check_not_called(formula, node);
       }
       if (node.kind != Expr::Kind::call) return true;
       const Expr& callee = node.children[0];
       called.insert(&callee);
-      if (!found_ && !check_numbers(formula, node)) return true;
+      if (!formula.found && !check_numbers(formula, node)) return true;
       if (of_numbers.contains(callee.text)) return true;
       if (callee.kind == Expr::Kind::name && !is_function(callee.text)) {
         report(formula, callee.text, callee.offset, "function", functions_, methods_);
@@ -173,7 +171,7 @@ class HelperCheck {
   }
 
   void check_not_called(const GradientFormula& formula, const Expr& member) {
-    if (found_ || !methods_.contains(member.text)) return;
+    if (formula.found || !methods_.contains(member.text)) return;
     const std::size_t end = member.offset + member.length;
     diagnostics_.error(
         formula.node->locate(end - member.text.size(), member.text.size()),
@@ -232,7 +230,7 @@ class HelperCheck {
   // Of operators that take as many arguments, one takes these.
   void check_types(const GradientFormula& formula, const Expr& call,
                    const std::vector<const Operator*>& fitting, bool method) {
-    if (found_) return;
+    if (formula.found) return;
     std::size_t furthest = 0;  // the argument that no operator takes which takes those before it
     const Operator* nearest = nullptr;
     for (const Operator* op : fitting) {
@@ -366,7 +364,7 @@ class HelperCheck {
   void report(const GradientFormula& formula, const std::string& name, std::size_t offset,
               const std::string& what, const std::set<std::string>& known,
               const std::set<std::string>& others) {
-    if (found_) {
+    if (formula.found) {
       if (!missing_.emplace(formula.node, name).second) return;
       diagnostics_.error(formula.node->locate(0, formula.node->value.size()),
                          "the derivative of this expression calls '" + name +
@@ -404,7 +402,6 @@ class HelperCheck {
                                         "double", "float",  "int64_t",     "bool"};
   std::set<std::string> functions_, methods_;
   const FunctionSchema* schema_ = nullptr;  // of the derivative at hand
-  bool found_ = false;
   std::set<std::pair<const YamlNode*, std::string>> missing_;  // reported of expressions
 };
 

@@ -102,13 +102,12 @@ class Proof {
         diagnostics_(diagnostics) {
     if (op.derivative) {
       backward_ = find_internal("_backward");
-      if (backward_) {
-        gradients_.emplace(backward_->expression->program);
-        jvp_ = find_internal("_jvp");
-        if (jvp_) tangents_.emplace(jvp_->expression->program);
-      } else {
-        read_formulas();
-        for (auto& formula : op.derivative->forward) read_tangent(formula);
+      jvp_ = find_internal("_jvp");
+      if (backward_) gradients_.emplace(backward_->expression->program);
+      if (jvp_) tangents_.emplace(jvp_->expression->program);
+      read_formulas();
+      for (auto& formula : op.derivative->forward) {
+        if (!formula.found || !backward_) read_tangent(formula);
       }
     }
     const auto& instructions = expression_.program.instructions;
@@ -166,9 +165,8 @@ class Proof {
                              expression_.inputs[0] + ": [10, 20]}}'");
       return;
     }
-    // A derivative that pass 02 has found needs no proof to be right.
-    if (op_.derivative->entry->node == op_.derivative->entry->name_node) return;
     for (const auto& [input, written] : written_) {
+      if (written.found) continue;  // by pass 02, and right without a proof
       for (int i = 0; i < kMorePoints && !failed_ && !proved_.contains(input); ++i) {
         at_far(random_point());
       }
@@ -262,16 +260,21 @@ class Proof {
     return nullptr;
   }
 
-  // Formulas that somebody has written, as far as they are expressions of elements.
+  // What `backward_` computes, in its order, and the formulas that somebody has written, as far as
+  // they are expressions of elements.
   void read_formulas() {
     Scope scope = arguments();
     scope.emplace("grad", graph_.input("grad"));
     for (auto& formula : op_.derivative->inputs) {
+      if (formula.found && backward_) {
+        for (const auto& name : formula.names) computed_.push_back(name.text);
+        continue;
+      }
       if (formula.names.size() != 1) formula.unproved = formula.text;
       if (formula.names.size() != 1 || !formula.tree) continue;
       if (const Node* node = build(*formula.tree, formula.text, scope, formula.unproved)) {
         written_.emplace(formula.names[0].text,
-                         Written{Evaluator(linearize({node})), formula.node});
+                         Written{Evaluator(linearize({node})), formula.node, formula.found});
       }
     }
   }
@@ -300,7 +303,8 @@ class Proof {
     }
   }
 
-  // Along each input that has a term of its own, and along all of them.
+  // Along each input that has a term of its own, or a gradient and therefore should have one, and
+  // along all of them.
   void plan_directions() {
     Values all;
     double next = kIncoming;
@@ -308,7 +312,8 @@ class Proof {
       const bool has_term = std::any_of(terms_.begin(), terms_.end(), [&](const Term& term) {
         return term.tangents.contains(input);
       });
-      if (!jvp_ && !has_term) continue;
+      const bool lacks_term = !terms_.empty() && has_gradient(input);
+      if (!jvp_ && !has_term && !lacks_term) continue;
       all[input] = next;
       if (!jvp_) directions_.push_back({{input, next}});
       next = -0.8 * next;
@@ -316,8 +321,11 @@ class Proof {
     if (all.size() > 1) directions_.push_back(std::move(all));
   }
 
+  bool computes(const std::string& input) const {
+    return std::find(computed_.begin(), computed_.end(), input) != computed_.end();
+  }
   bool has_gradient(const std::string& input) const {
-    return backward_ || written_.contains(input);
+    return computes(input) || written_.contains(input);
   }
 
   void read_record() {
@@ -490,7 +498,7 @@ class Proof {
   // For a gradient kIncoming of the result.
   Measured gradient(Values point, const std::string& input) {
     const double result = value(point);
-    if (!backward_) {
+    if (!computes(input)) {
       point["grad"] = kIncoming;
       point["result"] = result;
       return measure(written_.at(input).formula, point);
@@ -499,8 +507,7 @@ class Proof {
     point[backward.inputs[0]] = kIncoming;
     // What is no argument of the operator is its result.
     for (const auto& name : backward.inputs) point.emplace(name, result);
-    const auto place = std::find(expression_.inputs.begin(), expression_.inputs.end(), input) -
-                       expression_.inputs.begin();
+    const auto place = std::find(computed_.begin(), computed_.end(), input) - computed_.begin();
     return measure(*gradients_, point, static_cast<std::size_t>(place));
   }
 
@@ -712,7 +719,7 @@ class Proof {
   }
 
   const YamlNode& gradient_source(const std::string& input) const {
-    return backward_ ? *op_.expr : *written_.at(input).source;
+    return computes(input) ? *op_.expr : *written_.at(input).source;
   }
   const YamlNode& tangent_source() const { return jvp_ ? *op_.expr : *tangent_source_; }
 
@@ -741,9 +748,11 @@ class Proof {
   Diagnostics& diagnostics_;
   const Operator* backward_ = nullptr;
   std::optional<Evaluator> gradients_;  // backward_
+  std::vector<std::string> computed_;   // the inputs whose gradients these are
   struct Written {
     Evaluator formula;
     const YamlNode* source;
+    bool found;
   };
   Graph graph_;
   std::map<std::string, Written> written_;

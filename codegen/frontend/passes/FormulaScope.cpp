@@ -203,7 +203,7 @@ bool FormulaScope::is_whole(const Expr& expr) const {
 // `1 / 2` is 0 in C++, which is nobody's wish in a derivative.
 void FormulaScope::check_division(const GradientFormula& formula, const Expr& division) {
   const Expr &left = division.children[0], &right = division.children[1];
-  if (is_found() || !is_whole(left) || !is_whole(right)) return;  // an expression's are real
+  if (formula.found || !is_whole(left) || !is_whole(right)) return;  // an expression's are real
   const auto is_literal = [](const Expr& expr) { return expr.kind == Expr::Kind::number; };
   if (is_literal(left) && is_literal(right)) {
     const long divisor = std::strtol(right.text.c_str(), nullptr, 0);
@@ -223,7 +223,7 @@ void FormulaScope::check_name(const GradientFormula& formula, const Expr& name, 
   const std::string& text = name.text;
   const auto& schema = entry_.schema;
   if (text == "grad_input_mask") uses_mask_ = true;
-  if (is_found() && (text == "inf" || text == "nan")) return;
+  if (formula.found && (text == "inf" || text == "nan")) return;
   if (schema.find_argument(text) || output(text) >= 0 || is_cpp_constant(text)) return;
   if (forward) {
     // `self_p`, `self_t`: the value and the tangent of an input; in-place forms have

@@ -33,8 +33,6 @@ class FormulaScope {
   void check_grads_index(const GradientFormula& formula, const Expr& index);
   void check_division(const GradientFormula& formula, const Expr& division);
   bool is_whole(const Expr& expr) const;
-  // Whether pass 02 made the entry from an expression.
-  bool is_found() const { return entry_.node == entry_.name_node; }
   std::size_t num_differentiable() const;
 
   const DerivativeEntry& entry_;

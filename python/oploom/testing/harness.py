@@ -224,6 +224,32 @@ class OperatorTests:
         for function, inputs in self.gradient_calls():
             assert gradgradcheck(function, inputs)
 
+    def check_underived(self):
+        """An argument that nobody has given a derivative is refused where it would get lost, and
+        taken where nobody asks for one."""
+        functions = [self.op.function()] + ([self.op.inplace_function()] if self.op.inplace else [])
+        checked = 0
+        for call in self.calls(self.differentiable_dtype()):
+            for name in (n for n in self.op.underived if call.swept_tensors(n)):
+                refusal = pytest.raises(
+                    NotImplementedError, match=f"the derivative with respect to '{name}' is not"
+                )
+                before = {n: to_numpy(call.tensors[n]) for n in call.tensor_names()}
+                recorded = call.changed(name, lambda t: t.detach().clone().requires_grad_())
+                for function in functions:
+                    with refusal:
+                        call.run(function, **{name: recorded})
+                    with refusal, forward_ad.dual_level():
+                        dual = call.changed(name, lambda t: forward_ad.make_dual(t, t.clone()))
+                        call.run(function, **{name: dual})
+                for other, values in before.items():
+                    np.testing.assert_array_equal(to_numpy(call.tensors[other]), values)
+                with oploom.no_grad():
+                    call.run(**{name: recorded})
+                checked += 1
+        if not checked:
+            pytest.skip(f"{self.op.name}: no sample has {' or '.join(self.op.underived)}")
+
     # ---- Forward mode ----
 
     def forward_calls(self):

@@ -100,6 +100,7 @@ class Operator:
     inplace: bool = False  # there is a form that changes self
     out: tuple[str, ...] = ()  # names of the outputs of the out= form
     differentiable: tuple[str, ...] = ()  # arguments that have a gradient
+    underived: tuple[str, ...] = ()  # those that should have one, and are refused for lack of it
     shape: Optional[Shape] = None
 
     def dtypes(self) -> list[str]:
@@ -198,6 +199,19 @@ class Call:
 
     def _position(self, parameter):
         return [p.name for p in self.operator.parameters].index(parameter.name)
+
+    def swept_tensors(self, name):
+        """The tensors of an argument, a tensor or a list of them, that may have a gradient."""
+        value = self.tensors.get(name)
+        values = value if isinstance(value, list) else [value]
+        return [t for t in values if isinstance(t, oploom.Tensor) and t.is_floating_point()]
+
+    def changed(self, name, change):
+        """The argument with such tensors changed."""
+        value, chosen = self.tensors[name], self.swept_tensors(name)
+        replaced = [change(t) if any(t is c for c in chosen) else t
+                    for t in (value if isinstance(value, list) else [value])]
+        return replaced if isinstance(value, list) else replaced[0]
 
     def tensor_names(self):
         return [n for n, v in self.tensors.items() if isinstance(v, oploom.Tensor)]
