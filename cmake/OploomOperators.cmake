@@ -19,8 +19,8 @@
 # Set Python3_EXECUTABLE for another Python than CMake finds, OPLOOM_PYTHON for another one that the code
 # generator shall run in.
 
-# The lines of YAML files that hold one of the keys of an entry, from the key on, with _ for characters that
-# mean something in a list. The front end sees to it that each entry begins on the line of its dash and has
+# The lines of YAML files that hold one of the keys of an entry, from the key on, with a comma for
+# characters that mean something in a list. The front end sees to it that each entry begins on the line of its dash and has
 # one key a line; so a line that is further in than its entry's keys is part of a text, as in `doc`.
 function(_oploom_lines variable keys)
   set(found "")
@@ -28,7 +28,7 @@ function(_oploom_lines variable keys)
   foreach(file IN LISTS ARGN)
     file(READ ${file} text)
     string(REPLACE "${byte_order_mark}" "" text "${text}")
-    string(REGEX REPLACE "[][;\\]" "_" text "\n${text}")
+    string(REGEX REPLACE "[][;\\]" "," text "\n${text}")
     string(REGEX MATCHALL "\n *(- +|(${keys}):)[^\n]*" lines "${text}")
     unset(dash)
     foreach(line IN LISTS lines)
@@ -57,6 +57,18 @@ function(_oploom_scan variable key)
   list(TRANSFORM found REPLACE "^${key}: *[\"']?([A-Za-z0-9_]*).*" "\\1")
   list(REMOVE_ITEM found "")
   list(REMOVE_DUPLICATES found)
+  set(${variable} "${found}" PARENT_SCOPE)
+endfunction()
+
+# The other names of operators, of which a line may have several: `aliases: f, g`.
+function(_oploom_aliases variable)
+  set(found "")
+  _oploom_lines(lines aliases ${ARGN})
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^aliases:|#.*" "" line "${line}")
+    string(REGEX MATCHALL "[A-Za-z0-9_]+" names "${line}")
+    list(APPEND found ${names})
+  endforeach()
   set(${variable} "${found}" PARENT_SCOPE)
 endfunction()
 
@@ -175,6 +187,8 @@ function(oploom_add_operators target)
   list(APPEND families ${namespace})
   list(REMOVE_DUPLICATES families)
   _oploom_scan(bases func ${SCHEMAS_paths})
+  _oploom_aliases(aliases ${SCHEMAS_paths})
+  list(APPEND bases ${aliases})
   list(TRANSFORM bases REPLACE "([^_])_$" "\\1" OUTPUT_VARIABLE operators)
   _oploom_made_operators(made_operators ${SCHEMAS_paths})
   list(APPEND operators ${made_operators})

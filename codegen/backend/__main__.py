@@ -95,7 +95,7 @@ def as_expected(outputs: dict[str, str], expected: list[str]) -> dict[str, str]:
     if unknown:
         raise Unexpected(
             f"the build does not know of {', '.join(unknown)}: CMake, which finds operators by lines of "
-            "the YAML files that begin with 'func:', 'family:' and 'expr:', has read others"
+            "the YAML files that begin with 'func:', 'aliases:', 'family:' and 'expr:', has read others"
         )
     nothing = {path: "# Nothing to see here.\n" if path.endswith(".py") else "// Nothing to see here.\n"
                for path in expected}

@@ -84,7 +84,7 @@ class Loader {
   // that it could ask: it finds operators by lines.
   void lines_of_package(const Operator& op, const YamlNode& node) {
     const auto by_line = [](const std::string& key) {
-      return key == "func" || key == "family" || key == "expr";
+      return key == "func" || key == "aliases" || key == "family" || key == "expr";
     };
     const Location& head = node.entries[0].key.where;
     const std::size_t begin = head.file->line_starts[head.line() - 1];
@@ -99,8 +99,9 @@ class Loader {
       const std::size_t line = key.where.line();
       const std::string_view text = key.where.file->line_text(line - 1);
       const std::size_t begin = text.find_first_not_of(" -");
-      const bool whole = value.locate(0, 1).line() == line &&
-                         value.locate(value.value.size() - 1, 1).line() == line;
+      const YamlNode& last = value.items.empty() ? value : value.items.back();
+      const bool whole =
+          value.locate(0, 1).line() == line && last.locate(last.value.size() - 1, 1).line() == line;
       if (!text.substr(begin).starts_with(key.value + ":") || (!whole && key.value != "expr")) {
         diagnostics_.error(
             key.where, "CMake finds what a package holds by lines that begin with '" + key.value +

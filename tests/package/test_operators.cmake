@@ -6,9 +6,10 @@ include(${CMAKE_CURRENT_LIST_DIR}/step.cmake)
 file(REMOVE_RECURSE ${WORK})
 file(COPY ${EXAMPLE} DESTINATION ${WORK})
 
-# As somebody adds a formula of their own: two tensors, a number and a branch.
+# As somebody adds a formula of their own: two tensors, a number and a branch, and other names for it.
 file(APPEND ${WORK}/custom_ops/operators.yaml [[
 - func: tukey(Tensor self, Tensor target, *, float c=4.685) -> Tensor
+  aliases: biweight, bisquare  # as statisticians call it
   expr: "abs(self - target) < c ? c * c / 6 * (1 - pow(1 - pow((self - target) / c, 2), 3)) : c * c / 6"
   doc: |
     Tukey's loss. An entry of one's own begins with
@@ -34,6 +35,8 @@ assert abs(bend[0].item() - -0.1875) < 1e-6 and bend[1].item() == 0
 target = oploom.tensor([0.0], requires_grad=True)
 mathx.tukey(x, target, c=2.0).sum().backward()
 assert abs(x.grad[0].item() - 0.5625) < 1e-6 and abs(target.grad.item() + 0.5625) < 1e-6
+for other in (mathx.biweight, mathx.bisquare):
+    assert other(x, oploom.tensor([0.0]), c=2.0).tolist() == y.tolist()
 ]])
 
 # What the generator lacks is said when CMake runs, with the cure.
