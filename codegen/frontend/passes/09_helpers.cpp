@@ -2,6 +2,7 @@
 // that one of the helper headers declares, and takes as many arguments, of their types as far as
 // these are known; a formula gives a tensor, or a tuple of several.
 #include <c10/util/Suggest.h>
+#include <codegen/frontend/passes/FormulaTypes.h>
 #include <codegen/frontend/passes/Passes.h>
 
 #include <algorithm>
@@ -34,11 +35,13 @@ class HelperCheck {
       for (const auto& formula : entry->gradients) {
         if (!formula.tree) continue;
         check(formula);
-        check_result(entry->schema, formula);
+        check_result(formula);
         if (!formula.found) check_tuple(formula);
       }
       for (const auto& formula : entry->forward) {
-        if (formula.tree) check(formula);
+        if (!formula.tree) continue;
+        check(formula);
+        check_tangent(formula);
       }
     }
   }
@@ -60,10 +63,11 @@ class HelperCheck {
 
   void check(const GradientFormula& formula) {
     const auto of_numbers = functions_of_numbers(formula);
+    types_.emplace(model_, *schema_, *formula.tree);
     std::set<const Expr*> called;
     walk(*formula.tree, [&](const Expr& node) {
-      if (!formula.found && node.kind == Expr::Kind::binary) check_operands(formula, node);
-      if (node.kind == Expr::Kind::member && !called.contains(&node)) {
+      if (!formula.found) check_operands(formula, node);
+      if (!formula.found && node.kind == Expr::Kind::member && !called.contains(&node)) {
         check_not_called(formula, node);
       }
       if (node.kind != Expr::Kind::call) return true;
@@ -85,28 +89,17 @@ class HelperCheck {
     });
   }
 
-  // What C++ has for numbers.
-  static bool is_function_of_numbers(const std::string& name) {
-    static const std::set<std::string, std::less<>> standard = {
-        "abs",   "acos",     "acosh", "asin", "asinh",     "atan",     "atan2", "atanh",   "cbrt",
-        "ceil",  "copysign", "cos",   "cosh", "erf",       "erfc",     "exp",   "exp2",    "expm1",
-        "floor", "fmax",     "fmin",  "fmod", "hypot",     "isfinite", "isinf", "isnan",   "lgamma",
-        "log",   "log10",    "log1p", "log2", "nextafter", "pow",      "round", "signbit", "sin",
-        "sinh",  "sqrt",     "tan",   "tanh", "tgamma",    "trunc",    "max",   "min"};
-    return standard.contains(name);
-  }
-
   bool is_function(const std::string& name) const {
     // For taking results apart and for putting arguments together.
     static const std::set<std::string, std::less<>> standard = {
         "array", "get", "make_tuple", "move", "optional", "pair", "tuple", "vector"};
     const std::size_t end = name.rfind("::");
-    if (end == std::string::npos) return types_.contains(name) || functions_.contains(name);
+    if (end == std::string::npos) return constructed_.contains(name) || functions_.contains(name);
     const std::string plain = name.substr(end + 2);
     const std::string scope = name.substr(0, end);
     if (scope == "std") return standard.contains(plain) || is_function_of_numbers(plain);
     if (!model_.overloads(name, /*method=*/false).empty()) return true;
-    return types_.contains(plain) || model_.helpers.contains(plain);
+    return constructed_.contains(plain) || model_.helpers.contains(plain);
   }
 
   void check_arity(const GradientFormula& formula, const Expr& call, const std::string& name,
@@ -143,16 +136,7 @@ class HelperCheck {
         .note(candidates[0]->schema_where, "it is '" + to_string(candidates[0]->schema) + "'");
   }
 
-  // ---- Of what type the parts are, where that is plain ----
-
-  enum class Gives { unknown, tensor, number, shape, text };
-
-  static std::string describe(Gives gives) {
-    return gives == Gives::tensor   ? "a tensor"
-           : gives == Gives::number ? "a number"
-           : gives == Gives::shape  ? "a shape"
-                                    : "text";
-  }
+  // ---- Of what type the parts are ----
 
   Location place(const GradientFormula& formula, const Expr& expr) const {
     return formula.node->locate(expr.offset, expr.length);
@@ -161,21 +145,62 @@ class HelperCheck {
     return formula.text.substr(expr.offset, expr.length);
   }
 
-  void check_operands(const GradientFormula& formula, const Expr& binary) {
-    for (const Expr& operand : binary.children) {
-      if (infer(*schema_, operand) != Gives::text) continue;
-      if (binary.text == "==" || binary.text == "!=") continue;
+  // Operators and `?:` on what they have no meaning for.
+  void check_operands(const GradientFormula& formula, const Expr& node) {
+    const auto refuse = [&](const Expr& operand, const std::string& reason) {
       diagnostics_.error(place(formula, operand),
-                         "this is text, and '" + binary.text + "' is for tensors and numbers");
+                         "this is " + describe(types_->of(operand)) + ", and " + reason);
+    };
+    const auto is_tensor = [&](const Expr& operand) {
+      return types_->of(operand) == Gives::tensor;
+    };
+    const std::string symbol = "'" + node.text + "'";
+    if (node.kind == Expr::Kind::ternary && is_tensor(node.children[0])) {
+      refuse(node.children[0], "'?:' asks for true or false: write 'at::where(condition, a, b)'");
+    } else if (node.kind == Expr::Kind::unary && node.text == "!" && is_tensor(node.children[0])) {
+      refuse(node.children[0], "'!' is for true or false: write 'at::logical_not(a)'");
+    } else if (node.kind == Expr::Kind::unary && !is_value(types_->of(node.children[0]))) {
+      if (node.text != "*" && node.text != "&") {
+        refuse(node.children[0], symbol + " is for tensors and numbers");
+      }
+    }
+    if (node.kind != Expr::Kind::binary) return;
+    const Expr &left = node.children[0], &right = node.children[1];
+    if (node.text == "&&" || node.text == "||") {
+      const std::string instead = node.text == "&&" ? "logical_and" : "logical_or";
+      for (const Expr& operand : node.children) {
+        if (is_tensor(operand) || !is_value(types_->of(operand))) {
+          refuse(operand, symbol + " is for true or false" +
+                              (is_tensor(operand) ? ": write 'at::" + instead + "(a, b)'" : ""));
+        }
+      }
+    } else if (node.text == "==" || node.text == "!=") {
+      if (are_comparable(types_->of(left), types_->of(right))) return;
+      const bool second = is_value(types_->of(left));
+      refuse(second ? right : left,
+             symbol + " would compare it with " + describe(types_->of(second ? left : right)));
+    } else {
+      for (const Expr& operand : node.children) {
+        if (!is_value(types_->of(operand))) {
+          refuse(operand, symbol + " is for tensors and numbers");
+        }
+      }
     }
   }
 
   void check_not_called(const GradientFormula& formula, const Expr& member) {
-    if (formula.found || !methods_.contains(member.text)) return;
     const std::size_t end = member.offset + member.length;
-    diagnostics_.error(
-        formula.node->locate(end - member.text.size(), member.text.size()),
-        "the method '" + member.text + "' is not called: '" + member.text + "(...)' calls it");
+    const Location where = formula.node->locate(end - member.text.size(), member.text.size());
+    const Gives object = types_->of(member.children[0]);
+    if (is_number(object)) {
+      diagnostics_.error(where, "this is a member of " + describe(object) + ", which has none");
+    } else if (methods_.contains(member.text) ||
+               (object == Gives::tensor && find_tensor_method(member.text))) {
+      diagnostics_.error(where, "the method '" + member.text + "' is not called: '" + member.text +
+                                    "(...)' calls it");
+    } else if (object == Gives::tensor) {
+      diagnostics_.error(where, "a tensor has no member '" + member.text + "'");
+    }
   }
 
   // Functions of numbers get numbers, and no method is called on one; false after a mistake.
@@ -183,20 +208,19 @@ class HelperCheck {
     const Expr& callee = call.children[0];
     if (callee.kind == Expr::Kind::member) {
       const Expr& object = callee.children[0];
+      const Gives gives = types_->of(object);
+      if (gives == Gives::tensor) return check_tensor_method(formula, call);
+      if (!is_number(gives)) return true;
       const auto* argument =
           object.kind == Expr::Kind::name ? schema_->find_argument(object.text) : nullptr;
-      if (!argument || argument->type.list || argument->type.optional ||
-          (argument->type.base != SchemaBaseType::Int &&
-           argument->type.base != SchemaBaseType::SymInt &&
-           argument->type.base != SchemaBaseType::Float &&
-           argument->type.base != SchemaBaseType::Bool)) {
-        return true;
-      }
       diagnostics_
-          .error(place(formula, call), "'" + object.text + "' is of the type '" +
-                                           to_string(argument->type) + "', which has no methods")
+          .error(place(formula, call), argument ? "'" + object.text + "' is of the type '" +
+                                                      to_string(argument->type) +
+                                                      "', which has no methods"
+                                                : "'" + text_of(formula, object) + "' is " +
+                                                      describe(gives) + ", which has no methods")
           .suggest(is_function("std::" + callee.text) && call.children.size() == 1
-                       ? "std::" + callee.text + "(" + object.text + ")"
+                       ? "std::" + callee.text + "(" + text_of(formula, object) + ")"
                        : "");
       return false;
     }
@@ -204,7 +228,7 @@ class HelperCheck {
     const std::string plain = callee.text.substr(5);
     if (!is_function_of_numbers(plain)) return true;
     for (std::size_t i = 1; i < call.children.size(); ++i) {
-      if (infer(*schema_, call.children[i]) != Gives::tensor) continue;
+      if (types_->of(call.children[i]) != Gives::tensor) continue;
       diagnostics_
           .error(place(formula, call.children[i]),
                  "'" + callee.text + "' takes numbers, and this is a tensor")
@@ -214,17 +238,28 @@ class HelperCheck {
     return true;
   }
 
-  static bool takes(const SchemaType& type, Gives gives) {
-    switch (gives) {
-      case Gives::tensor:
-        return type.is_tensor_like();
-      case Gives::shape:
-        return type.list && !type.is_tensor_like();
-      case Gives::text:
-        return type.base == SchemaBaseType::Str;
-      default:
-        return true;
+  // A method that is no operator; false after a mistake.
+  bool check_tensor_method(const GradientFormula& formula, const Expr& call) {
+    const std::string& name = call.children[0].text;
+    const TensorMethod* method = find_tensor_method(name);
+    if (!method || !model_.overloads(name, /*method=*/true).empty()) return true;
+    const std::size_t given = call.children.size() - 1;
+    if (given != method->arguments) {
+      diagnostics_.error(place(formula, call),
+                         "'" + name + "' takes " +
+                             (method->arguments == 0 ? "no argument" : "1 argument") +
+                             " here, not " + std::to_string(given));
+      return false;
     }
+    for (std::size_t i = 1; i < call.children.size(); ++i) {
+      const Gives gives = types_->of(call.children[i]);
+      if (gives == Gives::whole || gives == Gives::unknown) continue;
+      diagnostics_.error(place(formula, call.children[i]),
+                         "'" + name + "' does not take " + describe(gives) +
+                             " here, but the number of a dimension");
+      return false;
+    }
+    return true;
   }
 
   // Of operators that take as many arguments, one takes these.
@@ -233,6 +268,7 @@ class HelperCheck {
     if (formula.found) return;
     std::size_t furthest = 0;  // the argument that no operator takes which takes those before it
     const Operator* nearest = nullptr;
+    bool by_name = false;  // Python takes that argument of `nearest` by its name alone
     for (const Operator* op : fitting) {
       auto parameters = op->schema.arguments;
       if (method) {
@@ -243,18 +279,21 @@ class HelperCheck {
       }
       std::size_t i = 1;
       while (i < call.children.size() &&
-             takes(parameters[i - 1].type, infer(*schema_, call.children[i]))) {
+             takes(parameters[i - 1].type, types_->of(call.children[i]))) {
         ++i;
       }
       if (i == call.children.size()) return;
-      if (i > furthest) nearest = op;
+      if (i > furthest || (i == furthest && by_name)) {
+        nearest = op;
+        by_name = parameters[i - 1].kwarg_only;
+      }
       furthest = std::max(furthest, i);
     }
     const std::string& name = call.children[0].text;
     diagnostics_
         .error(place(formula, call.children[furthest]),
-               "'" + name + "' does not take " +
-                   describe(infer(*schema_, call.children[furthest])) + " here")
+               "'" + name + "' does not take " + describe(types_->of(call.children[furthest])) +
+                   " here")
         .note(nearest->schema_where, "it is '" + to_string(nearest->schema) + "'");
   }
 
@@ -263,7 +302,7 @@ class HelperCheck {
     const std::size_t wanted = formula.names.size();
     if (wanted < 2) return;
     const Expr& tree = *formula.tree;
-    const Gives gives = infer(*schema_, tree);
+    const Gives gives = types_->of(tree);
     std::string found;
     if (gives != Gives::unknown) {
       found = describe(gives);
@@ -287,78 +326,28 @@ class HelperCheck {
 
   // ---- What a formula gives ----
 
-  Gives of_operators(const std::vector<const Operator*>& candidates) const {
-    Gives gives = Gives::unknown;
-    for (const Operator* op : candidates) {
-      const auto& returns = op->schema.returns;
-      if (returns.size() != 1 || returns[0].type.list) return Gives::unknown;
-      const Gives one = returns[0].type.is_tensor_like() ? Gives::tensor : Gives::number;
-      if (gives != Gives::unknown && gives != one) return Gives::unknown;
-      gives = one;
-    }
-    return gives;
-  }
-
-  Gives infer(const FunctionSchema& schema, const Expr& expr) const {
-    static const std::set<std::string, std::less<>> shapes = {"sizes", "strides", "sym_sizes",
-                                                              "sym_strides", "options"};
-    static const std::set<std::string, std::less<>> numbers = {
-        "size", "numel", "dim", "scalar_type", "is_complex", "sym_size", "sym_numel"};
-    switch (expr.kind) {
-      case Expr::Kind::number:
-        return Gives::number;
-      case Expr::Kind::string:
-        return Gives::text;
-      case Expr::Kind::name: {
-        const auto* argument = schema.find_argument(expr.text);
-        if (!argument && (expr.text == "grad" || expr.text == "result")) return Gives::tensor;
-        if (!argument && (expr.text.ends_with("_t") || expr.text.ends_with("_p"))) {
-          argument = schema.find_argument(expr.text.substr(0, expr.text.size() - 2));
-        }
-        if (!argument || argument->type.list || argument->type.optional) return Gives::unknown;
-        return argument->type.is_tensor_like() ? Gives::tensor : Gives::number;
-      }
-      case Expr::Kind::paren:
-      case Expr::Kind::unary:
-        return infer(schema, expr.children[0]);
-      case Expr::Kind::ternary: {
-        const Gives then = infer(schema, expr.children[1]);
-        return then == infer(schema, expr.children[2]) ? then : Gives::unknown;
-      }
-      case Expr::Kind::binary: {
-        const Gives left = infer(schema, expr.children[0]);
-        const Gives right = infer(schema, expr.children[1]);
-        if (left == Gives::tensor || right == Gives::tensor) return Gives::tensor;
-        return left == right ? left : Gives::unknown;
-      }
-      case Expr::Kind::call: {
-        const Expr& callee = expr.children[0];
-        if (callee.kind != Expr::Kind::name && callee.kind != Expr::Kind::member) {
-          return Gives::unknown;
-        }
-        const bool method = callee.kind == Expr::Kind::member;
-        if (method && shapes.contains(callee.text)) {
-          return expr.children.size() == 1 ? Gives::shape : Gives::number;
-        }
-        if (method && numbers.contains(callee.text)) return Gives::number;
-        if (model_.helpers.contains(callee.text)) return Gives::unknown;
-        return of_operators(model_.overloads(callee.text, method));
-      }
-      default:
-        return Gives::unknown;
-    }
-  }
-
   // A gradient is a tensor of its argument's shape, which the engine reduces a broadcast one to.
-  void check_result(const FunctionSchema& schema, const GradientFormula& formula) {
+  void check_result(const GradientFormula& formula) {
     if (formula.names.size() != 1) return;
-    const auto* argument = schema.find_argument(formula.names[0].text);
-    if (!argument || argument->type.list) return;
-    const Gives gives = infer(schema, *formula.tree);
+    const std::string& name = formula.names[0].text;
+    const auto* argument = schema_->find_argument(name);
+    if (argument && !argument->type.list) check_gives_tensor(formula, "gradient", name);
+  }
+  void check_tangent(const GradientFormula& formula) {
+    const bool lists = std::any_of(schema_->returns.begin(), schema_->returns.end(),
+                                   [](const auto& value) { return value.type.list; });
+    if (formula.names.size() == 1 && !lists) {
+      check_gives_tensor(formula, "tangent", formula.names[0].text);
+    }
+  }
+  void check_gives_tensor(const GradientFormula& formula, const std::string& what,
+                          const std::string& name) {
+    const Gives gives = types_->of(*formula.tree);
     if (gives == Gives::unknown || gives == Gives::tensor) return;
-    diagnostics_.error(formula.node->locate(formula.tree->offset, formula.tree->length),
-                       "the formula gives " + describe(gives) + ", and the gradient of '" +
-                           formula.names[0].text + "' is a tensor: is a factor 'grad' missing?");
+    diagnostics_.error(place(formula, *formula.tree),
+                       "the formula gives " + describe(gives) + ", and the " + what + " of '" +
+                           name + "' is a tensor: is a factor '" +
+                           (what == "gradient" ? "grad" : "..._t") + "' missing?");
   }
 
   void report(const GradientFormula& formula, const std::string& name, std::size_t offset,
@@ -398,10 +387,11 @@ class HelperCheck {
   const Model& model_;
   Diagnostics& diagnostics_;
   // Types that formulas construct.
-  const std::set<std::string> types_ = {"Tensor", "Scalar", "IntArrayRef", "TensorOptions",
-                                        "double", "float",  "int64_t",     "bool"};
+  const std::set<std::string> constructed_ = {"Tensor", "Scalar", "IntArrayRef", "TensorOptions",
+                                              "double", "float",  "int64_t",     "bool"};
   std::set<std::string> functions_, methods_;
-  const FunctionSchema* schema_ = nullptr;  // of the derivative at hand
+  const FunctionSchema* schema_ = nullptr;                     // of the derivative at hand
+  std::optional<FormulaTypes> types_;                          // of the formula at hand
   std::set<std::pair<const YamlNode*, std::string>> missing_;  // reported of expressions
 };
 
