@@ -37,8 +37,8 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
 template <class Range>
 std::string closest_name(std::string_view name, const Range& candidates) {
   std::string best;
-  std::size_t best_distance = name.size() / 3 + 2;  // one slip in a short name, more in a long one
-  if (name.size() < 3) best_distance = 2;
+  // One slip in a name of up to five letters, one more for every three.
+  std::size_t best_distance = std::max<std::size_t>(2, name.size() / 3 + 1);
   for (const auto& candidate : candidates) {
     const std::string_view text(candidate);
     const std::size_t gap =

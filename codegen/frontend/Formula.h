@@ -41,6 +41,7 @@ struct FormulaError {
   std::string message;
   std::size_t offset = 0;
   std::size_t length = 1;
+  std::string suggestion = {};  // for "did you mean"
 };
 
 // Enough for any formula a person writes, and far from the end of the stack: a chain of operators

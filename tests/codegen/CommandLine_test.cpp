@@ -70,6 +70,10 @@ TEST_F(CommandLine, JsonDiagnostics) {
   EXPECT_THAT(out_.str(), HasSubstr("\"column\": 13"));
   EXPECT_THAT(out_.str(), HasSubstr("\"message\": \"unknown type 'tensor'\""));
   EXPECT_THAT(out_.str(), HasSubstr("\"suggestion\": \"Tensor\""));
+  const auto slip = write("slip.yaml", "- func: f(Tensor self) -> Tensor\n  expr: tahn(slef)\n");
+  EXPECT_EQ(run({"check", "--json", slip, derivatives_}), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("\"message\": \"there is no function 'tahn'\""));
+  EXPECT_THAT(out_.str(), HasSubstr("\"suggestion\": \"tanh\""));
 }
 
 // A package outside the tree, and an installed copy of oploom with one operator and one helper.

@@ -38,6 +38,7 @@ const std::map<std::string_view, std::string_view, std::less<>> kElsewhere = {
     {"clip", "minimum(maximum(x, low), high)"},
     {"exp10", "pow(10, x)"},
     {"fabs", "abs(x)"},
+    {"gamma", "x > 0 ? exp(lgamma(x)) : pi / (sin(pi * x) * exp(lgamma(1 - x)))"},
     {"gelu", "0.5 * x * (1 + erf(0.7071067811865476 * x))"},
     {"isfinite", "!isnan(x) && !isinf(x)"},
     {"ln", "log(x)"},
@@ -49,6 +50,7 @@ const std::map<std::string_view, std::string_view, std::less<>> kElsewhere = {
     {"reciprocal", "1 / x"},
     {"sgn", "sign(x)"},
     {"silu", "x * sigmoid(x)"},
+    {"sinc", "x == 0 ? 1 : sin(pi * x) / (pi * x)"},
     {"softplus", "logaddexp(x, 0)"},
     {"square", "pow(x, 2)"},
     {"where", "condition ? x : y"},
@@ -110,8 +112,8 @@ class Builder {
  public:
   // `operators`: of a formula, which calls more than functions, and them as methods.
   Builder(Graph& graph, const Scope& scope, FormulaError& error,
-          const OperatorCalls* operators = nullptr)
-      : graph_(graph), scope_(scope), error_(error), operators_(operators) {}
+          const OperatorCalls* operators = nullptr, const Instead* instead = nullptr)
+      : graph_(graph), scope_(scope), error_(error), operators_(operators), instead_(instead) {}
 
   const Node* build(const Expr& expr) {
     const Node* node = meaning_of(expr);
@@ -170,13 +172,10 @@ class Builder {
                    "' where that is meant");
   }
 
-  [[noreturn]] void fail(const Expr& expr, std::string message) {
-    error_ = {std::move(message), expr.offset, std::max<std::size_t>(expr.length, 1)};
+  [[noreturn]] void fail(const Expr& expr, std::string message, std::string suggestion = "") {
+    error_ = {std::move(message), expr.offset, std::max<std::size_t>(expr.length, 1),
+              std::move(suggestion)};
     throw Failure{};
-  }
-
-  static std::string did_you_mean(const std::string& closest) {
-    return closest.empty() ? "" : " (did you mean '" + closest + "'?)";
   }
 
   static std::string all_functions() {
@@ -206,8 +205,8 @@ class Builder {
     std::vector<std::string> known;
     for (const auto& [text, node] : scope_) known.push_back(text);
     for (const auto& [text, value] : kConstants) known.push_back(text);
-    fail(expr, "'" + expr.text + "' is no argument and no constant" +
-                   did_you_mean(c10::closest_name(expr.text, known)));
+    fail(expr, "'" + expr.text + "' is no argument and no constant",
+         c10::closest_name(expr.text, known));
   }
 
   const Node* numeric(const Expr& expr) {
@@ -273,7 +272,9 @@ class Builder {
     const Expr& callee = expr.children[0];
     const bool method = callee.kind == Expr::Kind::member;
     if (method && !operators_) {
-      fail(callee, "expressions have functions, no methods: write '" + callee.text + "(...)'");
+      fail(callee, "expressions have functions, no methods" +
+                       (find_function(callee.text) ? ": write '" + callee.text + "(...)'"
+                                                   : instead_of(expr)));
     }
     if (callee.kind != Expr::Kind::name && !method) {
       const bool product =
@@ -288,16 +289,12 @@ class Builder {
     const std::string known_as = operators_ ? without_namespace(callee.text) : callee.text;
     const Function* function = find_function(known_as);
     if (!function) {
+      const std::string message = "there is no function '" + callee.text + "'";
+      if (const std::string known = instead_of(expr); !known.empty()) fail(callee, message + known);
       const std::string plain = callee.text.substr(callee.text.rfind(':') + 1);  // of at::exp
-      if (const auto known = kElsewhere.find(plain); known != kElsewhere.end()) {
-        fail(callee, "there is no function '" + callee.text + "': write '" +
-                         std::string(known->second) + "'");
-      }
       const std::string closest =
           find_function(plain) ? plain : c10::closest_name(plain, function_names());
-      fail(callee,
-           "there is no function '" + callee.text + "'" +
-               (closest.empty() ? ": there are " + all_functions() : did_you_mean(closest)));
+      fail(callee, message + (closest.empty() ? ": there are " + all_functions() : ""), closest);
     }
     const std::size_t wanted = function->parameters.size();
     const std::size_t found = expr.children.size() - 1 + (method ? 1 : 0);
@@ -309,6 +306,15 @@ class Builder {
     std::vector<const Node*> arguments;
     for (const Expr* argument : arguments_of(expr)) arguments.push_back(numeric(*argument));
     return graph_.call(known_as, std::move(arguments));
+  }
+
+  std::string instead_of(const Expr& call) const {
+    const std::string& name = call.children[0].text;
+    if (const auto known = kElsewhere.find(name.substr(name.rfind(':') + 1));
+        known != kElsewhere.end()) {
+      return ": write '" + std::string(known->second) + "'";
+    }
+    return instead_ ? (*instead_)(call) : "";
   }
 
   // With the object of a method first.
@@ -346,6 +352,7 @@ class Builder {
   const Scope& scope_;
   FormulaError& error_;
   const OperatorCalls* operators_;
+  const Instead* instead_;
 };
 
 class Differentiator {
@@ -465,9 +472,9 @@ class Differentiator {
 }  // namespace
 
 const Node* build_expression(Graph& graph, const Expr& tree, const Scope& scope,
-                             FormulaError& error) {
+                             FormulaError& error, const Instead* instead) {
   try {
-    return Builder(graph, scope, error).build(tree);
+    return Builder(graph, scope, error, nullptr, instead).build(tree);
   } catch (const Failure&) {
     return nullptr;
   }

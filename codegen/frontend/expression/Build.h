@@ -15,10 +15,14 @@ namespace oploom::frontend {
 // has no value in an expression, a string for one.
 using Scope = std::map<std::string, const Node*, std::less<>>;
 
+// What there is to say of a call of something that is no function of the language, after "there is
+// no function ...": what to write instead. "" where nothing is known of its name.
+using Instead = std::function<std::string(const Expr& call)>;
+
 // Null after a mistake, which is put into `error`: an unknown name, a wrong number of arguments, a
 // number where a condition is needed.
 const Node* build_expression(Graph& graph, const Expr& tree, const Scope& scope,
-                             FormulaError& error);
+                             FormulaError& error, const Instead* instead = nullptr);
 // What a call of an operator gives, whose name and arguments these are; null where that is unknown.
 using OperatorCalls =
     std::function<const Node*(std::string_view name, const std::vector<const Node*>& arguments)>;

@@ -133,7 +133,7 @@ class Expander {
     if (!check(op)) return;
     Graph graph;
     Scope scope = scope_of(graph, op.schema);
-    const Node* root = build(graph, *op.expr, scope);
+    const Node* root = build(graph, op, *op.expr, scope);
     if (!root) return;
 
     if (!uses_all(op, root)) return;
@@ -222,17 +222,92 @@ class Expander {
     return scope;
   }
 
-  const Node* build(Graph& graph, const YamlNode& text, const Scope& scope) {
+  const Node* build(Graph& graph, const Operator& op, const YamlNode& text, const Scope& scope) {
+    const Instead instead = [&](const Expr& call) { return instead_of(op, text.value, call); };
     FormulaError error;
     const auto tree = parse_formula(text.value, error);
-    const Node* root = tree ? build_expression(graph, *tree, scope, error) : nullptr;
-    if (!root) diagnostics_.error(text.locate(error.offset, error.length), error.message);
+    const Node* root = tree ? build_expression(graph, *tree, scope, error, &instead) : nullptr;
+    if (!root) {
+      diagnostics_.error(text.locate(error.offset, error.length), error.message)
+          .suggest(error.suggestion);
+    }
     return root;
+  }
+
+  // Operators are no functions of the language, but what their expressions say can be written.
+  std::string instead_of(const Operator& op, const std::string& text, const Expr& call) const {
+    const Expr& callee = call.children[0];
+    struct Given {
+      std::string alone, operand;  // the latter in brackets where it is an operation itself
+    };
+    std::vector<Given> given;
+    const auto take = [&](const Expr& argument) {
+      const std::string value = text.substr(argument.offset, argument.length);
+      const bool operation = argument.kind == Expr::Kind::binary ||
+                             argument.kind == Expr::Kind::ternary ||
+                             argument.kind == Expr::Kind::unary;
+      given.push_back({value, operation ? "(" + value + ")" : value});
+    };
+    if (callee.kind == Expr::Kind::member) take(callee.children[0]);
+    for (std::size_t i = 1; i < call.children.size(); ++i) take(call.children[i]);
+    const Operator* called = operator_called(op, callee.text);
+    if (!called) return "";
+    if (!called->expr) return ": no expression describes the operator '" + called->name() + "'";
+    FormulaError error;
+    const auto tree = parse_formula(called->expr->value, error);
+    if (!tree) return "";
+    std::set<const Expr*> enclosed;
+    walk(*tree, [&](const Expr& node) {
+      if (node.kind != Expr::Kind::call && node.kind != Expr::Kind::paren) return true;
+      for (const Expr& child : node.children) enclosed.insert(&child);
+      return true;
+    });
+    const auto& parameters = called->schema.arguments;
+    return ": write '" +
+           rewrite(called->expr->value, *tree,
+                   [&](const Expr& node) -> std::optional<std::string> {
+                     for (std::size_t i = 0; i < parameters.size(); ++i) {
+                       if (!node.is_name(parameters[i].name)) continue;
+                       if (i < given.size()) {
+                         return enclosed.contains(&node) ? given[i].alone : given[i].operand;
+                       }
+                       return is_number(parameters[i].type) ? parameters[i].default_value
+                                                            : std::nullopt;
+                     }
+                     return std::nullopt;
+                   }) +
+           "'";
+  }
+
+  // The operator that is meant by a name, `ndtr` for special_ndtr or `logsigmoid` for log_sigmoid;
+  // one with an expression before others. Null if there is none but `op`, where the name is used.
+  const Operator* operator_called(const Operator& op, std::string_view name) const {
+    const auto letters = [](std::string_view text) {
+      std::string kept(text.substr(text.rfind(':') + 1));  // of at::mish
+      if (kept.starts_with("special_")) kept.erase(0, 8);
+      std::erase(kept, '_');
+      return kept;
+    };
+    const std::string wanted = letters(name);
+    const Operator* found = nullptr;
+    for (const Model* model : {&model_, static_cast<Model*>(model_.core.get())}) {
+      if (!model) continue;
+      for (const auto& other : model->operators) {
+        const bool meant =
+            letters(other->schema.name) == wanted ||
+            std::any_of(other->aliases.begin(), other->aliases.end(),
+                        [&](const auto& alias) { return letters(alias.text) == wanted; });
+        if (!meant || other.get() == &op || other->kind != SchemaKind::functional) continue;
+        if (other->expr) return other.get();
+        if (!found) found = other.get();
+      }
+    }
+    return found;
   }
 
   void require(const Operator& op, const YamlNode& text, Expression& expression) {
     Graph graph;
-    const Node* root = build(graph, text, scope_of(graph, op.schema));
+    const Node* root = build(graph, op, text, scope_of(graph, op.schema));
     if (!root) return;
     const auto refuse = [&](const std::string& reason) {
       diagnostics_.error(text.where, "'requires' is a condition on numbers, and " + reason);
