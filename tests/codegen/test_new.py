@@ -161,6 +161,17 @@ def test_first_expression_of_a_package(tmp_path, oploom):
     assert "--out names the folder of a build" in told and "tools/regenerate" not in told
 
 
+@pytest.mark.parametrize("words", [(), ("--kernel",)])
+def test_a_package_gets_expressions_only(tmp_path, oploom, words):
+    result = oploom("new", "bend", "operators.yaml", "--namespace", "mathx", "--oploom", TREE, *words,
+                    cwd=tmp_path)
+    assert result.returncode == 2
+    assert "in a package 'new' writes expressions: give --expr" in result.stderr
+    assert not list(tmp_path.iterdir())
+    help = " ".join(oploom("help", "new").stdout.split())
+    assert "In a package (--namespace), whose file may be a new one, it is what 'new' writes" in help
+
+
 def test_an_expression_has_no_other_kernel(new):
     result = new("f", "--family", "F", "--kernel", "--expr", "self + 1")
     assert result.returncode == 2

@@ -476,18 +476,19 @@ const Command kNewCommand = {
     .text =
         "Adds the operator's entry to native_functions.yaml and its body to "
         "aten/native/FAMILY.cpp, and generates its code. With --expr the entry is all there is to "
-        "write, in this tree or in a package (--namespace), whose file may be a new one. Without "
-        "--expr and --kernel the body "
-        "computes with "
-        "other operators and needs no derivative. With it, the operator is structured: a shape "
+        "write. In a package (--namespace), whose file may be a new one, it is what 'new' writes: "
+        "--expr is needed there. Without --expr and --kernel the body computes with other "
+        "operators and needs no derivative. With --kernel the operator is structured: a shape "
         "function, a kernel, and an entry in derivatives.yaml. What only a person knows says "
         "TODO; the tests fail until it is filled in.",
     .options = {{"--family", "FAMILY",
                  "the file in aten/native, new or not, without its ending; may be left out in a "
                  "package"},
                 {"--schema", "SCHEMA", "the schema (default: NAME(Tensor self) -> Tensor)"},
-                {"--expr", "FORMULA", "the operator is this formula of one element"},
-                {"--kernel", "", "the operator has a kernel and a derivative of its own"},
+                {"--expr", "FORMULA",
+                 "the operator is this formula of one element; needed in a package"},
+                {"--kernel", "",
+                 "the operator has a kernel and a derivative of its own; not in a package"},
                 {"--out", "DIR", "the generated code (default: generated, beside the operators)"}},
     .own_operands = 1,
     .run = run,
