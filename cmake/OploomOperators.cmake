@@ -19,9 +19,9 @@
 # Set Python3_EXECUTABLE for another Python than CMake finds, OPLOOM_PYTHON for another one that the code
 # generator shall run in.
 
-# The lines of YAML files that hold one of the keys of an entry, from the key on, with a comma for
-# characters that mean something in a list. The front end sees to it that each entry begins on the line of its dash and has
-# one key a line; so a line that is further in than its entry's keys is part of a text, as in `doc`.
+# The lines of YAML files that hold one of the keys of an entry, from the key on, with a comma for characters
+# that mean something in a list. The front end sees to it that each entry begins on the line of its dash and
+# has one key a line; so a line that is further in than its entry's keys is part of a text, as in `doc`.
 function(_oploom_lines variable keys)
   set(found "")
   string(ASCII 239 187 191 byte_order_mark)

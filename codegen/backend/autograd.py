@@ -358,7 +358,7 @@ def _kernel(op: Operator) -> str:
 def _refuse(op: Operator) -> list[str]:
     """The statements that keep a gradient from getting lost without a word."""
     return [
-        wrapped("check_underived(", [f'"{op.called}"', f'"{a.name}"', types.cpp_name(a.name)], ");", 2)
+        wrapped("check_underived(", [f'"{op.base}"', f'"{a.name}"', types.cpp_name(a.name)], ");", 2)
         for a in op.underived
     ]
 

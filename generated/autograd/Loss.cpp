@@ -428,7 +428,7 @@ std::tuple<Tensor, Tensor> nll_loss2d_forward(DispatchKeySet ks, const Tensor& s
                                               const Tensor& target,
                                               const std::optional<Tensor>& weight,
                                               int64_t reduction, int64_t ignore_index) {
-  check_underived("nll_loss2d", "weight", weight);
+  check_underived("nll_loss2d_forward", "weight", weight);
   if (forward_ad::is_on() && forward_ad::any_tangent(self)) {
     return nll_loss2d_forward_dual(ks, self, target, weight, reduction, ignore_index);
   }
@@ -462,7 +462,7 @@ std::tuple<Tensor&, Tensor&> nll_loss2d_forward_output(DispatchKeySet ks, const 
                                                        const std::optional<Tensor>& weight,
                                                        int64_t reduction, int64_t ignore_index,
                                                        Tensor& output, Tensor& total_weight) {
-  check_out_requires_grad("nll_loss2d", self, target, weight, output, total_weight);
+  check_out_requires_grad("nll_loss2d_forward", self, target, weight, output, total_weight);
   {
     AutoDispatchBelowAutograd guard;
     _ops::nll_loss2d_forward_output::table(ks & c10::after_autograd_keyset, self, target, weight,
@@ -528,7 +528,7 @@ std::tuple<Tensor, Tensor> nll_loss_forward(DispatchKeySet ks, const Tensor& sel
                                             const Tensor& target,
                                             const std::optional<Tensor>& weight, int64_t reduction,
                                             int64_t ignore_index) {
-  check_underived("nll_loss", "weight", weight);
+  check_underived("nll_loss_forward", "weight", weight);
   if (forward_ad::is_on() && forward_ad::any_tangent(self)) {
     return nll_loss_forward_dual(ks, self, target, weight, reduction, ignore_index);
   }
@@ -562,7 +562,7 @@ std::tuple<Tensor&, Tensor&> nll_loss_forward_output(DispatchKeySet ks, const Te
                                                      const std::optional<Tensor>& weight,
                                                      int64_t reduction, int64_t ignore_index,
                                                      Tensor& output, Tensor& total_weight) {
-  check_out_requires_grad("nll_loss", self, target, weight, output, total_weight);
+  check_out_requires_grad("nll_loss_forward", self, target, weight, output, total_weight);
   {
     AutoDispatchBelowAutograd guard;
     _ops::nll_loss_forward_output::table(ks & c10::after_autograd_keyset, self, target, weight,

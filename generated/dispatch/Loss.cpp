@@ -336,7 +336,7 @@ std::tuple<Tensor, Tensor> nll_loss2d_forward_CPU(DispatchKeySet, const Tensor& 
                                                   const std::optional<Tensor>& weight,
                                                   int64_t reduction, int64_t ignore_index) {
   native::structured_nll_loss2d_forward_out kernel;
-  native::FreshOutputs<2> outputs("nll_loss2d", kernel);
+  native::FreshOutputs<2> outputs("nll_loss2d_forward", kernel);
   kernel.meta(self, target, weight, reduction, ignore_index);
   kernel.impl(self, target, weight, reduction, ignore_index, outputs[0], outputs[1]);
   return {outputs.take(0), outputs.take(1)};
@@ -346,8 +346,8 @@ std::tuple<Tensor, Tensor> nll_loss2d_forward_Meta(DispatchKeySet, const Tensor&
                                                    const std::optional<Tensor>& weight,
                                                    int64_t reduction, int64_t ignore_index) {
   meta::structured_nll_loss2d_forward kernel;
-  native::FreshOutputs<2> outputs("nll_loss2d", kernel);
-  native::check_one_device("nll_loss2d", self, target, weight);
+  native::FreshOutputs<2> outputs("nll_loss2d_forward", kernel);
+  native::check_one_device("nll_loss2d_forward", self, target, weight);
   kernel.meta(self, target, weight, reduction, ignore_index);
   return {outputs.take(0), outputs.take(1)};
 }
@@ -376,7 +376,7 @@ std::tuple<Tensor&, Tensor&> nll_loss2d_forward_output_CPU(DispatchKeySet, const
                                                            int64_t reduction, int64_t ignore_index,
                                                            Tensor& output, Tensor& total_weight) {
   native::structured_nll_loss2d_forward_out kernel;
-  native::GivenOutputs<2> outputs("nll_loss2d", kernel, output, total_weight);
+  native::GivenOutputs<2> outputs("nll_loss2d_forward", kernel, output, total_weight);
   outputs.reads(self, target, weight);
   kernel.meta(self, target, weight, reduction, ignore_index);
   kernel.impl(self, target, weight, reduction, ignore_index, outputs[0], outputs[1]);
@@ -389,8 +389,8 @@ std::tuple<Tensor&, Tensor&> nll_loss2d_forward_output_Meta(DispatchKeySet, cons
                                                             int64_t reduction, int64_t ignore_index,
                                                             Tensor& output, Tensor& total_weight) {
   meta::structured_nll_loss2d_forward kernel;
-  native::GivenOutputs<2> outputs("nll_loss2d", kernel, output, total_weight);
-  native::check_one_device("nll_loss2d", self, target, weight);
+  native::GivenOutputs<2> outputs("nll_loss2d_forward", kernel, output, total_weight);
+  native::check_one_device("nll_loss2d_forward", self, target, weight);
   kernel.meta(self, target, weight, reduction, ignore_index);
   outputs.finish();
   return {output, total_weight};
@@ -502,7 +502,7 @@ std::tuple<Tensor, Tensor> nll_loss_forward_CPU(DispatchKeySet, const Tensor& se
                                                 const std::optional<Tensor>& weight,
                                                 int64_t reduction, int64_t ignore_index) {
   native::structured_nll_loss_forward_out kernel;
-  native::FreshOutputs<2> outputs("nll_loss", kernel);
+  native::FreshOutputs<2> outputs("nll_loss_forward", kernel);
   kernel.meta(self, target, weight, reduction, ignore_index);
   kernel.impl(self, target, weight, reduction, ignore_index, outputs[0], outputs[1]);
   return {outputs.take(0), outputs.take(1)};
@@ -512,8 +512,8 @@ std::tuple<Tensor, Tensor> nll_loss_forward_Meta(DispatchKeySet, const Tensor& s
                                                  const std::optional<Tensor>& weight,
                                                  int64_t reduction, int64_t ignore_index) {
   meta::structured_nll_loss_forward kernel;
-  native::FreshOutputs<2> outputs("nll_loss", kernel);
-  native::check_one_device("nll_loss", self, target, weight);
+  native::FreshOutputs<2> outputs("nll_loss_forward", kernel);
+  native::check_one_device("nll_loss_forward", self, target, weight);
   kernel.meta(self, target, weight, reduction, ignore_index);
   return {outputs.take(0), outputs.take(1)};
 }
@@ -542,7 +542,7 @@ std::tuple<Tensor&, Tensor&> nll_loss_forward_output_CPU(DispatchKeySet, const T
                                                          int64_t reduction, int64_t ignore_index,
                                                          Tensor& output, Tensor& total_weight) {
   native::structured_nll_loss_forward_out kernel;
-  native::GivenOutputs<2> outputs("nll_loss", kernel, output, total_weight);
+  native::GivenOutputs<2> outputs("nll_loss_forward", kernel, output, total_weight);
   outputs.reads(self, target, weight);
   kernel.meta(self, target, weight, reduction, ignore_index);
   kernel.impl(self, target, weight, reduction, ignore_index, outputs[0], outputs[1]);
@@ -555,8 +555,8 @@ std::tuple<Tensor&, Tensor&> nll_loss_forward_output_Meta(DispatchKeySet, const 
                                                           int64_t reduction, int64_t ignore_index,
                                                           Tensor& output, Tensor& total_weight) {
   meta::structured_nll_loss_forward kernel;
-  native::GivenOutputs<2> outputs("nll_loss", kernel, output, total_weight);
-  native::check_one_device("nll_loss", self, target, weight);
+  native::GivenOutputs<2> outputs("nll_loss_forward", kernel, output, total_weight);
+  native::check_one_device("nll_loss_forward", self, target, weight);
   kernel.meta(self, target, weight, reduction, ignore_index);
   outputs.finish();
   return {output, total_weight};
