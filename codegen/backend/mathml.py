@@ -55,9 +55,12 @@ def from_program(program: Program) -> list[Node]:
         return made.get(name) or leaf(name)
 
     for instruction in program.instructions:
-        made[instruction.name] = Node(
-            instruction.operation, tuple(value(a) for a in instruction.arguments)
-        )
+        arguments = tuple(value(a) for a in instruction.arguments)
+        if instruction.operation == "sigmoid_product":  # one step for kernels, two on paper
+            factor, x = arguments
+            made[instruction.name] = Node("mul", (factor, Node("sigmoid", (x,))))
+        else:
+            made[instruction.name] = Node(instruction.operation, arguments)
     return [value(name) for name in program.outputs]
 
 

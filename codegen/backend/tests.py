@@ -108,6 +108,8 @@ def numpy_expression(program: Program) -> str:
             value = f"({arguments[0]} {symbol} {arguments[1]})"
         elif instruction.operation == "rsqrt":
             value = f"(1 / np.sqrt({arguments[0]}))"
+        elif instruction.operation == "sigmoid_product":
+            value = f"({arguments[0]} * sp.special.expit({arguments[1]}))"
         elif instruction.operation == "relu":
             value = f"np.maximum({arguments[0]}, 0)"
         else:

@@ -74,7 +74,7 @@ TEST(Graph, MakesAChoiceOnce) {
   EXPECT_EQ(graph.select(condition, inner, z), inner);
 }
 
-TEST(Graph, KernelsDivideInsteadOfMultiplyingWithASigmoid) {
+TEST(Graph, KernelsMultiplyWithASigmoidInOneStep) {
   const auto kernel = [](const char* text) {
     Parsed parsed(text);
     return to_text(parsed.graph.for_kernels({parsed.root})[0]);
@@ -88,6 +88,8 @@ TEST(Graph, KernelsDivideInsteadOfMultiplyingWithASigmoid) {
   // Where the sigmoid is needed anyway, a product costs less.
   EXPECT_EQ(kernel("x * sigmoid(y) + sigmoid(y)"), "x * sigmoid(y) + sigmoid(y)");
   EXPECT_EQ(kernel("sigmoid(x) / y"), "sigmoid(x) / y");
+  // Of numbers alone it is computed once for all elements.
+  EXPECT_EQ(kernel("x * sigmoid(a)"), "x * sigmoid(a)");
 }
 
 TEST(Graph, KernelsMultiplyForSmallPowers) {

@@ -251,7 +251,7 @@ std::vector<const Node*> Graph::for_kernels(const std::vector<const Node*>& root
     if (node->name != "mul") continue;
     for (const std::size_t i : {1, 0}) {
       const Node* sigmoid = node->arguments[i];
-      if (!sigmoid->is_call("sigmoid") || uses[sigmoid] > 1) continue;
+      if (!sigmoid->is_call("sigmoid") || sigmoid->uniform || uses[sigmoid] > 1) continue;
       done[node] = call("sigmoid_product", {arguments[1 - i], done.at(sigmoid->arguments[0])});
       break;
     }
