@@ -43,7 +43,7 @@ struct Edge {
   c10::intrusive_ptr<Node> function;
   uint32_t input_nr = 0;
 };
-using edge_list = c10::SmallVector<Edge, 2>;
+using edge_list = c10::SmallVector<Edge, 3>;
 
 // What a gradient that arrives at a node must look like: as the output that the node made.
 struct InputMetadata {
