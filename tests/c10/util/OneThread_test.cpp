@@ -45,15 +45,19 @@ TEST(OneThread, NotBesideAnother) {
 }
 
 TEST(OneThread, NothingIsLostBetweenThreads) {
-  constexpr std::uint64_t kTimes = 200000;
+  constexpr std::uint64_t kTimes = 1000000;
   std::atomic<std::uint64_t> sum{0};
   std::atomic<bool> lock{false};
   std::uint64_t guarded = 0;
+  std::atomic<int> ready{0};
   const auto work = [&] {
+    for (++ready; ready < 2;) std::this_thread::yield();
     for (std::uint64_t i = 0; i < kTimes; ++i) {
       c10::fetch_add(sum, std::uint64_t{1}, std::memory_order_relaxed);
-      bool held = false;
-      while (!c10::compare_exchange(lock, held, true, std::memory_order_acquire)) held = false;
+      for (bool held = false; !c10::compare_exchange(lock, held, true, std::memory_order_acquire);
+           held = false) {
+        std::this_thread::yield();
+      }
       ++guarded;
       lock.store(false, std::memory_order_release);
     }
