@@ -36,6 +36,7 @@
 #include <generated/ops/unsqueeze.h>
 #include <generated/ops/view_as_complex.h>
 #include <generated/ops/view_as_real.h>
+#include <generated/ops/zero.h>
 
 namespace {
 
