@@ -5,6 +5,7 @@
 #include <generated/ops/expand.h>
 #include <generated/ops/item.h>
 #include <generated/ops/ones.h>
+#include <generated/ops/sum.h>
 #include <generated/ops/t.h>
 #include <generated/ops/zeros.h>
 
