@@ -7,6 +7,7 @@
 #include <generated/ops/randn.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/sigmoid.h>
+#include <generated/ops/slice.h>
 #include <generated/ops/split.h>
 #include <generated/ops/sum.h>
 #include <generated/ops/t.h>
