@@ -2,6 +2,7 @@
 // tensors.
 #include <aten/api/indexing.h>
 #include <aten/core/Recorder.h>
+#include <c10/util/NamedErrors.h>
 #include <generated/ops/TensorOperators.h>
 #include <generated/ops/alias.h>
 #include <generated/ops/copy.h>
@@ -136,37 +137,32 @@ void assign(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& val
 }  // namespace
 
 // Errors name the method of Tensor that these are, and not the operators that they call.
-Tensor get_item(const Tensor& self, ArrayRef<TensorIndex> indices) try {
+Tensor get_item(const Tensor& self, ArrayRef<TensorIndex> indices) {
   if (OPLOOM_UNLIKELY(at::detail::recording)) at::detail::record_function("Tensor.index");
-  const Parts parts = split_index(self, indices);
-  if (parts.has_tensors) return at::index(parts.view, OptionalTensorList(parts.tensors));
-  // An index that changes nothing still gives a tensor of its own.
-  return parts.view.is_same(self) ? at::alias(self) : parts.view;
-} catch (c10::Error& error) {
-  error.set_function("index");
-  throw;
+  return c10::named("index", [&] {
+    const Parts parts = split_index(self, indices);
+    if (parts.has_tensors) return at::index(parts.view, OptionalTensorList(parts.tensors));
+    // An index that changes nothing still gives a tensor of its own.
+    return parts.view.is_same(self) ? at::alias(self) : parts.view;
+  });
 }
 
-void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& value) try {
+void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& value) {
   if (OPLOOM_UNLIKELY(at::detail::recording)) at::detail::record_function("Tensor.index_put_");
-  assign(self, indices, value);
-} catch (c10::Error& error) {
-  error.set_function("index_put_");
-  throw;
+  c10::named("index_put_", [&] { assign(self, indices, value); });
 }
 
-void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar& value) try {
+void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar& value) {
   if (OPLOOM_UNLIKELY(at::detail::recording)) at::detail::record_function("Tensor.index_put_");
-  const Parts parts = split_index(self, indices);
-  if (!parts.has_tensors) {
-    parts.view.fill_(value);
-    return;
-  }
-  const Tensor number = at::full({}, value, self.options());
-  parts.view.index_put_(OptionalTensorList(parts.tensors), number, /*accumulate=*/false);
-} catch (c10::Error& error) {
-  error.set_function("index_put_");
-  throw;
+  c10::named("index_put_", [&] {
+    const Parts parts = split_index(self, indices);
+    if (!parts.has_tensors) {
+      parts.view.fill_(value);
+      return;
+    }
+    const Tensor number = at::full({}, value, self.options());
+    parts.view.index_put_(OptionalTensorList(parts.tensors), number, /*accumulate=*/false);
+  });
 }
 
 }  // namespace at::inline oploom_v1::indexing

@@ -10,6 +10,7 @@
 #include <aten/python/PyTensor.h>
 #include <aten/python/TensorNew.h>
 #include <c10/util/Exception.h>
+#include <c10/util/NamedErrors.h>
 #include <generated/ops/alias.h>
 #include <generated/ops/copy.h>
 #include <generated/ops/fill.h>
@@ -182,17 +183,6 @@ Selection select(const Tensor& tensor, PyObject* index) {
   return select(tensor, &index, 1);
 }
 
-// What `x[index]` reads or writes with operators; errors name what people wrote, not the operator.
-template <typename F>
-decltype(auto) named(const char* name, const F& operators) {
-  try {
-    return operators();
-  } catch (c10::Error& error) {
-    error.set_function(name);
-    throw;
-  }
-}
-
 PyObject* get_item(PyObject* self, PyObject* index) {
   try {
     const Tensor& tensor = unpack(self);
@@ -201,7 +191,7 @@ PyObject* get_item(PyObject* self, PyObject* index) {
     }
     Selection selection = select(tensor, index);
     if (selection.has_indices) {
-      return wrap(named("__getitem__", [&] {
+      return wrap(c10::named("__getitem__", [&] {
         return call<_ops::index_Tensor>(selection.view, selection.indices);
       }));
     }
@@ -255,7 +245,7 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
   return guarded(-1, [&] {
     OPLOOM_CHECK_TYPE(value != nullptr, "elements of a tensor cannot be deleted");
     Selection selection = select(unpack(self), index);
-    named("__setitem__", [&] { assign(selection, value); });
+    c10::named("__setitem__", [&] { assign(selection, value); });
     return 0;
   });
 }
