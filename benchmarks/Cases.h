@@ -2,8 +2,6 @@
 // Benchmark, instructions.cpp counts their instructions.
 #pragma once
 
-#include "Library.h"
-
 #include <functional>
 #include <string>
 #include <type_traits>
@@ -43,7 +41,14 @@ class Cases {
 };
 
 void add_fixed_costs(Cases& cases);
-void add_pointwise(Cases& cases);
-void add_reductions(Cases& cases);
+void add_functions(Cases& cases);
+void add_indexing(Cases& cases);
+void add_layouts(Cases& cases);
 void add_matrix_products(Cases& cases);
-void add_digits(Cases& cases);
+void add_pointwise(Cases& cases);
+void add_random(Cases& cases);
+void add_reductions(Cases& cases);
+void add_training(Cases& cases);
+
+// Plain loops and calls of libraries, under the names of the cases that they bound (Limits.cpp).
+void add_limits(Cases& cases);

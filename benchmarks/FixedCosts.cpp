@@ -1,5 +1,6 @@
 // What a call costs before any arithmetic: operators on 2 to 64 elements.
 #include "Cases.h"
+#include "Library.h"
 
 using at::Tensor;
 

@@ -1,21 +1,64 @@
-// The library under test. Everything here is compiled twice, against oploom and, with
+// The library under test. Every file of cases is compiled against oploom and, with
 // OPLOOM_BENCHMARK_LIBTORCH, against libtorch: what differs between the two is in this file.
 #pragma once
 
 #ifdef OPLOOM_BENCHMARK_LIBTORCH
-#include <ATen/Parallel.h>
 #include <torch/torch.h>
 #include <torch/version.h>
-namespace library {
-constexpr const char* kName = "libtorch";
-constexpr const char* kVersion = TORCH_VERSION;
-using torch::autograd::grad;
-}  // namespace library
 #else
 #include <aten/ATen.h>
+#endif
+
+#include <memory>
+#include <vector>
+
 namespace library {
-constexpr const char* kName = "oploom";
+
+#ifdef OPLOOM_BENCHMARK_LIBTORCH
+
+constexpr const char* kVersion = TORCH_VERSION;
+using torch::autograd::grad;
+
+class Adam {
+ public:
+  explicit Adam(const std::vector<at::Tensor>& parameters)
+      : parameters_(parameters), optimizer_(std::make_shared<torch::optim::Adam>(parameters)) {}
+  void step(const std::vector<at::Tensor>& grads) {
+    for (size_t i = 0; i < grads.size(); ++i) parameters_[i].mutable_grad() = grads[i];
+    optimizer_->step();
+  }
+
+ private:
+  std::vector<at::Tensor> parameters_;
+  std::shared_ptr<torch::optim::Adam> optimizer_;
+};
+
+#else
+
 constexpr const char* kVersion = OPLOOM_VERSION;
 using at::autograd::grad;
-}  // namespace library
+
+class Adam {
+ public:
+  explicit Adam(const std::vector<at::Tensor>& parameters) : parameters_(parameters) {
+    for (const at::Tensor& parameter : parameters) {
+      means_.push_back(at::zeros(parameter.sizes()));
+      squares_.push_back(at::zeros(parameter.sizes()));
+      steps_.push_back(at::zeros({}));
+    }
+  }
+  void step(const std::vector<at::Tensor>& grads) {
+    const at::NoGradGuard no_grad;
+    for (at::Tensor& step : steps_) step.add_(1);
+    at::_fused_adam_(parameters_, grads, means_, squares_, {}, steps_, /*lr=*/1e-3, /*beta1=*/0.9,
+                     /*beta2=*/0.999, /*weight_decay=*/0, /*eps=*/1e-8, /*amsgrad=*/false,
+                     /*maximize=*/false);
+  }
+
+ private:
+  std::vector<at::Tensor> parameters_, means_, squares_, steps_;
+};
+
 #endif
+
+}  // namespace library

@@ -1,5 +1,6 @@
-// Reductions of a 4096 x 4096 matrix of float32.
+// Reductions, scans and softmax of a 4096 x 4096 matrix of float32.
 #include "Cases.h"
+#include "Library.h"
 
 using at::Tensor;
 
@@ -7,12 +8,23 @@ void add_reductions(Cases& cases) {
   const Tensor x = at::rand({4096, 4096});
   const auto over = [](int64_t dim) { return std::vector<int64_t>{dim}; };
   cases.add("reduce/sum", [=] { return at::sum(x); });
-  cases.add("reduce/sum dim 0", [=, dims = over(0)] { return at::sum(x, dims); });
-  cases.add("reduce/sum dim 1", [=, dims = over(1)] { return at::sum(x, dims); });
-  cases.add("reduce/var dim 1", [=, dims = over(1)] { return at::var(x, dims, true); });
-  cases.add("reduce/max dim 1", [=] { return at::max(x, 1); });
-  cases.add("reduce/argmax dim 0", [=] { return at::argmax(x, 0); });
-  cases.add("reduce/argmax dim 1", [=] { return at::argmax(x, 1); });
-  cases.add("reduce/cumsum dim 1", [=] { return at::cumsum(x, 1); });
-  cases.add("reduce/softmax dim 1", [=] { return at::softmax(x, 1); });
+  cases.add("reduce/max", [=] { return at::max(x); });
+  cases.add("reduce/var", [=] { return at::var(x, /*unbiased=*/true); });
+  for (const int64_t dim : {0, 1}) {
+    const auto add = [&](const char* operation, auto function) {
+      cases.add(std::string("reduce/") + operation + " dim " + std::to_string(dim), function);
+    };
+    add("sum", [=, dims = over(dim)] { return at::sum(x, dims); });
+    add("var", [=, dims = over(dim)] { return at::var(x, dims, true); });
+    add("amax", [=, dims = over(dim)] { return at::amax(x, dims); });
+    add("max", [=] { return at::max(x, dim); });
+    add("argmax", [=] { return at::argmax(x, dim); });
+    Tensor out = at::empty({4096, 4096});
+    add("cumsum", [=]() mutable { at::cumsum_out(out, x, dim); });
+    add("softmax", [=]() mutable { at::softmax_out(out, x, dim); });
+  }
+  const Tensor weight = at::rand({4096}), bias = at::rand({4096});
+  cases.add("reduce/layer_norm", [=, shape = std::vector<int64_t>{4096}] {
+    return at::layer_norm(x, shape, weight, bias);
+  });
 }

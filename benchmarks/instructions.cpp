@@ -3,6 +3,7 @@
 //
 //   oploom_instructions TIMES
 #include "Cases.h"
+#include "Library.h"
 
 #include <valgrind/callgrind.h>
 

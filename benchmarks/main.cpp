@@ -1,26 +1,57 @@
-// Times every case with Google Benchmark. benchmarks/compare runs this program and its twin, which
-// is the same source compiled against libtorch, by turns.
+// Times every case with Google Benchmark. benchmarks/compare runs this program and its peers by
+// turns: the same source compiled against libtorch, and what limits both (OPLOOM_BENCHMARK_LIMITS).
 #include "Cases.h"
+#ifdef OPLOOM_BENCHMARK_LIMITS
+namespace library {
+constexpr const char* kVersion = "of this machine";
+}
+#else
+#include "Library.h"
+#endif
 
 #include <benchmark/benchmark.h>
+
+#include <omp.h>
+#include <exception>
+
+namespace {
+
+Cases all_cases() {
+  Cases cases;
+#ifdef OPLOOM_BENCHMARK_LIMITS
+  add_limits(cases);
+#else
+  at::set_num_threads(omp_get_max_threads());  // of OMP_NUM_THREADS
+  at::manual_seed(0);
+  add_fixed_costs(cases);
+  add_pointwise(cases);
+  add_functions(cases);
+  add_layouts(cases);
+  add_reductions(cases);
+  add_indexing(cases);
+  add_random(cases);
+  add_matrix_products(cases);
+  add_training(cases);
+#endif
+  return cases;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::AddCustomContext("library", library::kName);
   benchmark::AddCustomContext("version", library::kVersion);
-  benchmark::AddCustomContext("threads", std::to_string(at::get_num_threads()));
-
-  at::manual_seed(0);
-  Cases cases;
-  add_fixed_costs(cases);
-  add_pointwise(cases);
-  add_reductions(cases);
-  add_matrix_products(cases);
-  add_digits(cases);
+  benchmark::AddCustomContext("threads", std::to_string(omp_get_max_threads()));
+  const Cases cases = all_cases();
   for (const Case& c : cases.list()) {
     benchmark::RegisterBenchmark(c.name.c_str(), [&c](benchmark::State& state) {
-      c.run(2);  // fresh pages and compiled kernels are not what is measured
+      try {
+        c.run(2);  // fresh pages and compiled kernels are not what is measured
+      } catch (const std::exception& error) {  // what a library does not have
+        state.SkipWithError(error.what());
+        return;
+      }
       // In one go: the case has the loop.
       while (state.KeepRunningBatch(state.max_iterations)) c.run(state.max_iterations);
       state.counters["operations"] = c.operations;

@@ -1,0 +1,81 @@
+// Steps of training: the digit classifier of examples/, and a larger one of three layers.
+#include "Cases.h"
+#include "Library.h"
+
+using at::Tensor;
+
+namespace {
+
+Tensor layer(at::IntArrayRef size) { return at::empty(size).uniform_(-0.1, 0.1).requires_grad_(); }
+
+// Fully connected layers with a ReLU between them, and the loss of their batch.
+struct Classifier {
+  Tensor images, labels;
+  std::vector<Tensor> parameters;
+
+  Classifier(int64_t batch, const std::vector<int64_t>& widths)
+      : images(at::rand({batch, widths.front()})),
+        labels(at::randint(widths.back(), {batch}, at::kLong)) {
+    for (size_t i = 1; i < widths.size(); ++i) {
+      parameters.push_back(layer({widths[i], widths[i - 1]}));
+      parameters.push_back(layer({widths[i]}));
+    }
+  }
+
+  Tensor loss() const {
+    Tensor hidden = images;
+    for (size_t i = 0; i < parameters.size(); i += 2) {
+      if (i > 0) hidden = at::relu(hidden);
+      hidden = at::linear(hidden, parameters[i], parameters[i + 1]);
+    }
+    return at::cross_entropy_loss(hidden, labels);
+  }
+
+  std::vector<Tensor> gradients() const { return library::grad({loss()}, parameters); }
+};
+
+void add_digits(Cases& cases) {
+  const Classifier classifier(64, {64, 128, 10});
+  cases.add("training/digits, loss", [classifier] {
+    const at::NoGradGuard no_grad;
+    return classifier.loss();
+  });
+  // Gradient descent with momentum.
+  std::vector<Tensor> velocity;
+  for (const Tensor& parameter : classifier.parameters) {
+    velocity.push_back(at::zeros(parameter.sizes()));
+  }
+  cases.add("training/digits, SGD with momentum", [c = classifier, velocity]() mutable {
+    const std::vector<Tensor> grads = c.gradients();
+    const at::NoGradGuard no_grad;
+    for (size_t i = 0; i < grads.size(); ++i) {
+      velocity[i].mul_(0.9).add_(grads[i]);
+      c.parameters[i].add_(velocity[i], -0.001);
+    }
+  });
+}
+
+}  // namespace
+
+void add_training(Cases& cases) {
+  add_digits(cases);
+  for (const int64_t batch : {64, 1}) {
+    const std::string name = "training/MLP 784-256-256-10, batch " + std::to_string(batch) + ", ";
+    const auto classifier = [batch] { return Classifier(batch, {784, 256, 256, 10}); };
+    cases.add(name + "loss and gradients", [c = classifier()] { return c.gradients(); });
+    cases.add(name + "SGD", [c = classifier()]() mutable {
+      const std::vector<Tensor> grads = c.gradients();
+      const at::NoGradGuard no_grad;
+      for (size_t i = 0; i < grads.size(); ++i) c.parameters[i].add_(grads[i], -0.001);
+    });
+    const Classifier adam = classifier();
+    cases.add(name + "Adam", [c = adam, optimizer = library::Adam(adam.parameters)]() mutable {
+      optimizer.step(c.gradients());
+    });
+  }
+  const Tensor parameters = layer({269'322}), gradient = at::rand({269'322});
+  cases.add(
+      "training/Adam, a parameter",
+      [gradient, optimizer = library::Adam({parameters})]() mutable { optimizer.step({gradient}); },
+      /*operations=*/269'322);
+}
