@@ -1,8 +1,9 @@
 # How code that works with oploom's kernels is compiled: shared by the tree and by packages of operators
 # outside of it, which find this file beside oploom-config.cmake.
 
-# oploom_code_options(<target>): the language, hidden symbols, and arithmetic that gives the same result
-# with every instruction set.
+# oploom_code_options(<target>): the language, hidden symbols, functions that nobody outside replaces (so
+# that exported ones can be inlined, too), and arithmetic that gives the same result with every
+# instruction set.
 function(oploom_code_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES
@@ -10,7 +11,8 @@ function(oploom_code_options target)
     POSITION_INDEPENDENT_CODE ON
     CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
-  target_compile_options(${target} PRIVATE -fno-math-errno -fno-trapping-math -ffp-contract=off)
+  target_compile_options(${target} PRIVATE
+    -fno-semantic-interposition -fno-math-errno -fno-trapping-math -ffp-contract=off)
 endfunction()
 
 # oploom_kernel_copies(<variable> <folder> <isa> <root> <file>...): writes a source to <folder> for each

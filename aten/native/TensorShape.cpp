@@ -170,18 +170,31 @@ namespace {
 // Sizes and strides of a tensor, to be changed and made into a view, or into self itself.
 struct Geometry {
   explicit Geometry(const Tensor& self)
-      : sizes(self.sizes()), strides(self.strides()), offset(self.storage_offset()) {}
-  Geometry() = default;
+      : dims(self.unsafeGetTensorImpl()->sizes_and_strides()), offset(self.storage_offset()) {}
 
-  Tensor alias_of(const Tensor& self) const { return make_alias(self, sizes, strides, offset); }
+  IntArrayRef sizes() const { return dims.sizes_arrayref(); }
+  IntArrayRef strides() const { return dims.strides_arrayref(); }
+  int64_t& size(int64_t dim) { return dims.size_at_unchecked(static_cast<size_t>(dim)); }
+  int64_t& stride(int64_t dim) { return dims.stride_at_unchecked(static_cast<size_t>(dim)); }
+  void insert(int64_t dim, int64_t size, int64_t stride) {
+    dims.insert(static_cast<size_t>(dim), size, stride);
+  }
+  void erase(int64_t dim) { dims.erase(static_cast<size_t>(dim)); }
+
+  Tensor alias_of(const Tensor& self) const { return make_alias(self, sizes(), strides(), offset); }
+  Tensor alias_of(const Tensor& self, ScalarType dtype) const {
+    auto impl = c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(Storage(self.storage()),
+                                                                     self.key_set(), dtype);
+    impl->set_sizes_and_strides(sizes(), strides(), offset);
+    return Tensor(std::move(impl));
+  }
   Tensor& assign_to(Tensor& self) const {
-    self.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides, offset);
+    self.unsafeGetTensorImpl()->set_sizes_and_strides(sizes(), strides(), offset);
     return self;
   }
 
-  DimVector sizes;
-  DimVector strides;
-  int64_t offset = 0;
+  c10::SizesAndStrides dims;
+  int64_t offset;
 };
 
 Geometry transposed(const Tensor& self, int64_t dim0, int64_t dim1) {
@@ -189,8 +202,8 @@ Geometry transposed(const Tensor& self, int64_t dim0, int64_t dim1) {
   dim1 = c10::wrap_dim("transpose", dim1, self.dim());
   Geometry geometry(self);
   if (dim0 != dim1) {
-    std::swap(geometry.sizes[dim0], geometry.sizes[dim1]);
-    std::swap(geometry.strides[dim0], geometry.strides[dim1]);
+    std::swap(geometry.size(dim0), geometry.size(dim1));
+    std::swap(geometry.stride(dim0), geometry.stride(dim1));
   }
   return geometry;
 }
@@ -223,10 +236,10 @@ Tensor permute(const Tensor& self, IntArrayRef dims) {
                "as the number of dimensions of the input, ", self.dim(), ", got ", dims);
   dim_list_to_mask("permute", dims, self.dim());
   Geometry geometry(self);
-  for (size_t i = 0; i < dims.size(); ++i) {
+  for (int64_t i = 0; i < self.dim(); ++i) {
     const int64_t d = dims[i] < 0 ? dims[i] + self.dim() : dims[i];
-    geometry.sizes[i] = self.sizes()[d];
-    geometry.strides[i] = self.strides()[d];
+    geometry.size(i) = self.sizes()[d];
+    geometry.stride(i) = self.strides()[d];
   }
   return geometry.alias_of(self);
 }
@@ -266,9 +279,8 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
                      " out of range for dim ", dim, " of size ", size);
   if (index < 0) index += size;
   Geometry geometry(self);
-  geometry.offset += index * geometry.strides[dim];
-  geometry.sizes.erase(geometry.sizes.begin() + dim);
-  geometry.strides.erase(geometry.strides.begin() + dim);
+  geometry.offset += index * geometry.stride(dim);
+  geometry.erase(dim);
   return geometry.alias_of(self);
 }
 
@@ -284,11 +296,12 @@ Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start,
   const int64_t first = position(start.value_or(0));
   const int64_t last = std::max(first, position(end.value_or(size)));
   Geometry geometry(self);
-  geometry.offset += first * geometry.strides[dim];
+  geometry.offset += first * geometry.stride(dim);
   const int64_t length = last - first;
-  geometry.sizes[dim] = length / step + (length % step != 0 ? 1 : 0);
+  const int64_t count = step == 1 ? length : length / step + (length % step != 0 ? 1 : 0);
+  geometry.size(dim) = count;
   // With a single position left the stride is never used, so it may as well not overflow.
-  if (geometry.sizes[dim] > 1) geometry.strides[dim] *= step;
+  if (count > 1) geometry.stride(dim) *= step;
   return geometry.alias_of(self);
 }
 
@@ -313,10 +326,10 @@ Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) 
   OPLOOM_CHECK(row_dim != column_dim, "diagonal(): expected two different dims, got ", dim1,
                " and ", dim2);
   Geometry geometry(self);
-  const int64_t rows = geometry.sizes[row_dim];
-  const int64_t columns = geometry.sizes[column_dim];
-  const int64_t row_stride = geometry.strides[row_dim];
-  const int64_t column_stride = geometry.strides[column_dim];
+  const int64_t rows = geometry.size(row_dim);
+  const int64_t columns = geometry.size(column_dim);
+  const int64_t row_stride = geometry.stride(row_dim);
+  const int64_t column_stride = geometry.stride(column_dim);
   int64_t length = 0;
   if (offset >= 0) {
     length = offset >= columns ? 0 : std::min(rows, columns - offset);
@@ -325,14 +338,9 @@ Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) 
     length = offset <= -rows ? 0 : std::min(rows + offset, columns);
     if (length > 0) geometry.offset -= offset * row_stride;
   }
-  const int64_t high = std::max(row_dim, column_dim);
-  const int64_t low = std::min(row_dim, column_dim);
-  for (DimVector* list : {&geometry.sizes, &geometry.strides}) {
-    list->erase(list->begin() + high);
-    list->erase(list->begin() + low);
-  }
-  geometry.sizes.push_back(length);
-  geometry.strides.push_back(row_stride + column_stride);
+  geometry.erase(std::max(row_dim, column_dim));
+  geometry.erase(std::min(row_dim, column_dim));
+  geometry.insert(self.dim() - 2, length, row_stride + column_stride);
   return geometry.alias_of(self);
 }
 
@@ -342,12 +350,9 @@ namespace {
 
 // Without those dimensions of the mask whose size is 1.
 Geometry squeezed(const Tensor& self, uint64_t mask) {
-  Geometry geometry;
-  geometry.offset = self.storage_offset();
-  for (int64_t d = 0; d < self.dim(); ++d) {
-    if (self.sizes()[d] == 1 && (mask >> d & 1) != 0) continue;
-    geometry.sizes.push_back(self.sizes()[d]);
-    geometry.strides.push_back(self.strides()[d]);
+  Geometry geometry(self);
+  for (int64_t d = self.dim(); d-- > 0;) {
+    if (self.sizes()[d] == 1 && (mask >> d & 1) != 0) geometry.erase(d);
   }
   return geometry;
 }
@@ -355,10 +360,8 @@ Geometry squeezed(const Tensor& self, uint64_t mask) {
 Geometry unsqueezed(const Tensor& self, int64_t dim) {
   dim = wrap_new_dim("unsqueeze", dim, self.dim());
   Geometry geometry(self);
-  const int64_t stride =
-      dim < self.dim() ? geometry.sizes[dim] * geometry.strides[dim] : int64_t{1};
-  geometry.sizes.insert(geometry.sizes.begin() + dim, 1);
-  geometry.strides.insert(geometry.strides.begin() + dim, stride);
+  geometry.insert(dim, 1,
+                  dim < self.dim() ? geometry.size(dim) * geometry.stride(dim) : int64_t{1});
   return geometry;
 }
 
@@ -424,27 +427,14 @@ Tensor& as_strided_(Tensor& self, IntArrayRef size, IntArrayRef stride,
 
 // ---- Complex numbers as pairs ----
 
-namespace {
-
-Tensor alias_as(const Tensor& self, ScalarType dtype, const DimVector& sizes,
-                const DimVector& strides, int64_t offset) {
-  auto impl = c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(Storage(self.storage()),
-                                                                   self.key_set(), dtype);
-  impl->set_sizes_and_strides(sizes, strides, offset);
-  return Tensor(std::move(impl));
-}
-
-}  // namespace
-
 Tensor view_as_real(const Tensor& self) {
   OPLOOM_CHECK(self.is_complex(), "view_as_real(): expected a complex input, got ",
                self.scalar_type());
   Geometry geometry(self);
-  for (int64_t& stride : geometry.strides) stride *= 2;
-  geometry.sizes.push_back(2);
-  geometry.strides.push_back(1);
-  return alias_as(self, c10::toRealValueType(self.scalar_type()), geometry.sizes, geometry.strides,
-                  2 * geometry.offset);
+  for (int64_t d = 0; d < self.dim(); ++d) geometry.stride(d) *= 2;
+  geometry.insert(self.dim(), 2, 1);
+  geometry.offset *= 2;
+  return geometry.alias_of(self, c10::toRealValueType(self.scalar_type()));
 }
 
 Tensor view_as_complex(const Tensor& self) {
@@ -454,17 +444,17 @@ Tensor view_as_complex(const Tensor& self) {
   OPLOOM_CHECK(self.dim() > 0 && self.sizes().back() == 2,
                "view_as_complex(): expected a last dimension of size 2, got shape ", self.sizes());
   Geometry geometry(self);
-  bool pairs = geometry.strides.back() == 1 && geometry.offset % 2 == 0;
-  geometry.sizes.pop_back();
-  geometry.strides.pop_back();
-  for (int64_t& stride : geometry.strides) {
-    pairs &= stride % 2 == 0;
-    stride /= 2;
+  const int64_t last = self.dim() - 1;
+  bool pairs = geometry.stride(last) == 1 && geometry.offset % 2 == 0;
+  geometry.erase(last);
+  for (int64_t d = 0; d < last; ++d) {
+    pairs &= geometry.stride(d) % 2 == 0;
+    geometry.stride(d) /= 2;
   }
   OPLOOM_CHECK(pairs, "view_as_complex(): the pairs must lie densely at even places, got strides ",
                self.strides(), " and offset ", self.storage_offset());
-  return alias_as(self, c10::toComplexType(self.scalar_type()), geometry.sizes, geometry.strides,
-                  geometry.offset / 2);
+  geometry.offset /= 2;
+  return geometry.alias_of(self, c10::toComplexType(self.scalar_type()));
 }
 
 Tensor view(const Tensor& self, ScalarType dtype) {
@@ -472,40 +462,39 @@ Tensor view(const Tensor& self, ScalarType dtype) {
   Geometry geometry(self);
   const auto old_size = static_cast<int64_t>(c10::elementSize(from));
   const auto new_size = static_cast<int64_t>(c10::elementSize(dtype));
-  if (old_size == new_size) {
-    return alias_as(self, dtype, geometry.sizes, geometry.strides, geometry.offset);
-  }
+  if (old_size == new_size) return geometry.alias_of(self, dtype);
   // Elements of another size are more or fewer along the last dimension, where they must be
   // neighbours.
   OPLOOM_CHECK(self.dim() > 0, "view(): a 0-d tensor of ", from, " cannot be seen as ", dtype,
                ", whose elements have another size");
-  OPLOOM_CHECK(geometry.strides.back() == 1, "view(): to see ", from, " as ", dtype,
+  const int64_t last = self.dim() - 1;
+  OPLOOM_CHECK(geometry.stride(last) == 1, "view(): to see ", from, " as ", dtype,
                ", whose elements have another size, the last dimension must have stride 1, got "
                "strides ",
                self.strides(), "; use contiguous() first");
   if (old_size > new_size) {
     const int64_t ratio = old_size / new_size;
-    for (int64_t& stride : geometry.strides) stride *= ratio;
-    geometry.strides.back() = 1;
-    geometry.sizes.back() *= ratio;
-    return alias_as(self, dtype, geometry.sizes, geometry.strides, geometry.offset * ratio);
+    for (int64_t d = 0; d < last; ++d) geometry.stride(d) *= ratio;
+    geometry.size(last) *= ratio;
+    geometry.offset *= ratio;
+    return geometry.alias_of(self, dtype);
   }
   const int64_t ratio = new_size / old_size;
-  OPLOOM_CHECK(geometry.sizes.back() % ratio == 0, "view(): to see ", from, " as ", dtype,
+  OPLOOM_CHECK(geometry.size(last) % ratio == 0, "view(): to see ", from, " as ", dtype,
                ", the size of the last dimension must be a multiple of ", ratio, ", got shape ",
                self.sizes());
   bool whole = geometry.offset % ratio == 0;
-  geometry.strides.back() = ratio;
-  for (int64_t& stride : geometry.strides) {
-    whole &= stride % ratio == 0;
-    stride /= ratio;
+  for (int64_t d = 0; d < last; ++d) {
+    whole &= geometry.stride(d) % ratio == 0;
+    geometry.stride(d) /= ratio;
   }
   OPLOOM_CHECK(whole, "view(): to see ", from, " as ", dtype,
                ", the storage offset and the strides but the last must be multiples of ", ratio,
                ", got offset ", self.storage_offset(), " and strides ", self.strides(),
                "; use clone() first");
-  geometry.sizes.back() /= ratio;
-  return alias_as(self, dtype, geometry.sizes, geometry.strides, geometry.offset / ratio);
+  geometry.size(last) /= ratio;
+  geometry.offset /= ratio;
+  return geometry.alias_of(self, dtype);
 }
 
 Tensor real(const Tensor& self) {
@@ -556,8 +545,8 @@ int64_t wrap_split_dim(const char* op, const Tensor& self, int64_t dim) {
 // The view of `length` positions from `start` on, unchecked.
 Tensor part(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   Geometry geometry(self);
-  geometry.sizes[dim] = length;
-  geometry.offset += start * geometry.strides[dim];
+  geometry.size(dim) = length;
+  geometry.offset += start * geometry.stride(dim);
   return geometry.alias_of(self);
 }
 
@@ -624,10 +613,9 @@ std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
 std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
   dim = wrap_split_dim("unbind", self, dim);
   Geometry geometry(self);
-  const int64_t size = geometry.sizes[dim];
-  const int64_t stride = geometry.strides[dim];
-  geometry.sizes.erase(geometry.sizes.begin() + dim);
-  geometry.strides.erase(geometry.strides.begin() + dim);
+  const int64_t size = geometry.size(dim);
+  const int64_t stride = geometry.stride(dim);
+  geometry.erase(dim);
   std::vector<Tensor> parts;
   parts.reserve(static_cast<size_t>(size));
   for (int64_t i = 0; i < size; ++i) {

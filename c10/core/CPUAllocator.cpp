@@ -66,6 +66,13 @@ static_assert(class_of(64 * 1024) == kNumThreadClasses - 1);
 static_assert(class_of(257) == 4 && class_size(4) == 320 && class_of(320) == 4 &&
               class_of(321) == 5);
 
+constexpr auto kClassSizes = [] {
+  std::array<std::size_t, kNumClasses> sizes{};
+  for (int c = 0; c < kNumClasses; ++c) sizes[static_cast<std::size_t>(c)] = class_size(c);
+  return sizes;
+}();
+constexpr std::size_t kMaxThreadSize = class_size(kNumThreadClasses - 1);
+
 // The most free blocks that a thread keeps of each class.
 constexpr auto kThreadListLimits = [] {
   std::array<std::uint32_t, kNumThreadClasses> limits{};
@@ -117,36 +124,41 @@ class CachingAllocator final : public Allocator {
  public:
   CachingAllocator();
 
+  // A block that waits in the thread's list is by far the most frequent case; what is rare is kept
+  // out of this function and of free_small().
   DataPtr allocate(std::size_t nbytes) override {
-    if (OPLOOM_UNLIKELY(nbytes == 0)) return DataPtr(nullptr, Device(DeviceType::CPU));
-    if (OPLOOM_LIKELY(caching_.load(std::memory_order_relaxed))) {
-      if (OPLOOM_LIKELY(nbytes <= kMaxSmall)) return allocate_small(class_of(nbytes));
-      return allocate_large(nbytes);
+    ThreadCache* const cache = thread_cache;
+    const bool small = nbytes - 1 < kMaxThreadSize;
+    if (OPLOOM_LIKELY(small && cache != nullptr && caching_.load(std::memory_order_relaxed))) {
+      const int c = class_of(nbytes);
+      ThreadCache::List& list = cache->lists[c];
+      if (FreeBlock* const block = list.head; OPLOOM_LIKELY(block != nullptr)) {
+        list.head = block->next;
+        --list.count;
+        count_alloc(*cache, kClassSizes[static_cast<std::size_t>(c)]);
+        return small_block(block, c);
+      }
     }
-    return allocate_direct(nbytes);
+    return allocate_otherwise(nbytes);
   }
 
   void free_small(void* context) noexcept {
     const auto bits = reinterpret_cast<std::uintptr_t>(context);
     const int c = static_cast<int>(bits & 63);
     auto* block = reinterpret_cast<FreeBlock*>(bits & ~std::uintptr_t{63});
-    const std::size_t size = class_size(c);
-    ThreadCache* cache = get_thread_cache();
-    count_free(cache, size);
-    if (OPLOOM_UNLIKELY(!caching_.load(std::memory_order_relaxed))) {
-      system_free(block, size);
-      return;
-    }
-    if (OPLOOM_LIKELY(c < kNumThreadClasses && cache != nullptr)) {
+    ThreadCache* const cache = thread_cache;
+    if (OPLOOM_LIKELY(c < kNumThreadClasses && cache != nullptr &&
+                      caching_.load(std::memory_order_relaxed))) {
       ThreadCache::List& list = cache->lists[c];
-      if (OPLOOM_UNLIKELY(list.count >= thread_list_limit(c))) spill(list, c);
-      block->next = list.head;
-      list.head = block;
-      ++list.count;
-      return;
+      if (OPLOOM_LIKELY(list.count < thread_list_limit(c))) {
+        count_free(*cache, kClassSizes[static_cast<std::size_t>(c)]);
+        block->next = list.head;
+        list.head = block;
+        ++list.count;
+        return;
+      }
     }
-    const std::lock_guard lock(mutex_);
-    share(block, c);
+    free_small_otherwise(block, c);
   }
 
   void free_large(LargeBlock* block) noexcept {
@@ -243,7 +255,7 @@ class CachingAllocator final : public Allocator {
         share(block, c);
       }
     }
-    fold(cache);
+    fold(*cache);
     allocs_.fetch_add(cache->allocs.load());
     frees_.fetch_add(cache->frees.load());
     (cache->previous != nullptr ? cache->previous->next : caches_) = cache->next;
@@ -263,23 +275,38 @@ class CachingAllocator final : public Allocator {
   }
   ThreadCache* make_thread_cache() noexcept;
 
-  DataPtr allocate_small(int c) {
-    const std::size_t size = class_size(c);
-    ThreadCache* cache = get_thread_cache();
-    FreeBlock* block;
-    if (OPLOOM_LIKELY(c < kNumThreadClasses && cache != nullptr &&
-                      cache->lists[c].head != nullptr)) {
-      ThreadCache::List& list = cache->lists[c];
-      block = list.head;
-      list.head = block->next;
-      --list.count;
-    } else {
-      block = allocate_shared(c, cache);
-    }
-    count_alloc(cache, size);
+  static DataPtr small_block(FreeBlock* block, int c) noexcept {
     void* context = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(block) |
                                             static_cast<std::uintptr_t>(c));
     return DataPtr(block, context, &delete_small, Device(DeviceType::CPU));
+  }
+
+  OPLOOM_NOINLINE DataPtr allocate_otherwise(std::size_t nbytes) {
+    if (nbytes == 0) return DataPtr(nullptr, Device(DeviceType::CPU));
+    if (!caching_.load(std::memory_order_relaxed)) return allocate_direct(nbytes);
+    if (nbytes > kMaxSmall) return allocate_large(nbytes);
+    const int c = class_of(nbytes);
+    ThreadCache* const cache = get_thread_cache();
+    FreeBlock* const block = allocate_shared(c, cache);
+    count_alloc(cache, class_size(c));
+    return small_block(block, c);
+  }
+
+  OPLOOM_NOINLINE void free_small_otherwise(FreeBlock* block, int c) noexcept {
+    ThreadCache* const cache = get_thread_cache();
+    count_free(cache, class_size(c));
+    if (!caching_.load(std::memory_order_relaxed)) {
+      system_free(block, class_size(c));
+    } else if (c < kNumThreadClasses && cache != nullptr) {
+      ThreadCache::List& list = cache->lists[c];
+      if (list.count >= thread_list_limit(c)) spill(list, c);
+      block->next = list.head;
+      list.head = block;
+      ++list.count;
+    } else {
+      const std::lock_guard lock(mutex_);
+      share(block, c);
+    }
   }
 
   // A block from the shared pool, or else from the system; refills the thread's list on the way.
@@ -412,38 +439,47 @@ class CachingAllocator final : public Allocator {
             now.limit_bytes > 0 ? str("a limit of ", now.limit_bytes, " bytes") : "no limit set"));
   }
 
-  void count_alloc(ThreadCache* cache, std::size_t size) noexcept {
-    const auto bytes = static_cast<std::int64_t>(size);
-    if (OPLOOM_UNLIKELY(cache == nullptr)) {
-      allocs_.fetch_add(1);
-      raise_peak(bytes_.fetch_add(bytes) + bytes);
-      return;
+  void count_alloc(ThreadCache& cache, std::size_t size) noexcept {
+    const std::int64_t now =
+        cache.bytes.load(std::memory_order_relaxed) + static_cast<std::int64_t>(size);
+    cache.bytes.store(now, std::memory_order_relaxed);
+    if (now > cache.peak_bytes.load(std::memory_order_relaxed)) {
+      cache.peak_bytes.store(now, std::memory_order_relaxed);
     }
-    const std::int64_t now = cache->bytes.load(std::memory_order_relaxed) + bytes;
-    cache->bytes.store(now, std::memory_order_relaxed);
-    if (now > cache->peak_bytes.load(std::memory_order_relaxed)) {
-      cache->peak_bytes.store(now, std::memory_order_relaxed);
-    }
-    add_unshared<std::int64_t>(cache->allocs, 1);
+    add_unshared<std::int64_t>(cache.allocs, 1);
     if (OPLOOM_UNLIKELY(now > kFoldBytes)) fold(cache);
   }
-  void count_free(ThreadCache* cache, std::size_t size) noexcept {
-    const auto bytes = static_cast<std::int64_t>(size);
-    if (OPLOOM_UNLIKELY(cache == nullptr)) {
-      frees_.fetch_add(1);
-      bytes_.fetch_sub(bytes);
+  void count_free(ThreadCache& cache, std::size_t size) noexcept {
+    const std::int64_t now =
+        cache.bytes.load(std::memory_order_relaxed) - static_cast<std::int64_t>(size);
+    cache.bytes.store(now, std::memory_order_relaxed);
+    add_unshared<std::int64_t>(cache.frees, 1);
+    if (OPLOOM_UNLIKELY(now < -kFoldBytes)) fold(cache);
+  }
+  // The same in a thread that may be ending.
+  void count_alloc(ThreadCache* cache, std::size_t size) noexcept {
+    if (cache != nullptr) {
+      count_alloc(*cache, size);
       return;
     }
-    add_unshared<std::int64_t>(cache->bytes, -bytes);
-    add_unshared<std::int64_t>(cache->frees, 1);
-    if (OPLOOM_UNLIKELY(cache->bytes.load(std::memory_order_relaxed) < -kFoldBytes)) fold(cache);
+    const auto bytes = static_cast<std::int64_t>(size);
+    allocs_.fetch_add(1);
+    raise_peak(bytes_.fetch_add(bytes) + bytes);
   }
-  void fold(ThreadCache* cache) noexcept {
-    const std::int64_t bytes = cache->bytes.load(std::memory_order_relaxed);
+  void count_free(ThreadCache* cache, std::size_t size) noexcept {
+    if (cache != nullptr) {
+      count_free(*cache, size);
+      return;
+    }
+    frees_.fetch_add(1);
+    bytes_.fetch_sub(static_cast<std::int64_t>(size));
+  }
+  OPLOOM_NOINLINE void fold(ThreadCache& cache) noexcept {
+    const std::int64_t bytes = cache.bytes.load(std::memory_order_relaxed);
     const std::int64_t before = bytes_.fetch_add(bytes);
-    raise_peak(before + cache->peak_bytes.load(std::memory_order_relaxed));
-    cache->bytes.store(0, std::memory_order_relaxed);
-    cache->peak_bytes.store(0, std::memory_order_relaxed);
+    raise_peak(before + cache.peak_bytes.load(std::memory_order_relaxed));
+    cache.bytes.store(0, std::memory_order_relaxed);
+    cache.peak_bytes.store(0, std::memory_order_relaxed);
   }
   void raise_peak(std::int64_t bytes) noexcept {
     std::int64_t peak = peak_bytes_.load();

@@ -76,6 +76,26 @@ class SizesAndStrides final {
     for (std::size_t i = 0; i < strides.size(); ++i) to[i] = strides[i];
   }
 
+  // A dimension before `dim`, or behind the last.
+  void insert(std::size_t dim, int64_t size, int64_t stride) {
+    resize(size_ + 1);
+    int64_t *const n = sizes_data(), *const s = strides_data();
+    for (std::size_t i = size_ - 1; i > dim; --i) {
+      n[i] = n[i - 1];
+      s[i] = s[i - 1];
+    }
+    n[dim] = size;
+    s[dim] = stride;
+  }
+  void erase(std::size_t dim) {
+    int64_t *const n = sizes_data(), *const s = strides_data();
+    for (std::size_t i = dim + 1; i < size_; ++i) {
+      n[i - 1] = n[i];
+      s[i - 1] = s[i];
+    }
+    resize(size_ - 1);
+  }
+
   // Keeps what both have room for; new entries are 0. More than kMaxDimensions are an error, which
   // changes nothing.
   void resize(std::size_t new_size) {

@@ -68,16 +68,6 @@ bool dense_in_order(const int64_t* sizes, const int64_t* strides, const Order& o
   return true;
 }
 
-bool compute_contiguous(const int64_t* sizes, const int64_t* strides, int64_t ndim) noexcept {
-  int64_t expected = 1;
-  for (int64_t d = ndim - 1; d >= 0; --d) {
-    if (sizes[d] == 1) continue;
-    if (strides[d] != expected) return false;
-    expected *= sizes[d];
-  }
-  return true;
-}
-
 // Dimensions of size 0 and 1 do not matter.
 bool compute_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef strides) noexcept {
   std::size_t rest = 0;
@@ -93,12 +83,6 @@ bool compute_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef strides) n
 }
 
 }  // namespace
-
-void TensorImpl::refresh_numel() {
-  int64_t numel = 1;
-  for (const int64_t size : sizes()) numel *= size;
-  numel_ = numel;
-}
 
 void TensorImpl::refresh_channels_last() noexcept {
   flags_.channels_last = false;
@@ -118,14 +102,18 @@ void TensorImpl::refresh_channels_last() noexcept {
   }
 }
 
-void TensorImpl::refresh_contiguous() noexcept {
-  const bool contiguous =
-      numel_ == 0 ||
-      compute_contiguous(sizes_and_strides_.sizes_data(), sizes_and_strides_.strides_data(), dim());
-  refresh_channels_last();
+OPLOOM_ALWAYS_INLINE void TensorImpl::set_contiguous(bool contiguous) noexcept {
   flags_.contiguous = contiguous;
   flags_.non_overlapping_and_dense =
       contiguous || compute_non_overlapping_and_dense(sizes(), strides());
+  if (OPLOOM_UNLIKELY(dim() == 4 || dim() == 5)) {
+    refresh_channels_last();
+  } else {
+    flags_.channels_last = false;
+    flags_.channels_last_3d = false;
+    flags_.channels_last_contiguous = false;
+    flags_.channels_last_3d_contiguous = false;
+  }
 }
 
 void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
@@ -158,31 +146,25 @@ void TensorImpl::set_sizes_contiguous(IntArrayRef sizes, int64_t numel) {
     sizes_and_strides_.set_strides(contiguous_strides(copy));
   }
   numel_ = numel;
-  flags_.contiguous = true;
-  flags_.non_overlapping_and_dense = true;
-  if (OPLOOM_UNLIKELY(ndim == 4 || ndim == 5)) {
-    refresh_channels_last();
-  } else {
-    flags_.channels_last = false;
-    flags_.channels_last_3d = false;
-    flags_.channels_last_contiguous = false;
-    flags_.channels_last_3d_contiguous = false;
-  }
+  set_contiguous(true);
 }
 
 void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides,
                                        std::optional<int64_t> storage_offset) {
-  OPLOOM_CHECK(sizes.size() == strides.size(), "expected as many strides as sizes, got ", strides,
-               " for ", sizes);
+  const std::size_t ndim = sizes.size();
+  OPLOOM_CHECK(ndim == strides.size(), "expected as many strides as sizes, got ", strides, " for ",
+               sizes);
   int64_t numel = 1;
   bool overflowed = false;
-  for (const int64_t size : sizes) {
+  bool contiguous = true;
+  for (std::size_t i = ndim; i-- > 0;) {
+    const int64_t size = sizes[i];
     if (OPLOOM_UNLIKELY(size < 0)) check_size_nonnegative(sizes);
+    contiguous &= size == 1 || strides[i] == numel;
     overflowed |= mul_overflows(numel, size, &numel);
   }
   if (OPLOOM_UNLIKELY(overflowed)) numel = checked_numel(sizes);
 
-  const std::size_t ndim = sizes.size();
   if (int64_t* const n = sizes_and_strides_.start_inline(ndim); OPLOOM_LIKELY(n != nullptr)) {
     // The arguments may be the tensor's own or the ends of them: each element is read before it is
     // written.
@@ -197,7 +179,7 @@ void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides,
     sizes_and_strides_.set_strides(strides_copy);
   }
   numel_ = numel;
-  refresh_contiguous();
+  set_contiguous(contiguous || numel == 0);
   if (storage_offset.has_value()) storage_offset_ = *storage_offset;
 }
 

@@ -88,6 +88,7 @@ class OPLOOM_API TensorImpl : public intrusive_ptr_target, public PooledObject<T
   bool is_empty() const noexcept { return numel_ == 0; }
   IntArrayRef sizes() const noexcept { return sizes_and_strides_.sizes_arrayref(); }
   IntArrayRef strides() const noexcept { return sizes_and_strides_.strides_arrayref(); }
+  const SizesAndStrides& sizes_and_strides() const noexcept { return sizes_and_strides_; }
   int64_t size(int64_t d) const {
     return sizes_and_strides_.size_at_unchecked(
         static_cast<std::size_t>(maybe_wrap_dim(d, dim(), /*wrap_scalar=*/false)));
@@ -212,8 +213,8 @@ class OPLOOM_API TensorImpl : public intrusive_ptr_target, public PooledObject<T
     if (OPLOOM_UNLIKELY(base == nullptr)) return nullptr;
     return base + storage_offset_ * static_cast<int64_t>(itemsize());
   }
-  void refresh_numel();
-  void refresh_contiguous() noexcept;
+  // What follows from the strides, which are, or are not, those of a contiguous tensor.
+  void set_contiguous(bool contiguous) noexcept;
   void refresh_channels_last() noexcept;
 
   // Layout, in 8-byte words (64-bit systems; held by static assertions in TensorImpl.cpp):

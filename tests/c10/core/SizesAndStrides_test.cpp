@@ -55,6 +55,29 @@ TEST(SizesAndStrides, ResizesBetweenAllSizes) {
   }
 }
 
+TEST(SizesAndStrides, InsertsAndErasesAtEveryPlace) {
+  for (std::size_t ndim = 0; ndim < 9; ++ndim) {
+    for (std::size_t dim = 0; dim <= ndim; ++dim) {
+      SizesAndStrides s = make(ndim);
+      s.insert(dim, 7, 8);
+      ASSERT_EQ(s.size(), ndim + 1);
+      EXPECT_EQ(s.size_at_unchecked(dim), 7);
+      EXPECT_EQ(s.stride_at_unchecked(dim), 8);
+      for (std::size_t i = 0; i < ndim; ++i) {
+        const std::size_t place = i < dim ? i : i + 1;
+        EXPECT_EQ(s.size_at_unchecked(place), static_cast<int64_t>(10 + i)) << ndim << " " << dim;
+        EXPECT_EQ(s.stride_at_unchecked(place), static_cast<int64_t>(100 + i))
+            << ndim << " " << dim;
+      }
+      s.erase(dim);
+      expect_made(s, ndim);
+    }
+  }
+  SizesAndStrides full = make(64);
+  EXPECT_THROW(full.insert(3, 1, 1), c10::Error);
+  expect_made(full, 64);
+}
+
 TEST(SizesAndStrides, CopiesAndMovesBetweenAllSizes) {
   for (std::size_t from = 0; from < 9; ++from) {
     for (std::size_t to = 0; to < 9; ++to) {
