@@ -39,35 +39,53 @@ OPLOOM_NOINLINE TensorBase::ImplPtr make_impl(size_t nbytes, const TensorOptions
   return make_impl(nbytes, options.dtype(), device.type(), allocator);
 }
 
-}  // namespace
+struct Extent {
+  size_t nbytes;
+  int64_t numel;
+};
 
-TensorBase empty(IntArrayRef sizes, const TensorOptions& options) {
-  const size_t itemsize = c10::elementSize(options.dtype());
+OPLOOM_COLD Extent extent_of_odd(IntArrayRef sizes, size_t itemsize) {
+  c10::check_size_nonnegative(sizes);
+  // There may be a 0 among sizes whose product is too large.
+  return {c10::computeStorageNbytesContiguous(sizes, itemsize), 0};
+}
+
+// Of a contiguous tensor. Throws ValueError for a negative size or bytes that overflow 64 bits.
+OPLOOM_ALWAYS_INLINE Extent extent_of(IntArrayRef sizes, ScalarType dtype) {
+  const size_t itemsize = c10::elementSize(dtype);
   int64_t numel = 1;
   int64_t bytes;
-  bool negative = false;
-  bool overflowed = false;
+  bool odd = false;
   for (const int64_t size : sizes) {
-    negative |= size < 0;
-    overflowed |= c10::mul_overflows(numel, size, &numel);
+    odd |= size < 0;
+    odd |= c10::mul_overflows(numel, size, &numel);
   }
-  overflowed |= c10::mul_overflows(numel, static_cast<int64_t>(itemsize), &bytes);
-  if (OPLOOM_UNLIKELY(negative || overflowed)) {
-    c10::check_size_nonnegative(sizes);
-    // There may be a 0 among sizes whose product is too large.
-    bytes = static_cast<int64_t>(c10::computeStorageNbytesContiguous(sizes, itemsize));
-    numel = 0;
-  }
+  odd |= c10::mul_overflows(numel, static_cast<int64_t>(itemsize), &bytes);
+  if (OPLOOM_UNLIKELY(odd)) return extent_of_odd(sizes, itemsize);
+  return {static_cast<size_t>(bytes), numel};
+}
+
+OPLOOM_ALWAYS_INLINE TensorBase empty_plain(IntArrayRef sizes, ScalarType dtype) {
+  const Extent extent = extent_of(sizes, dtype);
+  auto impl = make_cpu_impl(extent.nbytes, dtype);
+  impl->set_sizes_contiguous(sizes, extent.numel);
+  return TensorBase(std::move(impl));
+}
+
+}  // namespace
+
+TensorBase empty_cpu(IntArrayRef sizes, ScalarType dtype) { return empty_plain(sizes, dtype); }
+
+TensorBase empty(IntArrayRef sizes, const TensorOptions& options) {
+  const MemoryFormat format = options.memory_format_opt().value_or(MemoryFormat::Contiguous);
+  const bool restrides = format != MemoryFormat::Contiguous && format != MemoryFormat::Preserve;
   const bool plain =
       options.device().is_cpu() && options.layout() == Layout::Strided && !options.pinned_memory();
-  const auto nbytes = static_cast<size_t>(bytes);
-  auto impl =
-      OPLOOM_LIKELY(plain) ? make_cpu_impl(nbytes, options.dtype()) : make_impl(nbytes, options);
-  impl->set_sizes_contiguous(sizes, numel);
-  const MemoryFormat format = options.memory_format_opt().value_or(MemoryFormat::Contiguous);
-  if (format != MemoryFormat::Contiguous && format != MemoryFormat::Preserve) {
-    impl->empty_tensor_restride(format);
-  }
+  if (OPLOOM_LIKELY(plain && !restrides)) return empty_plain(sizes, options.dtype());
+  const Extent extent = extent_of(sizes, options.dtype());
+  auto impl = make_impl(extent.nbytes, options);
+  impl->set_sizes_contiguous(sizes, extent.numel);
+  if (restrides) impl->empty_tensor_restride(format);
   return TensorBase(std::move(impl));
 }
 

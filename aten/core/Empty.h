@@ -10,7 +10,9 @@ namespace at::inline oploom_v1::detail {
 // Meta nothing is allocated. Throws ValueError for a negative size or one whose bytes overflow 64
 // bits, OutOfMemoryError when the memory is not to be had.
 OPLOOM_API TensorBase empty(IntArrayRef sizes, const TensorOptions& options);
-// The same, on the CPU, for the sizes of a tensor that there is, whose product is `numel`.
+// The same, on the CPU.
+OPLOOM_API TensorBase empty_cpu(IntArrayRef sizes, ScalarType dtype);
+// And for the sizes of a tensor that there is, whose product is `numel`.
 OPLOOM_API TensorBase empty_row(IntArrayRef sizes, int64_t numel, ScalarType dtype);
 // Strides count elements, and must not be negative.
 OPLOOM_API TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides,

@@ -46,6 +46,21 @@ T* repeat_block(T* begin, T* end, int64_t count) {
   return stop;
 }
 
+// `count` times the same element; sixteen bytes at once, the last of them twice.
+template <typename T>
+OPLOOM_ALWAYS_INLINE void fill_same(T* to, T value, int64_t count) {
+  constexpr int64_t kBlock = 16 / sizeof(T);
+  if (count < kBlock) {
+    for (T* const stop = to + count; to != stop; ++to) *to = value;
+    return;
+  }
+  T block[kBlock];
+  for (T& element : block) element = value;
+  T* const last = to + count - kBlock;
+  for (; to < last; to += kBlock) std::memcpy(to, block, sizeof(block));
+  std::memcpy(last, block, sizeof(block));
+}
+
 // One row: `count` elements, or one as many times. `from` moves along.
 template <typename T>
 OPLOOM_ALWAYS_INLINE T* write_row(T* to, const T*& from, int64_t size, int64_t count) {
@@ -53,7 +68,7 @@ OPLOOM_ALWAYS_INLINE T* write_row(T* to, const T*& from, int64_t size, int64_t c
   if (size == count) {
     std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
   } else {
-    for (const T value = *from; to != stop; ++to) *to = value;
+    fill_same(to, *from, count);
   }
   from += size;
   return stop;

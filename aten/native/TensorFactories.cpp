@@ -115,7 +115,9 @@ Tensor empty(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<La
              std::optional<MemoryFormat> memory_format) {
   const bool asks = layout.has_value() || device.has_value() || pin_memory.has_value() ||
                     memory_format.has_value();
-  if (OPLOOM_LIKELY(!asks)) return empty_with(size, TensorOptions().dtype(dtype));
+  if (OPLOOM_LIKELY(!asks)) {
+    return Tensor(at::detail::empty_cpu(size, dtype.value_or(c10::get_default_dtype())));
+  }
   const TensorOptions options = make_options(dtype, layout, device, pin_memory);
   if (!memory_format.has_value()) return empty_with(size, options);
   OPLOOM_CHECK(*memory_format != MemoryFormat::Preserve,

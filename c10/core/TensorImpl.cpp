@@ -102,10 +102,9 @@ void TensorImpl::refresh_channels_last() noexcept {
   }
 }
 
-OPLOOM_ALWAYS_INLINE void TensorImpl::set_contiguous(bool contiguous) noexcept {
+OPLOOM_ALWAYS_INLINE void TensorImpl::set_dense(bool contiguous, bool dense) noexcept {
   flags_.contiguous = contiguous;
-  flags_.non_overlapping_and_dense =
-      contiguous || compute_non_overlapping_and_dense(sizes(), strides());
+  flags_.non_overlapping_and_dense = dense;
   if (OPLOOM_UNLIKELY(dim() == 4 || dim() == 5)) {
     refresh_channels_last();
   } else {
@@ -146,7 +145,7 @@ void TensorImpl::set_sizes_contiguous(IntArrayRef sizes, int64_t numel) {
     sizes_and_strides_.set_strides(contiguous_strides(copy));
   }
   numel_ = numel;
-  set_contiguous(true);
+  set_dense(true, true);
 }
 
 void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides,
@@ -157,10 +156,12 @@ void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides,
   int64_t numel = 1;
   bool overflowed = false;
   bool contiguous = true;
+  std::uint64_t last = 0;  // the place of the last element, modulo 2^64
   for (std::size_t i = ndim; i-- > 0;) {
     const int64_t size = sizes[i];
     if (OPLOOM_UNLIKELY(size < 0)) check_size_nonnegative(sizes);
     contiguous &= size == 1 || strides[i] == numel;
+    last += static_cast<std::uint64_t>(size - 1) * static_cast<std::uint64_t>(strides[i]);
     overflowed |= mul_overflows(numel, size, &numel);
   }
   if (OPLOOM_UNLIKELY(overflowed)) numel = checked_numel(sizes);
@@ -179,7 +180,11 @@ void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides,
     sizes_and_strides_.set_strides(strides_copy);
   }
   numel_ = numel;
-  set_contiguous(contiguous || numel == 0);
+  contiguous |= numel == 0;
+  // As many places as elements, or there is a gap or an overlap.
+  const bool may_be_dense = last + 1 == static_cast<std::uint64_t>(numel);
+  set_dense(contiguous, contiguous || (may_be_dense && compute_non_overlapping_and_dense(
+                                                           this->sizes(), this->strides())));
   if (storage_offset.has_value()) storage_offset_ = *storage_offset;
 }
 

@@ -213,8 +213,8 @@ class OPLOOM_API TensorImpl : public intrusive_ptr_target, public PooledObject<T
     if (OPLOOM_UNLIKELY(base == nullptr)) return nullptr;
     return base + storage_offset_ * static_cast<int64_t>(itemsize());
   }
-  // What follows from the strides, which are, or are not, those of a contiguous tensor.
-  void set_contiguous(bool contiguous) noexcept;
+  // The flags that follow from sizes and strides.
+  void set_dense(bool contiguous, bool dense) noexcept;
   void refresh_channels_last() noexcept;
 
   // Layout, in 8-byte words (64-bit systems; held by static assertions in TensorImpl.cpp):
