@@ -21,7 +21,7 @@ AccumulateGrad::AccumulateGrad(Tensor variable)
 void AccumulateGrad::release_resources() {
   // The variable refers to this node weakly: kept any longer, the two would keep each other.
   variable.reset();
-  Node::release_resources();
+  if (OPLOOM_UNLIKELY(has_hooks())) Node::release_resources();  // there is nothing else
 }
 
 void AccumulateGrad::begin_again(const Tensor& leaf) {

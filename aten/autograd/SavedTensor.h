@@ -27,6 +27,16 @@ class OPLOOM_API SavedTensor {
   }
   SavedTensor(const std::optional<Tensor>& tensor, bool is_output)
       : SavedTensor(tensor.has_value() ? *tensor : Tensor(), is_output) {}
+  // The frequent case, in the place of a fresh node.
+  void save_input(const Tensor& tensor) {
+    if (OPLOOM_UNLIKELY(!tensor.defined())) return;
+    data_ = tensor;
+    saved_version_ = tensor._version();
+    state_ = State::Original;
+  }
+  void save_input(const std::optional<Tensor>& tensor) {
+    if (tensor.has_value()) save_input(*tensor);
+  }
 
   // The tensor, with its history if one is being recorded. `saved_for` is the node that this
   // belongs to. Undefined if an undefined tensor was saved. Throws if the tensor was changed in

@@ -430,17 +430,19 @@ def _save(op: Operator, plan: Plan, saved: Saved, pad: str) -> list[str]:
     is_output = saved.source == "output"
     written = [a.name for a in op.inputs if a.is_write]
     if saved.type.list:
-        value = f"save_list({value}, {str(is_output).lower()})"
+        line = f"{name}_ = save_list({value}, {str(is_output).lower()});"
     elif is_output and written:
-        value = f"SavedTensor({value}, true, get_view_meta({value}) != nullptr)"
+        line = f"{name}_ = SavedTensor({value}, true, get_view_meta({value}) != nullptr);"
+    elif is_output:
+        line = f"{name}_ = SavedTensor({value}, true);"
     elif saved.of in written:
-        value = f"save_copy({value})"
+        line = f"{name}_ = save_copy({value});"
     elif written and not saved.type.optional:
-        value = f"save_beside({value}, {types.cpp_name(written[0])})"
+        line = f"{name}_ = save_beside({value}, {types.cpp_name(written[0])});"
     else:
-        value = f"SavedTensor({value}, {str(is_output).lower()})"
+        line = f"{name}_.save_input({value});"
+    line = f"grad_fn->{line}"
     condition = plan.condition(saved)
-    line = f"grad_fn->{name}_ = {value};"
     if condition is None:
         return [pad + line]
     if len(pad) + len(condition) + len(line) + 6 <= text.WIDTH:

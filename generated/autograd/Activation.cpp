@@ -1307,7 +1307,7 @@ Tensor celu(DispatchKeySet ks, const Tensor& self, const Scalar& alpha) {
   }
   const auto grad_fn = make_node<CeluBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->alpha = alpha;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -1365,9 +1365,9 @@ Tensor celu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   const auto grad_fn = make_node<CeluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->alpha = alpha;
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::celu_backward::table(ks & c10::after_autograd_keyset, grad_output, self, alpha);
@@ -1388,7 +1388,7 @@ Tensor elu(DispatchKeySet ks, const Tensor& self, const Scalar& alpha, const Sca
   }
   const auto grad_fn = make_node<EluBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->alpha = alpha;
   grad_fn->scale = scale;
   grad_fn->input_scale = input_scale;
@@ -1455,11 +1455,11 @@ Tensor elu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   }
   const auto grad_fn = make_node<EluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->scale = scale;
   grad_fn->input_scale = input_scale;
   grad_fn->alpha = alpha;
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::elu_backward::table(ks & c10::after_autograd_keyset, grad_output, self, alpha,
@@ -1480,7 +1480,7 @@ Tensor hardshrink(DispatchKeySet ks, const Tensor& self, const Scalar& lambd) {
   }
   const auto grad_fn = make_node<HardshrinkBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->lambd = lambd;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -1539,7 +1539,7 @@ Tensor hardshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   }
   const auto grad_fn = make_node<HardshrinkBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   grad_fn->lambd = lambd;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -1561,7 +1561,7 @@ Tensor hardsigmoid(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<HardsigmoidBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::hardsigmoid::table(ks & c10::after_autograd_keyset, self);
@@ -1616,7 +1616,7 @@ Tensor hardsigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const 
   }
   const auto grad_fn = make_node<HardsigmoidBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::hardsigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -1636,7 +1636,7 @@ Tensor hardswish(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<HardswishBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::hardswish::table(ks & c10::after_autograd_keyset, self);
@@ -1691,8 +1691,8 @@ Tensor hardswish_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
   }
   const auto grad_fn = make_node<HardswishBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::hardswish_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -1713,7 +1713,7 @@ Tensor hardtanh(DispatchKeySet ks, const Tensor& self, const Scalar& min_val,
   }
   const auto grad_fn = make_node<HardtanhBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->min_val = min_val;
   grad_fn->max_val = max_val;
   Tensor result = [&] {
@@ -1775,7 +1775,7 @@ Tensor hardtanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   }
   const auto grad_fn = make_node<HardtanhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   grad_fn->min_val = min_val;
   grad_fn->max_val = max_val;
   Tensor result = [&] {
@@ -1798,7 +1798,7 @@ Tensor leaky_relu(DispatchKeySet ks, const Tensor& self, const Scalar& negative_
   }
   const auto grad_fn = make_node<LeakyReluBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->negative_slope = negative_slope;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -1858,7 +1858,7 @@ Tensor leaky_relu_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   }
   const auto grad_fn = make_node<LeakyReluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   grad_fn->negative_slope = negative_slope;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -1880,7 +1880,7 @@ Tensor log_sigmoid(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<LogSigmoidBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::log_sigmoid::table(ks & c10::after_autograd_keyset, self);
@@ -1935,8 +1935,8 @@ Tensor log_sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const 
   }
   const auto grad_fn = make_node<LogSigmoidBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::log_sigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -1956,7 +1956,7 @@ Tensor mish(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<MishBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::mish::table(ks & c10::after_autograd_keyset, self);
@@ -2011,8 +2011,8 @@ Tensor mish_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   const auto grad_fn = make_node<MishBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::mish_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -2032,7 +2032,7 @@ Tensor relu6(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<Relu6Backward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::relu6::table(ks & c10::after_autograd_keyset, self);
@@ -2087,7 +2087,7 @@ Tensor relu6_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   }
   const auto grad_fn = make_node<Relu6BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::relu6_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -2107,7 +2107,7 @@ Tensor selu(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<SeluBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::selu::table(ks & c10::after_autograd_keyset, self);
@@ -2162,8 +2162,8 @@ Tensor selu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   const auto grad_fn = make_node<SeluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::selu_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -2184,7 +2184,7 @@ Tensor softplus(DispatchKeySet ks, const Tensor& self, const Scalar& beta,
   }
   const auto grad_fn = make_node<SoftplusBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->beta = beta;
   grad_fn->threshold = threshold;
   Tensor result = [&] {
@@ -2246,10 +2246,10 @@ Tensor softplus_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   }
   const auto grad_fn = make_node<SoftplusBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->beta = beta;
   grad_fn->threshold = threshold;
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::softplus_backward::table(ks & c10::after_autograd_keyset, grad_output, self, beta,
@@ -2270,7 +2270,7 @@ Tensor softshrink(DispatchKeySet ks, const Tensor& self, const Scalar& lambd) {
   }
   const auto grad_fn = make_node<SoftshrinkBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->lambd = lambd;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2329,7 +2329,7 @@ Tensor softshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   }
   const auto grad_fn = make_node<SoftshrinkBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   grad_fn->lambd = lambd;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2351,7 +2351,7 @@ Tensor softsign(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<SoftsignBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::softsign::table(ks & c10::after_autograd_keyset, self);
@@ -2406,8 +2406,8 @@ Tensor softsign_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   }
   const auto grad_fn = make_node<SoftsignBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::softsign_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -2427,7 +2427,7 @@ Tensor tanhshrink(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<TanhshrinkBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::tanhshrink::table(ks & c10::after_autograd_keyset, self);
@@ -2482,8 +2482,8 @@ Tensor tanhshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   }
   const auto grad_fn = make_node<TanhshrinkBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::tanhshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -2504,7 +2504,7 @@ Tensor threshold(DispatchKeySet ks, const Tensor& self, const Scalar& threshold,
   }
   const auto grad_fn = make_node<ThresholdBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->threshold = threshold;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2564,7 +2564,7 @@ Tensor threshold_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
   }
   const auto grad_fn = make_node<ThresholdBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   grad_fn->threshold = threshold;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;

@@ -2402,7 +2402,7 @@ Tensor copysign_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& othe
   }
   const auto grad_fn = make_node<CopysignBackward0>();
   collect_edges(*grad_fn, self, other);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::copysign_Tensor::table(ks & c10::after_autograd_keyset, self, other);
@@ -2463,12 +2463,12 @@ std::tuple<Tensor, Tensor> copysign_Tensor_backward(DispatchKeySet ks, const Ten
   }
   const auto grad_fn = make_node<CopysignTensorBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
-    grad_fn->output_ = SavedTensor(output, false);
+    grad_fn->output_.save_input(output);
   }
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2495,13 +2495,13 @@ Tensor copysign_Tensor_jvp(DispatchKeySet ks, const Tensor& self_tangent,
   const auto grad_fn = make_node<CopysignTensorJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, output);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->self_ = SavedTensor(self, false);
+    grad_fn->self_.save_input(self);
   }
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(2)) {
-    grad_fn->output_ = SavedTensor(output, false);
+    grad_fn->output_.save_input(output);
   }
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
+    grad_fn->self_tangent_.save_input(self_tangent);
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2561,8 +2561,8 @@ Tensor fmax(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   const auto grad_fn = make_node<FmaxBackward0>();
   collect_edges(*grad_fn, self, other);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::fmax::table(ks & c10::after_autograd_keyset, self, other);
@@ -2622,8 +2622,8 @@ std::tuple<Tensor, Tensor> fmax_backward(DispatchKeySet ks, const Tensor& grad_o
   }
   const auto grad_fn = make_node<FmaxBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(0)) grad_fn->other_ = SavedTensor(other, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(0)) grad_fn->other_.save_input(other);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::fmax_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
@@ -2648,10 +2648,10 @@ Tensor fmax_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& oth
   const auto grad_fn = make_node<FmaxJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
-    grad_fn->self_ = SavedTensor(self, false);
+    grad_fn->self_.save_input(self);
   }
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
-    grad_fn->other_ = SavedTensor(other, false);
+    grad_fn->other_.save_input(other);
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2673,8 +2673,8 @@ Tensor fmin(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   const auto grad_fn = make_node<FminBackward0>();
   collect_edges(*grad_fn, self, other);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::fmin::table(ks & c10::after_autograd_keyset, self, other);
@@ -2734,8 +2734,8 @@ std::tuple<Tensor, Tensor> fmin_backward(DispatchKeySet ks, const Tensor& grad_o
   }
   const auto grad_fn = make_node<FminBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(0)) grad_fn->other_ = SavedTensor(other, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(0)) grad_fn->other_.save_input(other);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::fmin_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
@@ -2760,10 +2760,10 @@ Tensor fmin_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& oth
   const auto grad_fn = make_node<FminJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
-    grad_fn->self_ = SavedTensor(self, false);
+    grad_fn->self_.save_input(self);
   }
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
-    grad_fn->other_ = SavedTensor(other, false);
+    grad_fn->other_.save_input(other);
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2825,7 +2825,7 @@ Tensor heaviside(DispatchKeySet ks, const Tensor& self, const Tensor& values) {
   }
   const auto grad_fn = make_node<HeavisideBackward0>();
   collect_edges(*grad_fn, self, values);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::heaviside::table(ks & c10::after_autograd_keyset, self, values);
@@ -2882,7 +2882,7 @@ std::tuple<Tensor, Tensor> heaviside_backward(DispatchKeySet ks, const Tensor& g
   }
   const auto grad_fn = make_node<HeavisideBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::heaviside_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
@@ -2906,7 +2906,7 @@ Tensor heaviside_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor
   }
   const auto grad_fn = make_node<HeavisideJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, values_tangent, self);
-  if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::heaviside_jvp::table(ks & c10::after_autograd_keyset, self_tangent, values_tangent,
@@ -2927,8 +2927,8 @@ Tensor hypot(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   const auto grad_fn = make_node<HypotBackward0>();
   collect_edges(*grad_fn, self, other);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::hypot::table(ks & c10::after_autograd_keyset, self, other);
@@ -2991,14 +2991,14 @@ std::tuple<Tensor, Tensor> hypot_backward(DispatchKeySet ks, const Tensor& grad_
   const auto grad_fn = make_node<HypotBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other, output);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(3)) {
-    grad_fn->self_ = SavedTensor(self, false);
+    grad_fn->self_.save_input(self);
   }
-  grad_fn->output_ = SavedTensor(output, false);
+  grad_fn->output_.save_input(output);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(3)) {
-    grad_fn->other_ = SavedTensor(other, false);
+    grad_fn->other_.save_input(other);
   }
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
@@ -3026,17 +3026,17 @@ Tensor hypot_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& ot
   const auto grad_fn = make_node<HypotJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other, output);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(4)) {
-    grad_fn->self_ = SavedTensor(self, false);
+    grad_fn->self_.save_input(self);
   }
-  grad_fn->output_ = SavedTensor(output, false);
+  grad_fn->output_.save_input(output);
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(4)) {
-    grad_fn->other_ = SavedTensor(other, false);
+    grad_fn->other_.save_input(other);
   }
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(4)) {
-    grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
+    grad_fn->self_tangent_.save_input(self_tangent);
   }
   if (grad_fn->should_compute_output(3) || grad_fn->should_compute_output(4)) {
-    grad_fn->other_tangent_ = SavedTensor(other_tangent, false);
+    grad_fn->other_tangent_.save_input(other_tangent);
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -3098,8 +3098,8 @@ Tensor ldexp_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) 
   }
   const auto grad_fn = make_node<LdexpBackward0>();
   collect_edges(*grad_fn, self, other);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::ldexp_Tensor::table(ks & c10::after_autograd_keyset, self, other);
@@ -3159,12 +3159,12 @@ std::tuple<Tensor, Tensor> ldexp_Tensor_backward(DispatchKeySet ks, const Tensor
   }
   const auto grad_fn = make_node<LdexpTensorBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->other_.save_input(other);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(2)) {
-    grad_fn->self_ = SavedTensor(self, false);
+    grad_fn->self_.save_input(self);
   }
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
@@ -3189,14 +3189,14 @@ Tensor ldexp_Tensor_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Ten
   }
   const auto grad_fn = make_node<LdexpTensorJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->other_.save_input(other);
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(3)) {
-    grad_fn->self_ = SavedTensor(self, false);
+    grad_fn->self_.save_input(self);
   }
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->other_tangent_ = SavedTensor(other_tangent, false);
+    grad_fn->other_tangent_.save_input(other_tangent);
   }
-  if (grad_fn->should_compute_output(3)) grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
+  if (grad_fn->should_compute_output(3)) grad_fn->self_tangent_.save_input(self_tangent);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::ldexp_Tensor_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
@@ -3217,8 +3217,8 @@ Tensor logaddexp(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   const auto grad_fn = make_node<LogaddexpBackward0>();
   collect_edges(*grad_fn, self, other);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::logaddexp::table(ks & c10::after_autograd_keyset, self, other);
@@ -3274,8 +3274,8 @@ Tensor logaddexp2(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   const auto grad_fn = make_node<Logaddexp2Backward0>();
   collect_edges(*grad_fn, self, other);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::logaddexp2::table(ks & c10::after_autograd_keyset, self, other);
@@ -3335,10 +3335,10 @@ std::tuple<Tensor, Tensor> logaddexp2_backward(DispatchKeySet ks, const Tensor& 
   }
   const auto grad_fn = make_node<Logaddexp2BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
-  grad_fn->other_ = SavedTensor(other, false);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->other_.save_input(other);
+  grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
@@ -3363,13 +3363,13 @@ Tensor logaddexp2_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tenso
   }
   const auto grad_fn = make_node<Logaddexp2JvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
-  grad_fn->other_ = SavedTensor(other, false);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->other_.save_input(other);
+  grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
+    grad_fn->self_tangent_.save_input(self_tangent);
   }
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->other_tangent_ = SavedTensor(other_tangent, false);
+    grad_fn->other_tangent_.save_input(other_tangent);
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -3395,10 +3395,10 @@ std::tuple<Tensor, Tensor> logaddexp_backward(DispatchKeySet ks, const Tensor& g
   }
   const auto grad_fn = make_node<LogaddexpBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
@@ -3423,13 +3423,13 @@ Tensor logaddexp_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor
   }
   const auto grad_fn = make_node<LogaddexpJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
+    grad_fn->self_tangent_.save_input(self_tangent);
   }
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->other_tangent_ = SavedTensor(other_tangent, false);
+    grad_fn->other_tangent_.save_input(other_tangent);
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -3504,8 +3504,8 @@ Tensor special_xlog1py(DispatchKeySet ks, const Tensor& self, const Tensor& othe
   }
   const auto grad_fn = make_node<SpecialXlog1PyBackward0>();
   collect_edges(*grad_fn, self, other);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_xlog1py::table(ks & c10::after_autograd_keyset, self, other);
@@ -3591,10 +3591,10 @@ std::tuple<Tensor, Tensor> special_xlog1py_backward(DispatchKeySet ks, const Ten
   }
   const auto grad_fn = make_node<SpecialXlog1PyBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
@@ -3620,12 +3620,12 @@ Tensor special_xlog1py_jvp(DispatchKeySet ks, const Tensor& self_tangent,
   }
   const auto grad_fn = make_node<SpecialXlog1PyJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->other_tangent_ = SavedTensor(other_tangent, false);
+    grad_fn->other_tangent_.save_input(other_tangent);
   }
-  if (grad_fn->should_compute_output(3)) grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
+  if (grad_fn->should_compute_output(3)) grad_fn->self_tangent_.save_input(self_tangent);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_xlog1py_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
@@ -3681,8 +3681,8 @@ Tensor xlogy_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) 
   }
   const auto grad_fn = make_node<XlogyBackward0>();
   collect_edges(*grad_fn, self, other);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::xlogy_Tensor::table(ks & c10::after_autograd_keyset, self, other);
@@ -3766,10 +3766,10 @@ std::tuple<Tensor, Tensor> xlogy_Tensor_backward(DispatchKeySet ks, const Tensor
   }
   const auto grad_fn = make_node<XlogyTensorBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
@@ -3794,12 +3794,12 @@ Tensor xlogy_Tensor_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Ten
   }
   const auto grad_fn = make_node<XlogyTensorJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->other_tangent_ = SavedTensor(other_tangent, false);
+    grad_fn->other_tangent_.save_input(other_tangent);
   }
-  if (grad_fn->should_compute_output(3)) grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
+  if (grad_fn->should_compute_output(3)) grad_fn->self_tangent_.save_input(self_tangent);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::xlogy_Tensor_jvp::table(ks & c10::after_autograd_keyset, self_tangent,

@@ -1088,8 +1088,8 @@ Tensor atan2(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   const auto grad_fn = make_node<Atan2Backward0>();
   collect_edges(*grad_fn, self, other);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::atan2::table(ks & c10::after_autograd_keyset, self, other);
@@ -1149,10 +1149,10 @@ std::tuple<Tensor, Tensor> atan2_backward(DispatchKeySet ks, const Tensor& grad_
   }
   const auto grad_fn = make_node<Atan2BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
-  grad_fn->other_ = SavedTensor(other, false);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->other_.save_input(other);
+  grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
@@ -1177,13 +1177,13 @@ Tensor atan2_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& ot
   }
   const auto grad_fn = make_node<Atan2JvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
-  grad_fn->other_ = SavedTensor(other, false);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->other_.save_input(other);
+  grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
+    grad_fn->self_tangent_.save_input(self_tangent);
   }
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->other_tangent_ = SavedTensor(other_tangent, false);
+    grad_fn->other_tangent_.save_input(other_tangent);
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -1328,9 +1328,9 @@ Tensor div_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   const auto grad_fn = make_node<DivBackward0>();
   collect_edges(*grad_fn, self, other);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->other_.save_input(other);
   grad_fn->self_scalar_type = self.scalar_type();
-  if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::div_Tensor::table(ks & c10::after_autograd_keyset, self, other);
@@ -1351,11 +1351,11 @@ Tensor div_Tensor_mode(DispatchKeySet ks, const Tensor& self, const Tensor& othe
   }
   const auto grad_fn = make_node<DivBackward1>();
   collect_edges(*grad_fn, self, other);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->other_.save_input(other);
   grad_fn->self_scalar_type = self.scalar_type();
   grad_fn->rounding_mode = 
     rounding_mode.has_value() ? std::optional<std::string>(*rounding_mode) : std::nullopt;
-  if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::div_Tensor_mode::table(ks & c10::after_autograd_keyset, self, other,
@@ -1522,8 +1522,8 @@ Tensor fmod_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   const auto grad_fn = make_node<FmodBackward0>();
   collect_edges(*grad_fn, self, other);
-  if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->other_ = SavedTensor(other, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->other_.save_input(other);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::fmod_Tensor::table(ks & c10::after_autograd_keyset, self, other);
@@ -1621,9 +1621,9 @@ Tensor gelu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   const auto grad_fn = make_node<GeluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->approximate = approximate;
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::gelu_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
@@ -1898,8 +1898,8 @@ Tensor maximum(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   const auto grad_fn = make_node<MaximumBackward0>();
   collect_edges(*grad_fn, self, other);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::maximum::table(ks & c10::after_autograd_keyset, self, other);
@@ -1930,8 +1930,8 @@ Tensor minimum(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   const auto grad_fn = make_node<MinimumBackward0>();
   collect_edges(*grad_fn, self, other);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->other_ = SavedTensor(other, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::minimum::table(ks & c10::after_autograd_keyset, self, other);
@@ -1962,9 +1962,9 @@ Tensor mul_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   const auto grad_fn = make_node<MulBackward0>();
   collect_edges(*grad_fn, self, other);
-  if (grad_fn->should_compute_output(0)) grad_fn->other_ = SavedTensor(other, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->other_.save_input(other);
   grad_fn->self_scalar_type = self.scalar_type();
-  if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
   grad_fn->other_scalar_type = other.scalar_type();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2064,7 +2064,7 @@ Tensor pow_Scalar(DispatchKeySet ks, const Scalar& self, const Tensor& exponent)
   const auto grad_fn = make_node<PowBackward2>();
   collect_edges(*grad_fn, exponent);
   grad_fn->self = self;
-  grad_fn->exponent_ = SavedTensor(exponent, false);
+  grad_fn->exponent_.save_input(exponent);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::pow_Scalar::table(ks & c10::after_autograd_keyset, self, exponent);
@@ -2085,7 +2085,7 @@ Tensor pow_Tensor_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& ex
   }
   const auto grad_fn = make_node<PowBackward1>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->exponent = exponent;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2106,8 +2106,8 @@ Tensor pow_Tensor_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& ex
   }
   const auto grad_fn = make_node<PowBackward0>();
   collect_edges(*grad_fn, self, exponent);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->exponent_ = SavedTensor(exponent, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->exponent_.save_input(exponent);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::pow_Tensor_Tensor::table(ks & c10::after_autograd_keyset, self, exponent);
@@ -2216,8 +2216,8 @@ Tensor remainder_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& oth
   }
   const auto grad_fn = make_node<RemainderBackward0>();
   collect_edges(*grad_fn, self, other);
-  if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->other_ = SavedTensor(other, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->other_.save_input(other);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::remainder_Tensor::table(ks & c10::after_autograd_keyset, self, other);

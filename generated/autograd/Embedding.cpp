@@ -88,7 +88,7 @@ Tensor embedding(DispatchKeySet ks, const Tensor& weight, const Tensor& indices,
   }
   const auto grad_fn = make_node<EmbeddingBackward0>();
   collect_edges(*grad_fn, weight);
-  grad_fn->indices_ = SavedTensor(indices, false);
+  grad_fn->indices_.save_input(indices);
   grad_fn->weight_size_0 = weight.size(0);
   grad_fn->padding_idx = padding_idx;
   grad_fn->scale_grad_by_freq = scale_grad_by_freq;
@@ -132,7 +132,7 @@ Tensor embedding_dense_backward(DispatchKeySet ks, const Tensor& grad_output, co
   }
   const auto grad_fn = make_node<EmbeddingDenseBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
-  grad_fn->indices_ = SavedTensor(indices, false);
+  grad_fn->indices_.save_input(indices);
   grad_fn->padding_idx = padding_idx;
   grad_fn->scale_grad_by_freq = scale_grad_by_freq;
   Tensor result = [&] {

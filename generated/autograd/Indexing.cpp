@@ -373,7 +373,7 @@ Tensor gather(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& 
   collect_edges(*grad_fn, self);
   grad_fn->self_sizes = self.sizes();
   grad_fn->dim = dim;
-  grad_fn->index_ = SavedTensor(index, false);
+  grad_fn->index_.save_input(index);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::gather::table(ks & c10::after_autograd_keyset, self, dim, index, sparse_grad);
@@ -441,7 +441,7 @@ Tensor index_add(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tenso
   const auto grad_fn = make_node<IndexAddBackward0>();
   collect_edges(*grad_fn, self, source);
   grad_fn->dim = dim;
-  if (grad_fn->should_compute_output(1)) grad_fn->index_ = SavedTensor(index, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->index_.save_input(index);
   grad_fn->source_sizes = source.sizes();
   grad_fn->alpha = alpha;
   Tensor result = [&] {
@@ -574,7 +574,7 @@ Tensor index_select(DispatchKeySet ks, const Tensor& self, int64_t dim, const Te
   collect_edges(*grad_fn, self);
   grad_fn->self_sizes = self.sizes();
   grad_fn->dim = dim;
-  grad_fn->index_ = SavedTensor(index, false);
+  grad_fn->index_.save_input(index);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::index_select::table(ks & c10::after_autograd_keyset, self, dim, index);
@@ -607,7 +607,7 @@ Tensor masked_select(DispatchKeySet ks, const Tensor& self, const Tensor& mask) 
   const auto grad_fn = make_node<MaskedSelectBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_sizes = self.sizes();
-  grad_fn->mask_ = SavedTensor(mask, false);
+  grad_fn->mask_.save_input(mask);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::masked_select::table(ks & c10::after_autograd_keyset, self, mask);
@@ -679,7 +679,7 @@ Tensor scatter_src(DispatchKeySet ks, const Tensor& self, int64_t dim, const Ten
   const auto grad_fn = make_node<ScatterBackward0>();
   collect_edges(*grad_fn, self, src);
   grad_fn->dim = dim;
-  grad_fn->index_ = SavedTensor(index, false);
+  grad_fn->index_.save_input(index);
   grad_fn->src_sizes = src.sizes();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -702,7 +702,7 @@ Tensor scatter_value(DispatchKeySet ks, const Tensor& self, int64_t dim, const T
   const auto grad_fn = make_node<ScatterBackward1>();
   collect_edges(*grad_fn, self);
   grad_fn->dim = dim;
-  grad_fn->index_ = SavedTensor(index, false);
+  grad_fn->index_.save_input(index);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::scatter_value::table(ks & c10::after_autograd_keyset, self, dim, index, value);
@@ -903,7 +903,7 @@ Tensor scatter_add(DispatchKeySet ks, const Tensor& self, int64_t dim, const Ten
   const auto grad_fn = make_node<ScatterAddBackward0>();
   collect_edges(*grad_fn, self, src);
   grad_fn->dim = dim;
-  if (grad_fn->should_compute_output(1)) grad_fn->index_ = SavedTensor(index, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->index_.save_input(index);
   grad_fn->src_sizes = src.sizes();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;

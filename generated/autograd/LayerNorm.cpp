@@ -170,10 +170,10 @@ std::tuple<Tensor, Tensor, Tensor> native_layer_norm(DispatchKeySet ks, const Te
   }
   const auto grad_fn = make_node<NativeLayerNormBackward0>();
   collect_edges(*grad_fn, input, weight, bias);
-  grad_fn->input_ = SavedTensor(input, false);
+  grad_fn->input_.save_input(input);
   grad_fn->normalized_shape = normalized_shape;
-  grad_fn->weight_ = SavedTensor(weight, false);
-  grad_fn->bias_ = SavedTensor(bias, false);
+  grad_fn->weight_.save_input(weight);
+  grad_fn->bias_.save_input(bias);
   auto [result0, result1, result2] = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::native_layer_norm::table(ks & c10::after_autograd_keyset, input, normalized_shape,
@@ -230,19 +230,19 @@ std::tuple<Tensor, Tensor, Tensor> native_layer_norm_backward(DispatchKeySet ks,
   const auto grad_fn = make_node<NativeLayerNormBackwardBackward0>();
   collect_edges(*grad_fn, grad_out, input, mean, rstd, weight, bias);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(4)) {
-    grad_fn->input_ = SavedTensor(input, false);
+    grad_fn->input_.save_input(input);
   }
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(4)) {
-    grad_fn->weight_ = SavedTensor(weight, false);
+    grad_fn->weight_.save_input(weight);
   }
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(4)) {
-    grad_fn->grad_out_ = SavedTensor(grad_out, false);
+    grad_fn->grad_out_.save_input(grad_out);
   }
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(4)) {
-    grad_fn->mean_ = SavedTensor(mean, false);
+    grad_fn->mean_.save_input(mean);
   }
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(4)) {
-    grad_fn->rstd_ = SavedTensor(rstd, false);
+    grad_fn->rstd_.save_input(rstd);
   }
   grad_fn->normalized_shape = normalized_shape;
   auto [result0, result1, result2] = [&] {

@@ -398,10 +398,10 @@ Tensor addmm(DispatchKeySet ks, const Tensor& self, const Tensor& mat1, const Te
   const auto grad_fn = make_node<AddmmBackward0>();
   collect_edges(*grad_fn, self, mat1, mat2);
   grad_fn->beta = beta;
-  if (grad_fn->should_compute_output(1)) grad_fn->mat2_ = SavedTensor(mat2, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->mat2_.save_input(mat2);
   grad_fn->mat1_strides = mat1.strides();
   grad_fn->alpha = alpha;
-  if (grad_fn->should_compute_output(2)) grad_fn->mat1_ = SavedTensor(mat1, false);
+  if (grad_fn->should_compute_output(2)) grad_fn->mat1_.save_input(mat1);
   grad_fn->mat2_strides = mat2.strides();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -467,9 +467,9 @@ Tensor addmv(DispatchKeySet ks, const Tensor& self, const Tensor& mat, const Ten
   const auto grad_fn = make_node<AddmvBackward0>();
   collect_edges(*grad_fn, self, mat, vec);
   grad_fn->beta = beta;
-  if (grad_fn->should_compute_output(1)) grad_fn->vec_ = SavedTensor(vec, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->vec_.save_input(vec);
   grad_fn->alpha = alpha;
-  if (grad_fn->should_compute_output(2)) grad_fn->mat_ = SavedTensor(mat, false);
+  if (grad_fn->should_compute_output(2)) grad_fn->mat_.save_input(mat);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::addmv::table(ks & c10::after_autograd_keyset, self, mat, vec, beta, alpha);
@@ -532,9 +532,9 @@ Tensor baddbmm(DispatchKeySet ks, const Tensor& self, const Tensor& batch1, cons
   const auto grad_fn = make_node<BaddbmmBackward0>();
   collect_edges(*grad_fn, self, batch1, batch2);
   grad_fn->beta = beta;
-  if (grad_fn->should_compute_output(1)) grad_fn->batch2_ = SavedTensor(batch2, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->batch2_.save_input(batch2);
   grad_fn->alpha = alpha;
-  if (grad_fn->should_compute_output(2)) grad_fn->batch1_ = SavedTensor(batch1, false);
+  if (grad_fn->should_compute_output(2)) grad_fn->batch1_.save_input(batch1);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::baddbmm::table(ks & c10::after_autograd_keyset, self, batch1, batch2, beta, alpha);
@@ -597,8 +597,8 @@ Tensor bmm(DispatchKeySet ks, const Tensor& self, const Tensor& mat2) {
   }
   const auto grad_fn = make_node<BmmBackward0>();
   collect_edges(*grad_fn, self, mat2);
-  if (grad_fn->should_compute_output(0)) grad_fn->mat2_ = SavedTensor(mat2, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->mat2_.save_input(mat2);
+  if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::bmm::table(ks & c10::after_autograd_keyset, self, mat2);
@@ -629,8 +629,8 @@ Tensor dot(DispatchKeySet ks, const Tensor& self, const Tensor& tensor) {
   }
   const auto grad_fn = make_node<DotBackward0>();
   collect_edges(*grad_fn, self, tensor);
-  if (grad_fn->should_compute_output(0)) grad_fn->tensor_ = SavedTensor(tensor, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->tensor_.save_input(tensor);
+  if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::dot::table(ks & c10::after_autograd_keyset, self, tensor);
@@ -684,9 +684,9 @@ Tensor mm(DispatchKeySet ks, const Tensor& self, const Tensor& mat2) {
   }
   const auto grad_fn = make_node<MmBackward0>();
   collect_edges(*grad_fn, self, mat2);
-  if (grad_fn->should_compute_output(0)) grad_fn->mat2_ = SavedTensor(mat2, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->mat2_.save_input(mat2);
   grad_fn->self_strides = self.strides();
-  if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
   grad_fn->mat2_strides = mat2.strides();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -718,8 +718,8 @@ Tensor mv(DispatchKeySet ks, const Tensor& self, const Tensor& vec) {
   }
   const auto grad_fn = make_node<MvBackward0>();
   collect_edges(*grad_fn, self, vec);
-  if (grad_fn->should_compute_output(0)) grad_fn->vec_ = SavedTensor(vec, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->vec_.save_input(vec);
+  if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::mv::table(ks & c10::after_autograd_keyset, self, vec);

@@ -279,8 +279,8 @@ Tensor mse_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, int
   }
   const auto grad_fn = make_node<MseLossBackward0>();
   collect_edges(*grad_fn, self, target);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->target_ = SavedTensor(target, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->target_.save_input(target);
   grad_fn->reduction = reduction;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -315,9 +315,9 @@ Tensor mse_loss_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   }
   const auto grad_fn = make_node<MseLossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
-  grad_fn->grad_output_ = SavedTensor(grad_output, false);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->target_ = SavedTensor(target, false);
+  grad_fn->grad_output_.save_input(grad_output);
+  grad_fn->self_.save_input(self);
+  grad_fn->target_.save_input(target);
   grad_fn->reduction = reduction;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -390,8 +390,8 @@ Tensor nll_loss2d_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   }
   const auto grad_fn = make_node<NllLoss2DBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->target_ = SavedTensor(target, false);
-  if (grad_fn->should_compute_output(0)) grad_fn->weight_ = SavedTensor(weight, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->target_.save_input(target);
+  if (grad_fn->should_compute_output(0)) grad_fn->weight_.save_input(weight);
   grad_fn->reduction = reduction;
   grad_fn->ignore_index = ignore_index;
   Tensor result = [&] {
@@ -439,9 +439,9 @@ std::tuple<Tensor, Tensor> nll_loss2d_forward(DispatchKeySet ks, const Tensor& s
   }
   const auto grad_fn = make_node<NllLoss2DForwardBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->target_ = SavedTensor(target, false);
-  grad_fn->weight_ = SavedTensor(weight, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->target_.save_input(target);
+  grad_fn->weight_.save_input(weight);
   grad_fn->reduction = reduction;
   grad_fn->ignore_index = ignore_index;
   auto [output, total_weight] = [&] {
@@ -490,8 +490,8 @@ Tensor nll_loss_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
   }
   const auto grad_fn = make_node<NllLossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->target_ = SavedTensor(target, false);
-  if (grad_fn->should_compute_output(0)) grad_fn->weight_ = SavedTensor(weight, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->target_.save_input(target);
+  if (grad_fn->should_compute_output(0)) grad_fn->weight_.save_input(weight);
   grad_fn->reduction = reduction;
   grad_fn->ignore_index = ignore_index;
   Tensor result = [&] {
@@ -539,9 +539,9 @@ std::tuple<Tensor, Tensor> nll_loss_forward(DispatchKeySet ks, const Tensor& sel
   }
   const auto grad_fn = make_node<NllLossForwardBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->target_ = SavedTensor(target, false);
-  grad_fn->weight_ = SavedTensor(weight, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->target_.save_input(target);
+  grad_fn->weight_.save_input(weight);
   grad_fn->reduction = reduction;
   grad_fn->ignore_index = ignore_index;
   auto [output, total_weight] = [&] {

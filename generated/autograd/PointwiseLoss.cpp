@@ -2244,8 +2244,8 @@ Tensor _binary_cross_entropy(DispatchKeySet ks, const Tensor& self, const Tensor
   }
   const auto grad_fn = make_node<BinaryCrossEntropyBackward0>();
   collect_edges(*grad_fn, self, target);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(0)) grad_fn->target_ = SavedTensor(target, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(0)) grad_fn->target_.save_input(target);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_binary_cross_entropy::table(ks & c10::after_autograd_keyset, self, target);
@@ -2304,9 +2304,9 @@ Tensor _binary_cross_entropy_backward(DispatchKeySet ks, const Tensor& grad_outp
   }
   const auto grad_fn = make_node<BinaryCrossEntropyBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
-  grad_fn->grad_output_ = SavedTensor(grad_output, false);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->target_ = SavedTensor(target, false);
+  grad_fn->grad_output_.save_input(grad_output);
+  grad_fn->self_.save_input(self);
+  grad_fn->target_.save_input(target);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_binary_cross_entropy_backward::table(ks & c10::after_autograd_keyset, grad_output,
@@ -2347,15 +2347,15 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward(
   }
   const auto grad_fn = make_node<BinaryCrossEntropyBackwardBackwardBackward0>();
   collect_edges(*grad_fn, grad_output2, grad_output, self, target);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->target_ = SavedTensor(target, false);
+    grad_fn->target_.save_input(target);
   }
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->grad_output2_ = SavedTensor(grad_output2, false);
+    grad_fn->grad_output2_.save_input(grad_output2);
   }
   auto [result0, result1, result2] = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2389,21 +2389,21 @@ Tensor _binary_cross_entropy_backward_jvp(DispatchKeySet ks, const Tensor& grad_
   const auto grad_fn = make_node<BinaryCrossEntropyBackwardJvpBackward0>();
   collect_edges(*grad_fn, grad_output_tangent, self_tangent, target_tangent, grad_output, self,
                 target);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(3) || grad_fn->should_compute_output(4)) {
-    grad_fn->target_ = SavedTensor(target, false);
+    grad_fn->target_.save_input(target);
   }
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(4) || grad_fn->should_compute_output(5)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   if (grad_fn->should_compute_output(3) || grad_fn->should_compute_output(4) || grad_fn->should_compute_output(5)) {
-    grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
+    grad_fn->self_tangent_.save_input(self_tangent);
   }
   if (grad_fn->should_compute_output(3) || grad_fn->should_compute_output(4)) {
-    grad_fn->target_tangent_ = SavedTensor(target_tangent, false);
+    grad_fn->target_tangent_.save_input(target_tangent);
   }
   if (grad_fn->should_compute_output(4) || grad_fn->should_compute_output(5)) {
-    grad_fn->grad_output_tangent_ = SavedTensor(grad_output_tangent, false);
+    grad_fn->grad_output_tangent_.save_input(grad_output_tangent);
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2429,8 +2429,8 @@ Tensor _binary_cross_entropy_with_logits(DispatchKeySet ks, const Tensor& self,
   }
   const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackward0>();
   collect_edges(*grad_fn, self, target);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->target_ = SavedTensor(target, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->target_.save_input(target);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_binary_cross_entropy_with_logits::table(ks & c10::after_autograd_keyset, self,
@@ -2455,9 +2455,9 @@ Tensor _binary_cross_entropy_with_logits_pos_weight(DispatchKeySet ks, const Ten
   }
   const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackward1>();
   collect_edges(*grad_fn, self, target, pos_weight);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->target_ = SavedTensor(target, false);
-  grad_fn->pos_weight_ = SavedTensor(pos_weight, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->target_.save_input(target);
+  grad_fn->pos_weight_.save_input(pos_weight);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_binary_cross_entropy_with_logits_pos_weight::table(
@@ -2568,12 +2568,12 @@ std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward(
   }
   const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
-  if (grad_fn->should_compute_output(0)) grad_fn->target_ = SavedTensor(target, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->target_.save_input(target);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
-    grad_fn->self_ = SavedTensor(self, false);
+    grad_fn->self_.save_input(self);
   }
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2603,16 +2603,14 @@ Tensor _binary_cross_entropy_with_logits_jvp(DispatchKeySet ks, const Tensor& se
   }
   const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, self, target);
-  if (grad_fn->should_compute_output(0)) grad_fn->target_ = SavedTensor(target, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->target_.save_input(target);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->self_ = SavedTensor(self, false);
+    grad_fn->self_.save_input(self);
   }
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
+    grad_fn->self_tangent_.save_input(self_tangent);
   }
-  if (grad_fn->should_compute_output(2)) {
-    grad_fn->target_tangent_ = SavedTensor(target_tangent, false);
-  }
+  if (grad_fn->should_compute_output(2)) grad_fn->target_tangent_.save_input(target_tangent);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_binary_cross_entropy_with_logits_jvp::table(ks & c10::after_autograd_keyset,
@@ -2640,14 +2638,14 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_pos_weight_
   const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target, pos_weight);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(3)) {
-    grad_fn->target_ = SavedTensor(target, false);
+    grad_fn->target_.save_input(target);
   }
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->pos_weight_ = SavedTensor(pos_weight, false);
+    grad_fn->pos_weight_.save_input(pos_weight);
   }
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   auto [result0, result1, result2] = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2685,20 +2683,20 @@ Tensor _binary_cross_entropy_with_logits_pos_weight_jvp(DispatchKeySet ks,
   collect_edges(*grad_fn, self_tangent, target_tangent, pos_weight_tangent, self, target,
                 pos_weight);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3) || grad_fn->should_compute_output(5)) {
-    grad_fn->target_ = SavedTensor(target, false);
+    grad_fn->target_.save_input(target);
   }
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(3) || grad_fn->should_compute_output(4)) {
-    grad_fn->pos_weight_ = SavedTensor(pos_weight, false);
+    grad_fn->pos_weight_.save_input(pos_weight);
   }
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(3) || grad_fn->should_compute_output(4) || grad_fn->should_compute_output(5)) {
-    grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
+    grad_fn->self_tangent_.save_input(self_tangent);
   }
   if (grad_fn->should_compute_output(3) || grad_fn->should_compute_output(5)) {
-    grad_fn->target_tangent_ = SavedTensor(target_tangent, false);
+    grad_fn->target_tangent_.save_input(target_tangent);
   }
   if (grad_fn->should_compute_output(3) || grad_fn->should_compute_output(4)) {
-    grad_fn->pos_weight_tangent_ = SavedTensor(pos_weight_tangent, false);
+    grad_fn->pos_weight_tangent_.save_input(pos_weight_tangent);
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2721,8 +2719,8 @@ Tensor _huber_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, 
   }
   const auto grad_fn = make_node<HuberLossBackward0>();
   collect_edges(*grad_fn, self, target);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->target_ = SavedTensor(target, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->target_.save_input(target);
   grad_fn->delta = delta;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2785,11 +2783,11 @@ std::tuple<Tensor, Tensor> _huber_loss_backward(DispatchKeySet ks, const Tensor&
   }
   const auto grad_fn = make_node<HuberLossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->target_ = SavedTensor(target, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->target_.save_input(target);
   grad_fn->delta = delta;
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2815,14 +2813,14 @@ Tensor _huber_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tens
   }
   const auto grad_fn = make_node<HuberLossJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, self, target);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->target_ = SavedTensor(target, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->target_.save_input(target);
   grad_fn->delta = delta;
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
+    grad_fn->self_tangent_.save_input(self_tangent);
   }
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->target_tangent_ = SavedTensor(target_tangent, false);
+    grad_fn->target_tangent_.save_input(target_tangent);
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2844,8 +2842,8 @@ Tensor _kl_div(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
   }
   const auto grad_fn = make_node<KlDivBackward0>();
   collect_edges(*grad_fn, self, target);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->target_ = SavedTensor(target, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->target_.save_input(target);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_kl_div::table(ks & c10::after_autograd_keyset, self, target);
@@ -2905,10 +2903,10 @@ std::tuple<Tensor, Tensor> _kl_div_backward(DispatchKeySet ks, const Tensor& gra
   }
   const auto grad_fn = make_node<KlDivBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
-  grad_fn->target_ = SavedTensor(target, false);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->target_.save_input(target);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2933,12 +2931,12 @@ Tensor _kl_div_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& 
   }
   const auto grad_fn = make_node<KlDivJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, self, target);
-  grad_fn->target_ = SavedTensor(target, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->target_.save_input(target);
+  if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->target_tangent_ = SavedTensor(target_tangent, false);
+    grad_fn->target_tangent_.save_input(target_tangent);
   }
-  if (grad_fn->should_compute_output(3)) grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
+  if (grad_fn->should_compute_output(3)) grad_fn->self_tangent_.save_input(self_tangent);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_kl_div_jvp::table(ks & c10::after_autograd_keyset, self_tangent, target_tangent,
@@ -2959,7 +2957,7 @@ Tensor _kl_div_log_target(DispatchKeySet ks, const Tensor& self, const Tensor& t
   }
   const auto grad_fn = make_node<KlDivLogTargetBackward0>();
   collect_edges(*grad_fn, self, target);
-  grad_fn->target_ = SavedTensor(target, false);
+  grad_fn->target_.save_input(target);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_kl_div_log_target::table(ks & c10::after_autograd_keyset, self, target);
@@ -3021,12 +3019,12 @@ std::tuple<Tensor, Tensor> _kl_div_log_target_backward(DispatchKeySet ks, const 
   }
   const auto grad_fn = make_node<KlDivLogTargetBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, target, output);
-  if (grad_fn->should_compute_output(0)) grad_fn->output_ = SavedTensor(output, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->output_.save_input(output);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
-    grad_fn->target_ = SavedTensor(target, false);
+    grad_fn->target_.save_input(target);
   }
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
@@ -3055,13 +3053,13 @@ Tensor _kl_div_log_target_jvp(DispatchKeySet ks, const Tensor& self_tangent,
   const auto grad_fn = make_node<KlDivLogTargetJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, target, output);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->target_ = SavedTensor(target, false);
+    grad_fn->target_.save_input(target);
   }
-  if (grad_fn->should_compute_output(1)) grad_fn->output_ = SavedTensor(output, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->output_.save_input(output);
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->target_tangent_ = SavedTensor(target_tangent, false);
+    grad_fn->target_tangent_.save_input(target_tangent);
   }
-  if (grad_fn->should_compute_output(2)) grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
+  if (grad_fn->should_compute_output(2)) grad_fn->self_tangent_.save_input(self_tangent);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_kl_div_log_target_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
@@ -3082,8 +3080,8 @@ Tensor _l1_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
   }
   const auto grad_fn = make_node<L1LossBackward0>();
   collect_edges(*grad_fn, self, target);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->target_ = SavedTensor(target, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->target_.save_input(target);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_l1_loss::table(ks & c10::after_autograd_keyset, self, target);
@@ -3143,8 +3141,8 @@ std::tuple<Tensor, Tensor> _l1_loss_backward(DispatchKeySet ks, const Tensor& gr
   }
   const auto grad_fn = make_node<L1LossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(0)) grad_fn->target_ = SavedTensor(target, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(0)) grad_fn->target_.save_input(target);
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_l1_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
@@ -3169,10 +3167,10 @@ Tensor _l1_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor&
   const auto grad_fn = make_node<L1LossJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, self, target);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
-    grad_fn->self_ = SavedTensor(self, false);
+    grad_fn->self_.save_input(self);
   }
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
-    grad_fn->target_ = SavedTensor(target, false);
+    grad_fn->target_.save_input(target);
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -3194,8 +3192,8 @@ Tensor _smooth_l1_loss(DispatchKeySet ks, const Tensor& self, const Tensor& targ
   }
   const auto grad_fn = make_node<SmoothL1LossBackward0>();
   collect_edges(*grad_fn, self, target);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->target_ = SavedTensor(target, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->target_.save_input(target);
   grad_fn->beta = beta;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -3258,11 +3256,11 @@ std::tuple<Tensor, Tensor> _smooth_l1_loss_backward(DispatchKeySet ks, const Ten
   }
   const auto grad_fn = make_node<SmoothL1LossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->target_ = SavedTensor(target, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->target_.save_input(target);
   grad_fn->beta = beta;
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   auto [result0, result1] = [&] {
     AutoDispatchBelowAutograd guard;
@@ -3289,14 +3287,14 @@ Tensor _smooth_l1_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent,
   }
   const auto grad_fn = make_node<SmoothL1LossJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, self, target);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->target_ = SavedTensor(target, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->target_.save_input(target);
   grad_fn->beta = beta;
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->self_tangent_ = SavedTensor(self_tangent, false);
+    grad_fn->self_tangent_.save_input(self_tangent);
   }
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
-    grad_fn->target_tangent_ = SavedTensor(target_tangent, false);
+    grad_fn->target_tangent_.save_input(target_tangent);
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;

@@ -305,11 +305,11 @@ Tensor addcdiv(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1, con
   grad_fn->self_scalar_type = self.scalar_type();
   grad_fn->tensor1_scalar_type = tensor1.scalar_type();
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->tensor2_ = SavedTensor(tensor2, false);
+    grad_fn->tensor2_.save_input(tensor2);
   }
   grad_fn->value = value;
   grad_fn->tensor2_scalar_type = tensor2.scalar_type();
-  if (grad_fn->should_compute_output(2)) grad_fn->tensor1_ = SavedTensor(tensor1, false);
+  if (grad_fn->should_compute_output(2)) grad_fn->tensor1_.save_input(tensor1);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::addcdiv::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
@@ -377,10 +377,10 @@ Tensor addcmul(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1, con
   collect_edges(*grad_fn, self, tensor1, tensor2);
   grad_fn->self_scalar_type = self.scalar_type();
   grad_fn->tensor1_scalar_type = tensor1.scalar_type();
-  if (grad_fn->should_compute_output(1)) grad_fn->tensor2_ = SavedTensor(tensor2, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->tensor2_.save_input(tensor2);
   grad_fn->value = value;
   grad_fn->tensor2_scalar_type = tensor2.scalar_type();
-  if (grad_fn->should_compute_output(2)) grad_fn->tensor1_ = SavedTensor(tensor1, false);
+  if (grad_fn->should_compute_output(2)) grad_fn->tensor1_.save_input(tensor1);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::addcmul::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
@@ -464,10 +464,10 @@ Tensor lerp_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& end, con
   const auto grad_fn = make_node<LerpBackward1>();
   collect_edges(*grad_fn, self, end, weight);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
-    grad_fn->weight_ = SavedTensor(weight, false);
+    grad_fn->weight_.save_input(weight);
   }
-  if (grad_fn->should_compute_output(2)) grad_fn->end_ = SavedTensor(end, false);
-  if (grad_fn->should_compute_output(2)) grad_fn->self_ = SavedTensor(self, false);
+  if (grad_fn->should_compute_output(2)) grad_fn->end_.save_input(end);
+  if (grad_fn->should_compute_output(2)) grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::lerp_Tensor::table(ks & c10::after_autograd_keyset, self, end, weight);

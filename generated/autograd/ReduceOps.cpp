@@ -680,7 +680,7 @@ Tensor amax(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim
   collect_edges(*grad_fn, self);
   grad_fn->dim = dim;
   grad_fn->keepdim = keepdim;
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::amax::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
@@ -715,7 +715,7 @@ Tensor amin(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim
   collect_edges(*grad_fn, self);
   grad_fn->dim = dim;
   grad_fn->keepdim = keepdim;
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::amin::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
@@ -851,7 +851,7 @@ Tensor cumprod(DispatchKeySet ks, const Tensor& self, int64_t dim,
   const auto grad_fn = make_node<CumprodBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_scalar_type = self.scalar_type();
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->dim = dim;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -970,7 +970,7 @@ Tensor logsumexp(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool ke
   }
   const auto grad_fn = make_node<LogsumexpBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->dim = dim;
   grad_fn->keepdim = keepdim;
   Tensor result = [&] {
@@ -1005,7 +1005,7 @@ Tensor max(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<MaxBackward1>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::max::table(ks & c10::after_autograd_keyset, self);
@@ -1157,7 +1157,7 @@ Tensor min(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<MinBackward1>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::min::table(ks & c10::after_autograd_keyset, self);
@@ -1238,7 +1238,7 @@ Tensor norm_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& p) {
   }
   const auto grad_fn = make_node<NormBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->p = p;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -1261,7 +1261,7 @@ Tensor norm_ScalarOpt_dim(DispatchKeySet ks, const Tensor& self, const std::opti
   }
   const auto grad_fn = make_node<NormBackward3>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->p = p;
   grad_fn->dim = dim;
   grad_fn->keepdim = keepdim;
@@ -1289,7 +1289,7 @@ Tensor norm_ScalarOpt_dim_dtype(DispatchKeySet ks, const Tensor& self,
   }
   const auto grad_fn = make_node<NormBackward2>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->p = p;
   grad_fn->dim = dim;
   grad_fn->keepdim = keepdim;
@@ -1315,7 +1315,7 @@ Tensor norm_ScalarOpt_dtype(DispatchKeySet ks, const Tensor& self, const std::op
   }
   const auto grad_fn = make_node<NormBackward1>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->p = p;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -1386,7 +1386,7 @@ Tensor prod(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dty
   }
   const auto grad_fn = make_node<ProdBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::prod::table(ks & c10::after_autograd_keyset, self, dtype);
@@ -1408,7 +1408,7 @@ Tensor prod_dim_int(DispatchKeySet ks, const Tensor& self, int64_t dim, bool kee
   }
   const auto grad_fn = make_node<ProdBackward1>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->dim = dim;
   grad_fn->keepdim = keepdim;
   Tensor result = [&] {
@@ -1459,7 +1459,7 @@ Tensor std_correction(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef
   }
   const auto grad_fn = make_node<StdBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->dim = 
     dim.has_value() ? std::optional<std::vector<int64_t>>(std::vector<int64_t>(dim->begin(), dim->end())) : std::nullopt;
   grad_fn->correction = correction;
@@ -1585,7 +1585,7 @@ Tensor var_correction(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef
   }
   const auto grad_fn = make_node<VarBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->dim = 
     dim.has_value() ? std::optional<std::vector<int64_t>>(std::vector<int64_t>(dim->begin(), dim->end())) : std::nullopt;
   grad_fn->correction = correction;

@@ -216,9 +216,9 @@ Tensor _log_softmax_backward_data(DispatchKeySet ks, const Tensor& grad_output,
   const auto grad_fn = make_node<LogSoftmaxBackwardDataBackward0>();
   collect_edges(*grad_fn, grad_output, output);
   grad_fn->output_scalar_type = output.scalar_type();
-  grad_fn->output_ = SavedTensor(output, false);
+  grad_fn->output_.save_input(output);
   grad_fn->dim = dim;
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_log_softmax_backward_data::table(ks & c10::after_autograd_keyset, grad_output,
@@ -292,10 +292,10 @@ Tensor _softmax_backward_data(DispatchKeySet ks, const Tensor& grad_output, cons
   const auto grad_fn = make_node<SoftmaxBackwardDataBackward0>();
   collect_edges(*grad_fn, grad_output, output);
   grad_fn->output_scalar_type = output.scalar_type();
-  grad_fn->output_ = SavedTensor(output, false);
+  grad_fn->output_.save_input(output);
   grad_fn->dim = dim;
   grad_fn->input_dtype = input_dtype;
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_softmax_backward_data::table(ks & c10::after_autograd_keyset, grad_output, output,

@@ -1682,7 +1682,7 @@ Tensor _logit(DispatchKeySet ks, const Tensor& self, double eps) {
   }
   const auto grad_fn = make_node<LogitBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->eps = eps;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -1741,8 +1741,8 @@ Tensor _logit_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
   const auto grad_fn = make_node<LogitBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->eps = eps;
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_logit_backward::table(ks & c10::after_autograd_keyset, grad_output, self, eps);
@@ -1762,7 +1762,7 @@ Tensor _sinc(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<SincBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_sinc::table(ks & c10::after_autograd_keyset, self);
@@ -1817,8 +1817,8 @@ Tensor _sinc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   }
   const auto grad_fn = make_node<SincBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_sinc_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -1838,7 +1838,7 @@ Tensor digamma(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<DigammaBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::digamma::table(ks & c10::after_autograd_keyset, self);
@@ -1893,8 +1893,8 @@ Tensor digamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Tens
   }
   const auto grad_fn = make_node<DigammaBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::digamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -1914,7 +1914,7 @@ Tensor erfc(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<ErfcBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::erfc::table(ks & c10::after_autograd_keyset, self);
@@ -1969,8 +1969,8 @@ Tensor erfc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   const auto grad_fn = make_node<ErfcBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::erfc_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -2045,8 +2045,8 @@ Tensor erfinv_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
   }
   const auto grad_fn = make_node<ErfinvBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
-  grad_fn->output_ = SavedTensor(output, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->output_.save_input(output);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::erfinv_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
@@ -2066,7 +2066,7 @@ Tensor i0(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<I0Backward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::i0::table(ks & c10::after_autograd_keyset, self);
@@ -2121,8 +2121,8 @@ Tensor i0_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& s
   }
   const auto grad_fn = make_node<I0BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::i0_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -2142,7 +2142,7 @@ Tensor lgamma(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<LgammaBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::lgamma::table(ks & c10::after_autograd_keyset, self);
@@ -2197,8 +2197,8 @@ Tensor lgamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
   }
   const auto grad_fn = make_node<LgammaBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::lgamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -2229,7 +2229,7 @@ Tensor polygamma(DispatchKeySet ks, int64_t n, const Tensor& self) {
   }
   const auto grad_fn = make_node<PolygammaBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->n = n;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2263,8 +2263,8 @@ Tensor polygamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
   const auto grad_fn = make_node<PolygammaBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->n = n;
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::polygamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self, n);
@@ -2295,7 +2295,7 @@ Tensor special_entr(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<SpecialEntrBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_entr::table(ks & c10::after_autograd_keyset, self);
@@ -2350,8 +2350,8 @@ Tensor special_entr_backward(DispatchKeySet ks, const Tensor& grad_output, const
   }
   const auto grad_fn = make_node<SpecialEntrBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_entr_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -2371,7 +2371,7 @@ Tensor special_erfcx(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<SpecialErfcxBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_erfcx::table(ks & c10::after_autograd_keyset, self);
@@ -2431,13 +2431,13 @@ Tensor special_erfcx_backward(DispatchKeySet ks, const Tensor& grad_output, cons
   const auto grad_fn = make_node<SpecialErfcxBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(2)) {
-    grad_fn->self_ = SavedTensor(self, false);
+    grad_fn->self_.save_input(self);
   }
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
-    grad_fn->output_ = SavedTensor(output, false);
+    grad_fn->output_.save_input(output);
   }
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2459,7 +2459,7 @@ Tensor special_i0e(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<SpecialI0EBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_i0e::table(ks & c10::after_autograd_keyset, self);
@@ -2518,10 +2518,10 @@ Tensor special_i0e_backward(DispatchKeySet ks, const Tensor& grad_output, const 
   }
   const auto grad_fn = make_node<SpecialI0EBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(0)) grad_fn->output_ = SavedTensor(output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(0)) grad_fn->output_.save_input(output);
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2543,7 +2543,7 @@ Tensor special_i1(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<SpecialI1Backward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_i1::table(ks & c10::after_autograd_keyset, self);
@@ -2602,12 +2602,12 @@ Tensor special_i1_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   }
   const auto grad_fn = make_node<SpecialI1BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
-    grad_fn->output_ = SavedTensor(output, false);
+    grad_fn->output_.save_input(output);
   }
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2629,7 +2629,7 @@ Tensor special_i1e(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<SpecialI1EBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_i1e::table(ks & c10::after_autograd_keyset, self);
@@ -2688,12 +2688,12 @@ Tensor special_i1e_backward(DispatchKeySet ks, const Tensor& grad_output, const 
   }
   const auto grad_fn = make_node<SpecialI1EBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
-    grad_fn->output_ = SavedTensor(output, false);
+    grad_fn->output_.save_input(output);
   }
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
-    grad_fn->grad_output_ = SavedTensor(grad_output, false);
+    grad_fn->grad_output_.save_input(grad_output);
   }
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2715,7 +2715,7 @@ Tensor special_log_ndtr(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<SpecialLogNdtrBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_log_ndtr::table(ks & c10::after_autograd_keyset, self);
@@ -2770,8 +2770,8 @@ Tensor special_log_ndtr_backward(DispatchKeySet ks, const Tensor& grad_output, c
   }
   const auto grad_fn = make_node<SpecialLogNdtrBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_log_ndtr_backward::table(ks & c10::after_autograd_keyset, grad_output,
@@ -2792,7 +2792,7 @@ Tensor special_ndtr(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<SpecialNdtrBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_ndtr::table(ks & c10::after_autograd_keyset, self);
@@ -2847,8 +2847,8 @@ Tensor special_ndtr_backward(DispatchKeySet ks, const Tensor& grad_output, const
   }
   const auto grad_fn = make_node<SpecialNdtrBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_ndtr_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -2923,8 +2923,8 @@ Tensor special_ndtri_backward(DispatchKeySet ks, const Tensor& grad_output, cons
   }
   const auto grad_fn = make_node<SpecialNdtriBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
-  grad_fn->output_ = SavedTensor(output, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->output_.save_input(output);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_ndtri_backward::table(ks & c10::after_autograd_keyset, grad_output,

@@ -449,7 +449,7 @@ Tensor clamp(DispatchKeySet ks, const Tensor& self, const std::optional<Scalar>&
   }
   const auto grad_fn = make_node<ClampBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->min = min;
   grad_fn->max = max;
   Tensor result = [&] {
@@ -472,9 +472,9 @@ Tensor clamp_Tensor(DispatchKeySet ks, const Tensor& self, const std::optional<T
   }
   const auto grad_fn = make_node<ClampBackward1>();
   collect_edges(*grad_fn, self, min, max);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->min_ = SavedTensor(min, false);
-  grad_fn->max_ = SavedTensor(max, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->min_.save_input(min);
+  grad_fn->max_.save_input(max);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::clamp_Tensor::table(ks & c10::after_autograd_keyset, self, min, max);
@@ -523,8 +523,8 @@ Tensor& clamp__Tensor(DispatchKeySet ks, Tensor& self, const std::optional<Tenso
     grad_fn = make_node<ClampBackward1>();
     collect_edges(*grad_fn, self, min, max);
     grad_fn->self_ = save_copy(self);
-    grad_fn->min_ = SavedTensor(min, false);
-    grad_fn->max_ = SavedTensor(max, false);
+    grad_fn->min_.save_input(min);
+    grad_fn->max_.save_input(max);
   }
   {
     AutoDispatchBelowAutograd guard;
@@ -573,7 +573,7 @@ Tensor clamp_max(DispatchKeySet ks, const Tensor& self, const Scalar& max) {
   }
   const auto grad_fn = make_node<ClampMaxBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->max = max;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -594,8 +594,8 @@ Tensor clamp_max_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& max
   }
   const auto grad_fn = make_node<ClampMaxBackward1>();
   collect_edges(*grad_fn, self, max);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->max_ = SavedTensor(max, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->max_.save_input(max);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::clamp_max_Tensor::table(ks & c10::after_autograd_keyset, self, max);
@@ -688,7 +688,7 @@ Tensor clamp_min(DispatchKeySet ks, const Tensor& self, const Scalar& min) {
   }
   const auto grad_fn = make_node<ClampMinBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->min = min;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -709,8 +709,8 @@ Tensor clamp_min_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& min
   }
   const auto grad_fn = make_node<ClampMinBackward1>();
   collect_edges(*grad_fn, self, min);
-  grad_fn->self_ = SavedTensor(self, false);
-  grad_fn->min_ = SavedTensor(min, false);
+  grad_fn->self_.save_input(self);
+  grad_fn->min_.save_input(min);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::clamp_min_Tensor::table(ks & c10::after_autograd_keyset, self, min);
@@ -804,7 +804,7 @@ Tensor masked_fill_Scalar(DispatchKeySet ks, const Tensor& self, const Tensor& m
   }
   const auto grad_fn = make_node<MaskedFillBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->mask_ = SavedTensor(mask, false);
+  grad_fn->mask_.save_input(mask);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::masked_fill_Scalar::table(ks & c10::after_autograd_keyset, self, mask, value);
@@ -825,7 +825,7 @@ Tensor masked_fill_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& m
   }
   const auto grad_fn = make_node<MaskedFillBackward1>();
   collect_edges(*grad_fn, self, value);
-  grad_fn->mask_ = SavedTensor(mask, false);
+  grad_fn->mask_.save_input(mask);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::masked_fill_Tensor::table(ks & c10::after_autograd_keyset, self, mask, value);
@@ -920,7 +920,7 @@ Tensor where_self(DispatchKeySet ks, const Tensor& condition, const Tensor& self
   }
   const auto grad_fn = make_node<WhereBackward0>();
   collect_edges(*grad_fn, self, other);
-  grad_fn->condition_ = SavedTensor(condition, false);
+  grad_fn->condition_.save_input(condition);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::where_self::table(ks & c10::after_autograd_keyset, condition, self, other);

@@ -762,7 +762,7 @@ Tensor acos(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<AcosBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::acos::table(ks & c10::after_autograd_keyset, self);
@@ -817,8 +817,8 @@ Tensor acos_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   const auto grad_fn = make_node<AcosBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::acos_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -838,7 +838,7 @@ Tensor acosh(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<AcoshBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::acosh::table(ks & c10::after_autograd_keyset, self);
@@ -893,8 +893,8 @@ Tensor acosh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   }
   const auto grad_fn = make_node<AcoshBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::acosh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -914,7 +914,7 @@ Tensor asin(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<AsinBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::asin::table(ks & c10::after_autograd_keyset, self);
@@ -969,8 +969,8 @@ Tensor asin_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   const auto grad_fn = make_node<AsinBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::asin_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -990,7 +990,7 @@ Tensor asinh(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<AsinhBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::asinh::table(ks & c10::after_autograd_keyset, self);
@@ -1045,8 +1045,8 @@ Tensor asinh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   }
   const auto grad_fn = make_node<AsinhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::asinh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -1066,7 +1066,7 @@ Tensor atan(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<AtanBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::atan::table(ks & c10::after_autograd_keyset, self);
@@ -1121,8 +1121,8 @@ Tensor atan_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   const auto grad_fn = make_node<AtanBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::atan_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -1142,7 +1142,7 @@ Tensor atanh(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<AtanhBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::atanh::table(ks & c10::after_autograd_keyset, self);
@@ -1197,8 +1197,8 @@ Tensor atanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   }
   const auto grad_fn = make_node<AtanhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::atanh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -1218,7 +1218,7 @@ Tensor cosh(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<CoshBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::cosh::table(ks & c10::after_autograd_keyset, self);
@@ -1273,8 +1273,8 @@ Tensor cosh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   const auto grad_fn = make_node<CoshBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::cosh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -1438,7 +1438,7 @@ Tensor sinh(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<SinhBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::sinh::table(ks & c10::after_autograd_keyset, self);
@@ -1493,8 +1493,8 @@ Tensor sinh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   const auto grad_fn = make_node<SinhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::sinh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);

@@ -1901,7 +1901,7 @@ Tensor abs(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<AbsBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::abs::table(ks & c10::after_autograd_keyset, self);
@@ -2102,7 +2102,7 @@ Tensor cos(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<CosBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::cos::table(ks & c10::after_autograd_keyset, self);
@@ -2157,8 +2157,8 @@ Tensor cos_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   }
   const auto grad_fn = make_node<CosBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::cos_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -2178,7 +2178,7 @@ Tensor erf(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<ErfBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::erf::table(ks & c10::after_autograd_keyset, self);
@@ -2233,8 +2233,8 @@ Tensor erf_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   }
   const auto grad_fn = make_node<ErfBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::erf_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -2364,8 +2364,8 @@ Tensor exp2_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   const auto grad_fn = make_node<Exp2BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
-  if (grad_fn->should_compute_output(0)) grad_fn->output_ = SavedTensor(output, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->output_.save_input(output);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::exp2_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
@@ -2385,8 +2385,8 @@ Tensor exp_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   }
   const auto grad_fn = make_node<ExpBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
-  if (grad_fn->should_compute_output(0)) grad_fn->output_ = SavedTensor(output, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->output_.save_input(output);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::exp_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
@@ -2461,8 +2461,8 @@ Tensor expm1_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   }
   const auto grad_fn = make_node<Expm1BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
-  if (grad_fn->should_compute_output(0)) grad_fn->output_ = SavedTensor(output, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->output_.save_input(output);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::expm1_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
@@ -2607,7 +2607,7 @@ Tensor gelu(DispatchKeySet ks, const Tensor& self, std::string_view approximate)
   }
   const auto grad_fn = make_node<GeluBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   grad_fn->approximate = approximate;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
@@ -2749,7 +2749,7 @@ Tensor log(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<LogBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::log::table(ks & c10::after_autograd_keyset, self);
@@ -2804,7 +2804,7 @@ Tensor log10(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<Log10Backward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::log10::table(ks & c10::after_autograd_keyset, self);
@@ -2859,8 +2859,8 @@ Tensor log10_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   }
   const auto grad_fn = make_node<Log10BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::log10_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -2880,7 +2880,7 @@ Tensor log1p(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<Log1PBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::log1p::table(ks & c10::after_autograd_keyset, self);
@@ -2935,8 +2935,8 @@ Tensor log1p_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   }
   const auto grad_fn = make_node<Log1PBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::log1p_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -2956,7 +2956,7 @@ Tensor log2(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<Log2Backward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::log2::table(ks & c10::after_autograd_keyset, self);
@@ -3011,8 +3011,8 @@ Tensor log2_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   const auto grad_fn = make_node<Log2BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::log2_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -3032,8 +3032,8 @@ Tensor log_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   }
   const auto grad_fn = make_node<LogBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::log_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -3165,7 +3165,7 @@ Tensor reciprocal(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<ReciprocalBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::reciprocal::table(ks & c10::after_autograd_keyset, self);
@@ -3220,8 +3220,8 @@ Tensor reciprocal_backward(DispatchKeySet ks, const Tensor& grad_output, const T
   }
   const auto grad_fn = make_node<ReciprocalBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::reciprocal_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -3296,7 +3296,7 @@ Tensor relu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   const auto grad_fn = make_node<ReluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
-  if (grad_fn->should_compute_output(0)) grad_fn->output_ = SavedTensor(output, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->output_.save_input(output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::relu_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
@@ -3477,8 +3477,8 @@ Tensor rsqrt_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
   }
   const auto grad_fn = make_node<RsqrtBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
-  grad_fn->output_ = SavedTensor(output, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->output_.save_input(output);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::rsqrt_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
@@ -3498,7 +3498,7 @@ Tensor sgn(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<SgnBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::sgn::table(ks & c10::after_autograd_keyset, self);
@@ -3610,8 +3610,8 @@ Tensor sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const Tens
   }
   const auto grad_fn = make_node<SigmoidBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
-  grad_fn->output_ = SavedTensor(output, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->output_.save_input(output);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::sigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
@@ -3701,7 +3701,7 @@ Tensor silu(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<SiluBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::silu::table(ks & c10::after_autograd_keyset, self);
@@ -3756,8 +3756,8 @@ Tensor silu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   const auto grad_fn = make_node<SiluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::silu_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -3777,7 +3777,7 @@ Tensor sin(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<SinBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::sin::table(ks & c10::after_autograd_keyset, self);
@@ -3832,8 +3832,8 @@ Tensor sin_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   }
   const auto grad_fn = make_node<SinBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::sin_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -3908,8 +3908,8 @@ Tensor sqrt_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   const auto grad_fn = make_node<SqrtBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
-  grad_fn->output_ = SavedTensor(output, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->output_.save_input(output);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::sqrt_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
@@ -3929,7 +3929,7 @@ Tensor square(DispatchKeySet ks, const Tensor& self) {
   }
   const auto grad_fn = make_node<SquareBackward0>();
   collect_edges(*grad_fn, self);
-  grad_fn->self_ = SavedTensor(self, false);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::square::table(ks & c10::after_autograd_keyset, self);
@@ -3984,8 +3984,8 @@ Tensor square_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
   }
   const auto grad_fn = make_node<SquareBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
-  if (grad_fn->should_compute_output(0)) grad_fn->self_ = SavedTensor(self, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::square_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
@@ -4060,8 +4060,8 @@ Tensor tan_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
   }
   const auto grad_fn = make_node<TanBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
-  grad_fn->output_ = SavedTensor(output, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->output_.save_input(output);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::tan_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
@@ -4136,8 +4136,8 @@ Tensor tanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
   }
   const auto grad_fn = make_node<TanhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
-  grad_fn->output_ = SavedTensor(output, false);
-  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_ = SavedTensor(grad_output, false);
+  grad_fn->output_.save_input(output);
+  if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::tanh_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
