@@ -113,6 +113,14 @@ struct DerivativeEntry {
   // What only PyTorch's own back end has: a differentiability that is a C++ condition, formulas for
   // one backend. They are read, and refused where the derivative is to be used.
   std::vector<std::pair<Location, std::string>> refused;
+
+  // Whether a line of it names the argument: gives its gradient, or says that it has none.
+  bool speaks_of(const std::string& argument) const {
+    return std::any_of(gradients.begin(), gradients.end(), [&](const auto& formula) {
+      return std::any_of(formula.names.begin(), formula.names.end(),
+                         [&](const Spelled& name) { return name.text == argument; });
+    });
+  }
 };
 
 // The derivative of one operator, ready for a back end.
@@ -128,11 +136,7 @@ struct Derivative {
 
   // Whether nothing is said of a tensor: neither its gradient, nor that it has none.
   bool lacks_formula(const SchemaArgument& argument) const {
-    const auto is_it = [&](const Spelled& name) { return name.text == argument.name; };
-    return argument.type.is_tensor_like() && !argument.is_out &&
-           std::none_of(entry->gradients.begin(), entry->gradients.end(), [&](const auto& formula) {
-             return std::any_of(formula.names.begin(), formula.names.end(), is_it);
-           });
+    return argument.type.is_tensor_like() && !argument.is_out && !entry->speaks_of(argument.name);
   }
 };
 

@@ -399,13 +399,6 @@ class Expander {
     return nullptr;
   }
 
-  static bool speaks_of(const DerivativeEntry& entry, const std::string& input) {
-    return std::any_of(entry.gradients.begin(), entry.gradients.end(), [&](const auto& formula) {
-      return std::any_of(formula.names.begin(), formula.names.end(),
-                         [&](const Spelled& name) { return name.text == input; });
-    });
-  }
-
   // How the formulas of an entry call the gradient: each entry keeps to one way.
   static std::string incoming_of(const DerivativeEntry& entry) {
     std::string way = "grad";
@@ -469,7 +462,7 @@ class Expander {
     std::vector<std::string> names;
     bool zero = true;
     for (const auto& name : op.expression->inputs) {
-      if (written && speaks_of(*written, name)) continue;
+      if (written && written->speaks_of(name)) continue;
       std::string obstacle;
       const Node* partial = derivative(graph, root, scope.at(name), obstacle);
       if (!partial && written) continue;
