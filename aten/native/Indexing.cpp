@@ -54,9 +54,7 @@ Tensor checked_index(const char* op, const Tensor& index, int64_t dim, int64_t s
   const bool in_bounds = at::parallel_reduce(
       0, dense.numel(), GRAIN_SIZE, true,
       [&](int64_t begin, int64_t end, bool) {
-        bool fine = true;
-        for (int64_t i = begin; i < end; ++i) fine &= data[i] >= lowest && data[i] < size;
-        return fine;
+        return in_bounds_stub(DeviceType::CPU, data + begin, end - begin, lowest, size);
       },
       [](bool a, bool b) { return a && b; });
   if (OPLOOM_LIKELY(in_bounds)) return dense;

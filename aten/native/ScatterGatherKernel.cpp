@@ -3,55 +3,186 @@
 #include <aten/core/Dispatch.h>
 #include <aten/core/OpaqueType.h>
 #include <aten/core/Parallel.h>
+#include <aten/stubs/BinaryOps.h>
 #include <aten/stubs/Indexing.h>
+#include <c10/core/CPUAllocator.h>
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 namespace at::inline oploom_v1::native {
 namespace {
 
 // Note [Lines]
 // All places that differ in coordinate `dim` alone are a line. Two lines never touch the same
-// element, so lines are what is shared out to the threads. Lines that are neighbours along the last
-// dimension are handled together, as a block, so that memory is read in its order.
+// element, so lines are what is shared out to the threads. Lines that are neighbours along one more
+// dimension, `across`, are handled together, as a block, so that memory is read in its order.
 //
-// A block at the places p of index: `length` positions along dim, `width` lines.
-struct Block {
-  // Elements from each tensor's first one: self, index, and result or src ("other").
-  int64_t self, index, other;
-  int64_t length, width;
-};
-// Strides in elements, along dim and from line to line.
+// Where lines lie beside each other in `self`, each place asks for another cache line, of which it
+// uses one element. Blocks of few lines, whose elements of `self` fit into the cache, are therefore
+// copied there first, and back at the end (Note [Strips]).
+
+// Strides in elements, along dim and across, from line to line.
 struct Steps {
-  int64_t self_dim, self_line;
-  int64_t index_dim, index_line;
-  int64_t other_dim, other_line;
+  int64_t dim, line;
 };
 
-// Calls f(block, steps) for all lines of index. `other` has at least its sizes.
-template <typename F>
-void for_each_block(const TensorBase& self, int64_t dim, const TensorBase& index,
-                    const TensorBase& other, const F& f) {
+// What stays in the second cache, in bytes.
+constexpr int64_t kCached = 256 * 1024;
+
+// Where a block begins, in elements from each tensor's first one; it has `width` lines.
+struct Block {
+  int64_t self, index, other;
+  int64_t width;
+};
+
+// Calls each(element of self, element of other) for n places, of which index, element of `other`
+// and part of `self` lie so far apart; row(self, other, n) does the same for elements without gaps.
+template <typename S, typename O, typename Each, typename Row>
+void for_each_in_run(int64_t n, S* self, Steps self_steps, const int64_t* index, int64_t index_step,
+                     O* other, int64_t other_step, const Each& each, const Row& row) {
+  if (index_step == 0) {
+    constexpr int64_t kLongRow = 16;
+    self += *index * self_steps.dim;
+    if (self_steps.line == 1 && other_step == 1 && n >= kLongRow) return row(self, other, n);
+    for (int64_t j = 0; j < n; ++j) each(self[j * self_steps.line], other[j * other_step]);
+    return;
+  }
+  const auto loop = [&](auto dim, auto line, auto index_step, auto other_step) {
+    for (int64_t j = 0; j < n; ++j) {
+      each(self[index[j * index_step] * dim + j * line], other[j * other_step]);
+    }
+  };
+  constexpr std::integral_constant<int64_t, 0> kZero;
+  constexpr std::integral_constant<int64_t, 1> kOne;
+  if (self_steps.dim == 1 && self_steps.line == 0 && index_step == 1 && other_step == 1) {
+    loop(kOne, kZero, kOne, kOne);
+  } else {
+    loop(self_steps.dim, self_steps.line, index_step, other_step);
+  }
+}
+
+// Reads a line, so that it is in the cache before it is asked for in disorder: memory gives what is
+// read in order at half the cost.
+template <typename S>
+void read_ahead(S* line, int64_t size) {
+  constexpr int64_t kPerCacheLine = 64 / sizeof(S);
+  const auto* bytes = reinterpret_cast<const volatile char*>(line);
+  for (int64_t i = 0; i < size; i += kPerCacheLine) (void)bytes[i * int64_t{sizeof(S)}];
+}
+
+// What is read in rows far from each other is asked for so many rows before; the processor itself
+// looks ahead only where the next cache line follows.
+constexpr int64_t kRowsAhead = 8;
+
+template <typename T>
+void prefetch_row(const T* row, int64_t n) {
+  constexpr int64_t kPerCacheLine = 64 / sizeof(T);
+  for (int64_t i = 0; i < n; i += kPerCacheLine) __builtin_prefetch(row + i);
+}
+
+// Note [Strips]
+// The strip of `self` that belongs to some lines, `size` positions long: copied to a buffer, row by
+// row of one element of each line, and back again if it is written to.
+template <typename S>
+void copy_strip(S* self, Steps steps, int64_t size, int64_t lines, std::remove_const_t<S>* strip,
+                bool back) {
+  for (int64_t i = 0; i < size; ++i, self += steps.dim, strip += lines) {
+    if (i + kRowsAhead < size) prefetch_row(self + kRowsAhead * steps.dim, lines);
+    for (int64_t j = 0; j < lines; ++j) {
+      if constexpr (!std::is_const_v<S>) {
+        if (back) {
+          self[j * steps.line] = strip[j];
+          continue;
+        }
+      }
+      strip[j] = self[j * steps.line];
+    }
+  }
+}
+
+// The lines of a strip, or 0 where there is nothing to gain: the buffer is to stay in the second
+// cache, and to take whole cache lines; and copying has to cost little beside the places, `length`
+// of them in a line.
+int64_t strip_lines(int64_t itemsize, Steps steps, int64_t size, int64_t length, int64_t width) {
+  constexpr int64_t kCacheLine = 64, kBuffer = 512 * 1024, kLargestBuffer = 2 * 1024 * 1024;
+  const bool beside = steps.line * itemsize < kCacheLine && steps.dim * itemsize >= kCacheLine;
+  if (!beside || size * steps.dim * itemsize < kCached || length < size / 2) return 0;
+  const int64_t lines = std::max(kCacheLine, kBuffer / size) / itemsize;
+  return width * itemsize >= kCacheLine && size * lines * itemsize <= kLargestBuffer ? lines : 0;
+}
+
+// Calls each(element of self, element of other) for all places of index, in the order of positions
+// along dim. `other` has at least the sizes of index, and no memory in common with `self`.
+template <typename S, typename O, typename Each, typename Row>
+void for_each_place(const TensorBase& self, S* self_data, int64_t dim, const TensorBase& index,
+                    const TensorBase& other, O* other_data, const Each& each, const Row& row) {
   const IntArrayRef shape = index.sizes();
   const int64_t ndim = index.dim();
-  // The dimension across a block; -1 where dim itself is the last one.
-  const int64_t across = dim == ndim - 1 ? -1 : ndim - 1;
+  const auto* index_data = index.const_data_ptr<int64_t>();
+  // What a step along d costs in what is walked through; along `across` it costs the least.
+  const auto cost = [&](int64_t d) { return index.strides()[d] + other.strides()[d]; };
+  int64_t across = -1;
+  for (int64_t d = 0; d < ndim; ++d) {
+    if (d != dim && shape[d] > 1 && (across < 0 || cost(d) <= cost(across))) across = d;
+  }
+  const int64_t length = shape[dim];
   const int64_t width = across < 0 ? 1 : shape[across];
   int64_t outer = 1;
   for (int64_t d = 0; d < ndim; ++d) {
     if (d != dim && d != across) outer *= shape[d];
   }
-  const auto stride = [](const TensorBase& t, int64_t d) { return d < 0 ? 0 : t.strides()[d]; };
-  const Steps steps = {stride(self, dim),     stride(self, across), stride(index, dim),
-                       stride(index, across), stride(other, dim),   stride(other, across)};
-  const int64_t grain = std::max<int64_t>(1, GRAIN_SIZE / std::max<int64_t>(shape[dim], 1));
+  const auto steps_of = [&](const TensorBase& t) {
+    return Steps{t.strides()[dim], across < 0 ? 0 : t.strides()[across]};
+  };
+  const Steps self_steps = steps_of(self), index_steps = steps_of(index),
+              other_steps = steps_of(other);
+  // Rows of one place in each line, or line by line.
+  const bool rows = across >= 0 && cost(across) < cost(dim);
+  // A row of one index touches whole rows of `self`.
+  const int64_t size = self.sizes()[dim];
+  const int64_t strip =
+      rows && index_steps.line == 0 ? 0 : strip_lines(sizeof(S), self_steps, size, length, width);
+  const bool reads_ahead =
+      self_steps.dim == 1 && size * int64_t{sizeof(S)} <= kCached && length >= size / 4;
+  const auto run_block = [&](const Block& block, S* elements, Steps steps) {
+    const int64_t* places = index_data + block.index;
+    O* others = other_data + block.other;
+    if (rows) {
+      for (int64_t i = 0; i < length; ++i) {
+        if (strip > 0 && i + kRowsAhead < length) {
+          prefetch_row(places + (i + kRowsAhead) * index_steps.dim, block.width);
+          prefetch_row(others + (i + kRowsAhead) * other_steps.dim, block.width);
+        }
+        for_each_in_run(block.width, elements, steps, places + i * index_steps.dim,
+                        index_steps.line, others + i * other_steps.dim, other_steps.line, each,
+                        row);
+      }
+    } else {
+      for (int64_t j = 0; j < block.width; ++j) {
+        if (reads_ahead && strip == 0) read_ahead(elements + j * steps.line, size);
+        for_each_in_run(length, elements + j * steps.line, {steps.dim, 0},
+                        places + j * index_steps.line, index_steps.dim,
+                        others + j * other_steps.line, other_steps.dim, each, row);
+      }
+    }
+  };
+  const int64_t grain = std::max<int64_t>(1, GRAIN_SIZE / std::max<int64_t>(length, 1));
   at::parallel_for(0, outer * width, grain, [&](int64_t begin, int64_t end) {
+    using Element = std::remove_const_t<S>;
+    c10::DataPtr memory;
+    if (strip > 0) {
+      memory =
+          c10::GetCPUAllocator()->allocate(static_cast<size_t>(size * strip) * sizeof(Element));
+    }
+    auto* buffer = static_cast<Element*>(memory.mutable_get());
     int64_t place = begin;
     while (place < end) {
       const int64_t first = place % width;
-      Block block = {first * steps.self_line, first * steps.index_line, first * steps.other_line,
-                     shape[dim], std::min(width - first, end - place)};
+      Block block = {first * self_steps.line, first * index_steps.line, first * other_steps.line,
+                     std::min(width - first, end - place)};
+      if (strip > 0) block.width = std::min(block.width, strip);
       int64_t rest = place / width;
       for (int64_t d = ndim - 1; d >= 0 && rest > 0; --d) {
         if (d == dim || d == across) continue;
@@ -61,69 +192,47 @@ void for_each_block(const TensorBase& self, int64_t dim, const TensorBase& index
         block.index += position * index.strides()[d];
         block.other += position * other.strides()[d];
       }
-      f(block, steps);
+      S* elements = self_data + block.self;
+      if (strip > 0) {
+        copy_strip(elements, self_steps, size, block.width, buffer, /*back=*/false);
+        run_block(block, buffer, {block.width, 1});
+        if constexpr (!std::is_const_v<S>) {
+          copy_strip(elements, self_steps, size, block.width, buffer, /*back=*/true);
+        }
+      } else {
+        run_block(block, elements, self_steps);
+      }
       place += block.width;
     }
   });
 }
 
-// Calls f(element of self, offset in other) for all places of a block.
-template <typename T, typename F>
-void for_each_place(const Block& block, const Steps& steps, T* self, const int64_t* index,
-                    const F& f) {
-  self += block.self;
-  index += block.index;
-  for (int64_t i = 0; i < block.length; ++i) {
-    for (int64_t j = 0; j < block.width; ++j) {
-      const int64_t position = index[i * steps.index_dim + j * steps.index_line];
-      f(self[position * steps.self_dim + j * steps.self_line],
-        block.other + i * steps.other_dim + j * steps.other_line);
-    }
-  }
-}
-
 void gather_kernel(const TensorBase& result, const TensorBase& self, int64_t dim,
                    const TensorBase& index) {
-  const auto* indices = index.const_data_ptr<int64_t>();
-  with_opaque_type(self.itemsize(), [&](auto tag) {
-    using T = decltype(tag);
-    const T* from = static_cast<const T*>(self.const_data_ptr());
-    T* to = static_cast<T*>(result.mutable_data_ptr());
-    for_each_block(self, dim, index, result, [&](const Block& block, const Steps& steps) {
-      const bool rows = steps.index_line == 0 && steps.self_line == 1 && steps.other_line == 1;
-      if (!rows) {
-        for_each_place(block, steps, from, indices,
-                       [to](const T& source, int64_t place) { to[place] = source; });
-        return;
-      }
-      // One index for a whole row: index_select along a dimension before the last.
-      for (int64_t i = 0; i < block.length; ++i) {
-        const int64_t position = indices[block.index + i * steps.index_dim];
-        std::memcpy(to + block.other + i * steps.other_dim,
-                    from + block.self + position * steps.self_dim,
-                    static_cast<size_t>(block.width) * sizeof(T));
-      }
-    });
+  with_opaque_type(self.itemsize(), [&]<typename T>(T) {
+    for_each_place(
+        self, static_cast<const T*>(self.const_data_ptr()), dim, index, result,
+        static_cast<T*>(result.mutable_data_ptr()), [](const T& from, T& to) { to = from; },
+        [](const T* from, T* to, int64_t n) {
+          std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
+        });
   });
 }
 
 void scatter_kernel(const TensorBase& self, int64_t dim, const TensorBase& index,
                     const TensorBase& src) {
-  const auto* indices = index.const_data_ptr<int64_t>();
-  with_opaque_type(self.itemsize(), [&](auto tag) {
-    using T = decltype(tag);
-    T* to = static_cast<T*>(self.mutable_data_ptr());
-    const T* from = static_cast<const T*>(src.const_data_ptr());
-    for_each_block(self, dim, index, src, [&](const Block& block, const Steps& steps) {
-      for_each_place(block, steps, to, indices,
-                     [from](T& target, int64_t place) { target = from[place]; });
-    });
+  with_opaque_type(self.itemsize(), [&]<typename T>(T) {
+    for_each_place(
+        self, static_cast<T*>(self.mutable_data_ptr()), dim, index, src,
+        static_cast<const T*>(src.const_data_ptr()), [](T& to, const T& from) { to = from; },
+        [](T* to, const T* from, int64_t n) {
+          std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
+        });
   });
 }
 
 void scatter_fill_kernel(const TensorBase& self, int64_t dim, const TensorBase& index,
                          const Scalar& value) {
-  const auto* indices = index.const_data_ptr<int64_t>();
   alignas(16) char number[16];
   OPLOOM_DISPATCH(self.scalar_type(), "scatter", (OPLOOM_ALL), [&] {
     const auto element = value.to<scalar_t>();
@@ -131,59 +240,55 @@ void scatter_fill_kernel(const TensorBase& self, int64_t dim, const TensorBase& 
   });
   with_opaque_type(self.itemsize(), [&]<typename T>(T element) {
     std::memcpy(&element, number, sizeof(element));
-    T* to = static_cast<T*>(self.mutable_data_ptr());
-    for_each_block(self, dim, index, index, [&](const Block& block, const Steps& steps) {
-      for_each_place(block, steps, to, indices,
-                     [element](T& target, int64_t) { target = element; });
-    });
+    for_each_place(
+        self, static_cast<T*>(self.mutable_data_ptr()), dim, index, index,
+        index.const_data_ptr<int64_t>(), [element](T& to, int64_t) { to = element; },
+        [element](T* to, const int64_t*, int64_t n) { std::fill_n(to, n, element); });
   });
 }
 
 void scatter_add_kernel(const TensorBase& self, int64_t dim, const TensorBase& index,
                         const TensorBase& src, const Scalar& alpha) {
-  const auto* indices = index.const_data_ptr<int64_t>();
   OPLOOM_DISPATCH(self.scalar_type(), "scatter_add", (OPLOOM_ALL), [&] {
     using Wide = c10::opmath_type<scalar_t>;
-    auto* to = self.mutable_data_ptr<scalar_t>();
-    const auto* from = src.const_data_ptr<scalar_t>();
     const Wide factor = alpha.to<Wide>();
     // Even a factor of 1 would change infinite complex numbers.
-    const bool scaled = !alpha.equal(1);
-    for_each_block(self, dim, index, src, [&](const Block& block, const Steps& steps) {
-      for_each_place(block, steps, to, indices, [&](scalar_t& target, int64_t place) {
-        if constexpr (std::is_same_v<scalar_t, bool>) {
-          target = target || (from[place] && factor);
-        } else {
-          const Wide value = static_cast<Wide>(from[place]);
-          target =
-              static_cast<scalar_t>(static_cast<Wide>(target) + (scaled ? value * factor : value));
-        }
-      });
-    });
+    const bool scaled = !c10::is_complex_v<scalar_t> || factor != Wide(1);
+    for_each_place(
+        self, self.mutable_data_ptr<scalar_t>(), dim, index, src, src.const_data_ptr<scalar_t>(),
+        [factor, scaled](scalar_t& to, const scalar_t& from) {
+          if constexpr (std::is_same_v<scalar_t, bool>) {
+            to = to || (from && factor);
+          } else {
+            const Wide value = static_cast<Wide>(from);
+            to = static_cast<scalar_t>(static_cast<Wide>(to) + (scaled ? value * factor : value));
+          }
+        },
+        [&](scalar_t* to, const scalar_t* from, int64_t n) {
+          add_row_stub(DeviceType::CPU, self.scalar_type(), to, from, n, alpha);
+        });
   });
 }
 
 void scatter_multiply_kernel(const TensorBase& self, int64_t dim, const TensorBase& index,
                              const TensorBase& src) {
-  const auto* indices = index.const_data_ptr<int64_t>();
   OPLOOM_DISPATCH(self.scalar_type(), "scatter", (OPLOOM_ALL), [&] {
     using Wide = c10::opmath_type<scalar_t>;
-    auto* to = self.mutable_data_ptr<scalar_t>();
-    const auto* from = src.const_data_ptr<scalar_t>();
-    for_each_block(self, dim, index, src, [&](const Block& block, const Steps& steps) {
-      for_each_place(block, steps, to, indices, [&](scalar_t& target, int64_t place) {
-        if constexpr (std::is_same_v<scalar_t, bool>) {
-          target = target && from[place];
-        } else if constexpr (std::is_integral_v<scalar_t>) {
-          // Without a sign, too large a product wraps around.
-          target = static_cast<scalar_t>(static_cast<uint64_t>(target) *
-                                         static_cast<uint64_t>(from[place]));
-        } else {
-          target =
-              static_cast<scalar_t>(static_cast<Wide>(target) * static_cast<Wide>(from[place]));
-        }
-      });
-    });
+    const auto multiply = [](scalar_t& to, const scalar_t& from) {
+      if constexpr (std::is_same_v<scalar_t, bool>) {
+        to = to && from;
+      } else if constexpr (std::is_integral_v<scalar_t>) {
+        // Without a sign, too large a product wraps around.
+        to = static_cast<scalar_t>(static_cast<uint64_t>(to) * static_cast<uint64_t>(from));
+      } else {
+        to = static_cast<scalar_t>(static_cast<Wide>(to) * static_cast<Wide>(from));
+      }
+    };
+    for_each_place(self, self.mutable_data_ptr<scalar_t>(), dim, index, src,
+                   src.const_data_ptr<scalar_t>(), multiply,
+                   [&](scalar_t* to, const scalar_t* from, int64_t n) {
+                     for (int64_t i = 0; i < n; ++i) multiply(to[i], from[i]);
+                   });
   });
 }
 

@@ -13,6 +13,10 @@ using binary_alpha_fn = void (*)(TensorIteratorBase&, const Scalar& alpha);
 // self + alpha * other, self - alpha * other
 OPLOOM_DECLARE_DISPATCH(binary_alpha_fn, add_stub);
 OPLOOM_DECLARE_DISPATCH(binary_alpha_fn, sub_stub);
+// to[i] += alpha * from[i] for n elements
+using add_row_fn = void (*)(ScalarType dtype, void* to, const void* from, int64_t n,
+                            const Scalar& alpha);
+OPLOOM_DECLARE_DISPATCH(add_row_fn, add_row_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, mul_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, div_true_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, div_trunc_stub);

@@ -12,6 +12,10 @@ namespace at::inline oploom_v1::native {
 // Native code has looked at every index before it calls one of these kernels, so that a wrong one
 // leaves the operands unchanged. The kernels check nothing.
 
+// Whether all indices are in [lowest, size), where lowest is 0 or -size.
+using in_bounds_fn = bool (*)(const int64_t* index, int64_t n, int64_t lowest, int64_t size);
+OPLOOM_DECLARE_DISPATCH(in_bounds_fn, in_bounds_stub);
+
 // Operands: output, self, index tensors (int64). self has stride 0 along the indexed dimensions;
 // the indices are added to its address, each multiplied by its stride. `sizes` and `strides`
 // (bytes) are those of the indexed dimensions; negative indices count from the end.

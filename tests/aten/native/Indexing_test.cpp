@@ -6,14 +6,17 @@
 #include <generated/ops/empty.h>
 #include <generated/ops/full.h>
 #include <generated/ops/gather.h>
+#include <generated/ops/index.h>
 #include <generated/ops/index_add.h>
 #include <generated/ops/index_put.h>
 #include <generated/ops/index_select.h>
 #include <generated/ops/masked_select.h>
 #include <generated/ops/nonzero.h>
 #include <generated/ops/ones.h>
+#include <generated/ops/randint.h>
 #include <generated/ops/scatter.h>
 #include <generated/ops/scatter_add.h>
+#include <generated/ops/select.h>
 #include <generated/ops/slice.h>
 #include <generated/ops/t.h>
 #include <generated/ops/take_along_dim.h>
@@ -119,6 +122,121 @@ TEST(Scatter, AWrongIndexLeavesSelfUnchanged) {
   EXPECT_ANY_THROW(t.scatter_(1, at::tensor({{0, 1}}), at::ones({1, 1}, at::kLong)));
   EXPECT_ANY_THROW(t.index_put_({std::optional<Tensor>(at::tensor({0, 2}))}, at::tensor(1)));
   EXPECT_EQ(ints(t), Ints(6, 0));
+}
+
+// The field's definitions, place by place, for matrices of whole numbers.
+struct Naive {
+  Ints self, index, other;
+  int64_t self_columns, rows, columns, dim;
+
+  template <typename F>
+  void for_each(const F& f) {
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < columns; ++j) {
+        const int64_t place = i * columns + j, position = index[place];
+        f(self[dim == 0 ? position * self_columns + j : i * self_columns + position], other[place]);
+      }
+    }
+  }
+};
+
+// Large enough for strips (Note [Strips] in ScatterGatherKernel.cpp) of any width, from one that
+// holds all lines to several with a rest; each operand by rows and by columns.
+TEST(Gather, AndScatterInEveryLayout) {
+  at::manual_seed(5);
+  // In a wider matrix, by rows or by columns.
+  const auto laid_out = [](const Tensor& t, bool columns) {
+    const Tensor source = columns ? t.t() : t;
+    const Tensor wide = at::zeros({source.sizes()[0], source.sizes()[1] + 3}, source.options());
+    const Tensor part = wide.slice(1, 2, source.sizes()[1] + 2).copy_(source);
+    return columns ? part.t() : part;
+  };
+  const int threads = at::get_num_threads();
+  for (at::ScalarType dtype : {at::kByte, at::kHalf, at::kFloat, at::kComplexDouble}) {
+    for (int64_t size : {300, 2100}) {
+      for (int layout = 0; layout < 16; ++layout) {
+        const int64_t dim = layout & 1;
+        const Ints shape = dim == 0 ? Ints{size, 300} : Ints{300, size};
+        const Ints places = dim == 0 ? Ints{size - 9, 67} : Ints{67, size - 9};
+        const Tensor self = at::randint(0, 9, shape, at::kLong),
+                     index = at::randint(0, size, places, at::kLong),
+                     src = at::randint(0, 2, places, at::kLong);
+        Naive naive{ints(self), ints(index), ints(src), shape[1], places[0], places[1], dim};
+        const Tensor x = laid_out(self.to(dtype), layout & 2), where = laid_out(index, layout & 4),
+                     from = laid_out(src.to(dtype), layout & 8);
+        at::set_num_threads(size == 300 ? 2 : 1);
+        const std::string text = std::string(c10::toString(dtype)) + " " + std::to_string(size) +
+                                 " " + std::to_string(layout);
+        Naive gathered = naive, set = naive, added = naive, multiplied = naive;
+        gathered.for_each([](int64_t& s, int64_t& o) { o = s; });
+        const Tensor out = laid_out(at::zeros(places, x.options()), layout & 8);
+        at::gather_out(const_cast<Tensor&>(out), x, dim, where);
+        ASSERT_EQ(ints(out), gathered.other) << text;
+        set.for_each([](int64_t& s, int64_t& o) { s = o; });
+        ASSERT_EQ(ints(x.scatter(dim, where, from)), set.self) << text;
+        added.for_each([](int64_t& s, int64_t& o) { s += o; });
+        ASSERT_EQ(ints(laid_out(x, layout & 2).scatter_add_(dim, where, from)), added.self) << text;
+        multiplied.for_each([](int64_t& s, int64_t& o) { s *= o; });
+        ASSERT_EQ(ints(laid_out(x, layout & 2).scatter_(dim, where, from, "multiply")),
+                  multiplied.self)
+            << text;
+      }
+    }
+  }
+  at::set_num_threads(threads);
+}
+
+// Indices of one row or column, repeated: whole rows are moved and added.
+TEST(IndexAdd, RowsOfEveryDtype) {
+  at::manual_seed(6);
+  for (at::ScalarType dtype : all_dtypes()) {
+    for (int64_t width : {1, 15, 16, 17, 64, 131}) {
+      for (int64_t dim : {0, 1}) {
+        const Tensor self = at::randint(0, 2, {40, width}, at::kLong),
+                     source = at::randint(0, 2, {9, width}, at::kLong),
+                     index = at::randint(0, 40, {9}, at::kLong);
+        const Tensor x = self.to(dtype), y = source.to(dtype);
+        for (int64_t alpha : {1, 3}) {
+          Ints sums = ints(self), picked;
+          for (int64_t i = 0; i < 9; ++i) {
+            for (int64_t j = 0; j < width; ++j) {
+              int64_t& to = sums[index[i].item<int64_t>() * width + j];
+              const int64_t from = ints(source)[i * width + j];
+              to = dtype == at::kBool ? to | from : to + alpha * from;
+              picked.push_back(ints(self)[index[i].item<int64_t>() * width + j]);
+            }
+          }
+          const Tensor lines = dim == 0 ? x : x.t().clone(), from = dim == 0 ? y : y.t();
+          const Tensor added = lines.index_add(dim, index, from, alpha);
+          ASSERT_EQ(ints(dim == 0 ? added : added.t()), sums) << dtype << " " << width;
+          const Tensor rows = lines.index_select(dim, index);
+          ASSERT_EQ(ints(dim == 0 ? rows : rows.t()), picked) << dtype << " " << width;
+        }
+      }
+    }
+  }
+}
+
+TEST(Indexing, EveryWrongIndexIsSeen) {
+  const Tensor x = at::zeros({5});
+  constexpr int64_t kMin = std::numeric_limits<int64_t>::min(),
+                    kMax = std::numeric_limits<int64_t>::max();
+  for (int64_t place = 0; place < 70; ++place) {
+    for (int64_t wrong : {int64_t{-1}, int64_t{5}, kMin, kMin + 5, kMax, kMax - 4}) {
+      Tensor index = at::zeros({70}, at::kLong);
+      index[place] = wrong;
+      Tensor target = x.clone();
+      ASSERT_THROW(target.scatter_(0, index, 1), c10::IndexError) << place << " " << wrong;
+      ASSERT_EQ(doubles(target), Doubles(5, 0));
+      if (wrong == -1) continue;
+      ASSERT_THROW(x.index({index}), c10::IndexError) << place << " " << wrong;
+    }
+    Tensor last = at::zeros({70}, at::kLong);
+    last[place] = -5;
+    ASSERT_NO_THROW(x.index({last}));
+    last[place] = -6;
+    ASSERT_THROW(x.index({last}), c10::IndexError) << place;
+  }
 }
 
 TEST(IndexAdd, Values) {
