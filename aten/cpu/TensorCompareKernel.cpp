@@ -24,19 +24,6 @@ void where_kernel(TensorIteratorBase& iter) {
   });
 }
 
-void masked_fill_kernel(TensorIteratorBase& iter, const Scalar& value) {
-  OPLOOM_DISPATCH(iter.dtype(0), "masked_fill", (OPLOOM_ALL), [&] {
-    const scalar_t fill = value.to<scalar_t>();
-    iter.for_each([fill](char** data, const int64_t* strides, int64_t n) {
-      for (int64_t i = 0; i < n; ++i) {
-        if (*reinterpret_cast<const bool*>(data[1] + i * strides[1])) {
-          *reinterpret_cast<scalar_t*>(data[0] + i * strides[0]) = fill;
-        }
-      }
-    });
-  });
-}
-
 // A bound beyond the range of an integer type limits nothing.
 template <typename T>
 c10::opmath_type<T> bound_of(const Scalar& bound) {
@@ -93,7 +80,6 @@ void clamp_max_scalar_kernel(TensorIteratorBase& iter, const Scalar& bound) {
 }  // namespace CPU_CAPABILITY
 
 OPLOOM_REGISTER_DISPATCH(where_stub, &where_kernel);
-OPLOOM_REGISTER_DISPATCH(masked_fill_stub, &masked_fill_kernel);
 OPLOOM_REGISTER_DISPATCH(clamp_stub, &clamp_kernel);
 OPLOOM_REGISTER_DISPATCH(clamp_scalar_stub, &clamp_scalar_kernel);
 OPLOOM_REGISTER_DISPATCH(clamp_min_scalar_stub, &clamp_min_scalar_kernel);

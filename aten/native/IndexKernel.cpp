@@ -2,6 +2,7 @@
 // move single elements and are compiled once, not for each instruction set.
 #include <aten/core/Dispatch.h>
 #include <aten/core/OpaqueType.h>
+#include <aten/stubs/BinaryOps.h>
 #include <aten/stubs/Indexing.h>
 
 #include <cstring>
@@ -40,7 +41,7 @@ class IndexedOffset {
   IntArrayRef steps_;
 };
 
-// Calls f(element of operand 0, element of operand 1, offset) for a row.
+// Calls f(element of operand 0, element of operand 1, offset) for n places.
 template <typename F>
 void for_each_indexed(char** data, const int64_t* strides, int64_t n, IntArrayRef sizes,
                       IntArrayRef steps, const F& f) {
@@ -55,21 +56,29 @@ void for_each_indexed(char** data, const int64_t* strides, int64_t n, IntArrayRe
   }
 }
 
+// The same, or row(operand 0, operand 1, offset) where the elements of both have no gaps and the
+// offset is one for all.
+template <typename T, typename F, typename Row>
+void for_each_indexed_or_row(char** data, const int64_t* strides, int64_t n, IntArrayRef sizes,
+                             IntArrayRef steps, const F& f, const Row& row) {
+  if (strides[0] == sizeof(T) && strides[1] == sizeof(T)) {
+    const IndexedOffset offsets(data, strides, sizes, steps);
+    if (offsets.is_constant()) return row(data[0], data[1], offsets.at(0));
+  }
+  for_each_indexed(data, strides, n, sizes, steps, f);
+}
+
 void index_kernel(TensorIteratorBase& iter, IntArrayRef sizes, IntArrayRef steps) {
-  with_opaque_type(static_cast<size_t>(iter.element_size(0)), [&](auto tag) {
-    using T = decltype(tag);
+  with_opaque_type(static_cast<size_t>(iter.element_size(0)), [&]<typename T>(T) {
     iter.for_each([&](char** data, const int64_t* strides, int64_t n) {
-      constexpr int64_t kSize = sizeof(T);
-      if (strides[0] == kSize && strides[1] == kSize) {
-        const IndexedOffset offsets(data, strides, sizes, steps);
-        if (offsets.is_constant()) {
-          std::memcpy(data[0], data[1] + offsets.at(0), static_cast<size_t>(n * kSize));
-          return;
-        }
-      }
-      for_each_indexed(data, strides, n, sizes, steps, [](char* out, char* self, int64_t offset) {
-        *reinterpret_cast<T*>(out) = *reinterpret_cast<const T*>(self + offset);
-      });
+      for_each_indexed_or_row<T>(
+          data, strides, n, sizes, steps,
+          [](char* out, char* self, int64_t offset) {
+            *reinterpret_cast<T*>(out) = *reinterpret_cast<const T*>(self + offset);
+          },
+          [n](char* out, char* self, int64_t offset) {
+            std::memcpy(out, self + offset, static_cast<size_t>(n) * sizeof(T));
+          });
     });
   });
 }
@@ -90,22 +99,30 @@ void index_put_kernel(TensorIteratorBase& iter, IntArrayRef sizes, IntArrayRef s
     // On one thread: several places may name the same element.
     OPLOOM_DISPATCH(iter.dtype(0), "index_put", (OPLOOM_ALL), [&] {
       const auto loop = [&](char** data, const int64_t* strides, int64_t n) {
-        for_each_indexed(data, strides, n, sizes, steps,
-                         [](char* self, char* value, int64_t offset) {
-                           scalar_t& element = *reinterpret_cast<scalar_t*>(self + offset);
-                           element = sum_of(element, *reinterpret_cast<const scalar_t*>(value));
-                         });
+        for_each_indexed_or_row<scalar_t>(
+            data, strides, n, sizes, steps,
+            [](char* self, char* value, int64_t offset) {
+              scalar_t& element = *reinterpret_cast<scalar_t*>(self + offset);
+              element = sum_of(element, *reinterpret_cast<const scalar_t*>(value));
+            },
+            [n, &iter](char* self, char* value, int64_t offset) {
+              add_row_stub(DeviceType::CPU, iter.dtype(0), self + offset, value, n, 1);
+            });
       };
       iter.serial_for_each(loop, 0, iter.numel());
     });
     return;
   }
-  with_opaque_type(static_cast<size_t>(iter.element_size(0)), [&](auto tag) {
-    using T = decltype(tag);
+  with_opaque_type(static_cast<size_t>(iter.element_size(0)), [&]<typename T>(T) {
     const auto loop = [&](char** data, const int64_t* strides, int64_t n) {
-      for_each_indexed(data, strides, n, sizes, steps, [](char* self, char* value, int64_t offset) {
-        *reinterpret_cast<T*>(self + offset) = *reinterpret_cast<const T*>(value);
-      });
+      for_each_indexed_or_row<T>(
+          data, strides, n, sizes, steps,
+          [](char* self, char* value, int64_t offset) {
+            *reinterpret_cast<T*>(self + offset) = *reinterpret_cast<const T*>(value);
+          },
+          [n](char* self, char* value, int64_t offset) {
+            std::memcpy(self + offset, value, static_cast<size_t>(n) * sizeof(T));
+          });
     };
     // On one thread, too: which of several values for one element is kept must not be a race.
     iter.serial_for_each(loop, 0, iter.numel());

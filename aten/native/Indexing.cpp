@@ -25,6 +25,9 @@
 #include <generated/ops/full.h>
 #include <generated/ops/gather.h>
 #include <generated/ops/index_put.h>
+#include <generated/ops/item.h>
+#include <generated/ops/masked_fill.h>
+#include <generated/ops/ne.h>
 #include <generated/ops/nonzero.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/to.h>
@@ -380,6 +383,124 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<i
   return self.expand(shape).gather(d, places);
 }
 
+// ---- Places that a mask names ----
+
+namespace {
+
+// Calls found(first, places, k, count) for blocks of [0, n): `count` flags are set in it, at
+// `first` and `places` more; before them there are k. Blocks are shared out to the threads.
+// reserve(count) is called before, with the number of all of them.
+template <typename Reserve, typename Found>
+void compact(const uint8_t* flags, int64_t n, const Reserve& reserve, const Found& found) {
+  constexpr int64_t kChunk = GRAIN_SIZE, kBlock = 1024;
+  const int64_t chunks = (n + kChunk - 1) / kChunk;
+  // starts[c + 1] is the count of chunk c, then the sum of the counts up to it.
+  std::vector<int64_t> starts(static_cast<size_t>(chunks) + 1, 0);
+  at::parallel_for(0, chunks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t c = begin; c < end; ++c) {
+      starts[c + 1] =
+          count_set_stub(DeviceType::CPU, flags + c * kChunk, std::min(kChunk, n - c * kChunk));
+    }
+  });
+  for (int64_t c = 0; c < chunks; ++c) starts[c + 1] += starts[c];
+  reserve(starts[chunks]);
+  at::parallel_for(0, chunks, 1, [&](int64_t begin, int64_t end) {
+    int64_t k = starts[begin];
+    int32_t places[kBlock];
+    for (int64_t i = begin * kChunk; i < std::min(n, end * kChunk); i += kBlock) {
+      const int64_t count =
+          find_set_stub(DeviceType::CPU, flags + i, std::min(kBlock, n - i), places);
+      found(i, places, k, count);
+      k += count;
+    }
+  });
+}
+
+void check_given_output(const char* op, const Tensor& out, ScalarType dtype) {
+  OPLOOM_CHECK(out.scalar_type() == dtype, op, "(): expected an output of dtype ", dtype, ", got ",
+               out.scalar_type());
+  assert_no_internal_overlap(out);
+}
+
+// Lets `compute(target)` resize and fill a contiguous tensor, which becomes or is copied to `out`.
+template <typename Compute>
+Tensor& into_output(Tensor& out, const Compute& compute) {
+  Tensor target(at::detail::empty({0}, out.options()));
+  compute(target);
+  at::detail::resize_output(out, target.sizes());
+  return out.copy_(target);
+}
+
+void masked_select_into(Tensor& target, const Tensor& self, const Tensor& mask) {
+  OPLOOM_CHECK(mask.scalar_type() == kBool, "masked_select(): expected a mask of dtype bool, got ",
+               mask.scalar_type());
+  const DimVector shape = c10::infer_size_broadcast(self.sizes(), mask.sizes(), "masked_select");
+  const Tensor values = expand_alias("masked_select", self, shape).contiguous();
+  const Tensor flags = expand_alias("masked_select", mask, shape).contiguous();
+  with_opaque_type(self.itemsize(), [&]<typename T>(T) {
+    const T* from = static_cast<const T*>(values.const_data_ptr());
+    T* to = nullptr;
+    compact(
+        static_cast<const uint8_t*>(flags.const_data_ptr()), flags.numel(),
+        [&](int64_t count) {
+          at::detail::resize_output(target, {count});
+          to = static_cast<T*>(target.mutable_data_ptr());
+        },
+        [&](int64_t first, const int32_t* places, int64_t k, int64_t count) {
+          for (int64_t i = 0; i < count; ++i) to[k + i] = from[first + places[i]];
+        });
+  });
+}
+
+// Divides by one number, without the instruction for it: multiplies by 2^64 / size, rounded up,
+// which is exact as long as the product of both numbers is less than 2^64.
+class Divider {
+ public:
+  explicit Divider(uint64_t size) : size_(size), factor_(~uint64_t{0} / size + 1) {}
+  uint64_t divide(uint64_t number) const {
+    if (OPLOOM_UNLIKELY((number | size_) >> 32 != 0 || factor_ == 0)) return number / size_;
+    return static_cast<uint64_t>((static_cast<unsigned __int128>(number) * factor_) >> 64);
+  }
+
+ private:
+  uint64_t size_, factor_;
+};
+
+void nonzero_into(Tensor& target, const Tensor& self) {
+  const Tensor flags =
+      self.scalar_type() == kBool ? self.contiguous() : at::ne(self, 0).contiguous();
+  const int64_t ndim = self.dim();
+  const IntArrayRef sizes = self.sizes();
+  SmallVector<Divider, 6> dividers;
+  for (int64_t size : sizes)
+    dividers.emplace_back(static_cast<uint64_t>(std::max<int64_t>(size, 1)));
+  int64_t* to = nullptr;
+  compact(
+      static_cast<const uint8_t*>(flags.const_data_ptr()), flags.numel(),
+      [&](int64_t count) {
+        at::detail::resize_output(target, {count, ndim});
+        to = target.mutable_data_ptr<int64_t>();
+      },
+      [&](int64_t first, const int32_t* places, int64_t k, int64_t count) {
+        if (ndim == 1) {
+          for (int64_t i = 0; i < count; ++i) to[k + i] = first + places[i];
+          return;
+        }
+        for (int64_t i = 0; i < count; ++i) {
+          int64_t* place = to + (k + i) * ndim;
+          int64_t rest = first + places[i];
+          for (int64_t d = ndim - 1; d > 0; --d) {
+            const auto rows = static_cast<int64_t>(dividers[d].divide(static_cast<uint64_t>(rest)));
+            place[d] = rest - rows * sizes[d];
+            rest = rows;
+          }
+          if (ndim > 0) place[0] = rest;
+        }
+      });
+}
+
+}  // namespace
+
 // ---- index, index_put: any number of index tensors ----
 
 namespace {
@@ -533,6 +654,14 @@ bool has_index(OptionalTensorList indices) {
   return false;
 }
 
+// The only index, if it is a mask of self's shape; or else null.
+const Tensor* whole_mask(const Tensor& self, OptionalTensorList indices) {
+  const bool only = indices.size() == 1 && has_index(indices) && self.dim() > 0;
+  return only && indices[0]->scalar_type() == kBool && indices[0]->sizes() == self.sizes()
+             ? &*indices[0]
+             : nullptr;
+}
+
 }  // namespace
 
 Tensor index(const Tensor& self, OptionalTensorList indices) {
@@ -540,6 +669,7 @@ Tensor index(const Tensor& self, OptionalTensorList indices) {
                      "index(): too many indices (", indices.size(), ") for a ", self.dim(),
                      "-d tensor");
   if (!has_index(indices)) return self.clone();
+  if (const Tensor* mask = whole_mask(self, indices)) return native::masked_select(self, *mask);
   const AdvancedIndex info = make_advanced_index("index", self, indices);
   Tensor result(at::detail::empty(info.self.sizes(), self.options()));
   if (result.numel() == 0) return result;
@@ -573,6 +703,10 @@ Tensor& index_put_(Tensor& self, OptionalTensorList indices, const Tensor& value
   for (auto& index : apart) {
     if (index.has_value() && index->defined() && index->is_alias_of(self)) index = index->clone();
   }
+  if (const Tensor* mask = whole_mask(self, apart);
+      mask != nullptr && source.numel() == 1 && source.dim() <= 1 && !accumulate) {
+    return self.masked_fill_(*mask, source.item());
+  }
   const AdvancedIndex info = make_advanced_index("index_put_", self, apart);
   OPLOOM_CHECK(c10::are_expandable(source.sizes(), info.self.sizes()),
                "index_put_(): values of shape ", values.sizes(),
@@ -599,97 +733,6 @@ Tensor index_put(const Tensor& self, OptionalTensorList indices, const Tensor& v
 }
 
 // ---- masked_select, nonzero ----
-
-namespace {
-
-// Calls found(i, k) for the k-th position i in [0, n) for which test(i) holds, on several threads;
-// reserve(count) is called before, with the number of all of them.
-template <typename Test, typename Reserve, typename Found>
-void compact(int64_t n, const Test& test, const Reserve& reserve, const Found& found) {
-  constexpr int64_t kChunk = GRAIN_SIZE;
-  const int64_t chunks = (n + kChunk - 1) / kChunk;
-  // starts[c + 1] is the count of chunk c, then the sum of the counts up to it.
-  std::vector<int64_t> starts(static_cast<size_t>(chunks) + 1, 0);
-  at::parallel_for(0, chunks, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t c = begin; c < end; ++c) {
-      int64_t count = 0;
-      for (int64_t i = c * kChunk; i < std::min(n, (c + 1) * kChunk); ++i) count += test(i) ? 1 : 0;
-      starts[c + 1] = count;
-    }
-  });
-  for (int64_t c = 0; c < chunks; ++c) starts[c + 1] += starts[c];
-  reserve(starts[chunks]);
-  at::parallel_for(0, chunks, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t c = begin; c < end; ++c) {
-      int64_t k = starts[c];
-      for (int64_t i = c * kChunk; i < std::min(n, (c + 1) * kChunk); ++i) {
-        if (test(i)) found(i, k++);
-      }
-    }
-  });
-}
-
-void check_given_output(const char* op, const Tensor& out, ScalarType dtype) {
-  OPLOOM_CHECK(out.scalar_type() == dtype, op, "(): expected an output of dtype ", dtype, ", got ",
-               out.scalar_type());
-  assert_no_internal_overlap(out);
-}
-
-// Lets `compute(target)` resize and fill a contiguous tensor, which becomes or is copied to `out`.
-template <typename Compute>
-Tensor& into_output(Tensor& out, const Compute& compute) {
-  Tensor target(at::detail::empty({0}, out.options()));
-  compute(target);
-  at::detail::resize_output(out, target.sizes());
-  return out.copy_(target);
-}
-
-void masked_select_into(Tensor& target, const Tensor& self, const Tensor& mask) {
-  OPLOOM_CHECK(mask.scalar_type() == kBool, "masked_select(): expected a mask of dtype bool, got ",
-               mask.scalar_type());
-  const DimVector shape = c10::infer_size_broadcast(self.sizes(), mask.sizes(), "masked_select");
-  const Tensor values = expand_alias("masked_select", self, shape).contiguous();
-  const Tensor flags = expand_alias("masked_select", mask, shape).contiguous();
-  const auto* flag = static_cast<const uint8_t*>(flags.const_data_ptr());
-  with_opaque_type(self.itemsize(), [&](auto tag) {
-    using T = decltype(tag);
-    const T* from = static_cast<const T*>(values.const_data_ptr());
-    T* to = nullptr;
-    compact(
-        flags.numel(), [&](int64_t i) { return flag[i] != 0; },
-        [&](int64_t count) {
-          at::detail::resize_output(target, {count});
-          to = static_cast<T*>(target.mutable_data_ptr());
-        },
-        [&](int64_t i, int64_t k) { to[k] = from[i]; });
-  });
-}
-
-void nonzero_into(Tensor& target, const Tensor& self) {
-  const Tensor dense = self.contiguous();
-  const int64_t ndim = self.dim();
-  const IntArrayRef sizes = self.sizes();
-  OPLOOM_DISPATCH(self.scalar_type(), "nonzero", (OPLOOM_ALL), [&] {
-    // A byte of foreign memory that is no bool must not make the two counts differ.
-    using T = std::conditional_t<std::is_same_v<scalar_t, bool>, uint8_t, scalar_t>;
-    const auto* data = static_cast<const T*>(dense.const_data_ptr());
-    int64_t* to = nullptr;
-    compact(
-        dense.numel(), [&](int64_t i) { return data[i] != T(0); },
-        [&](int64_t count) {
-          at::detail::resize_output(target, {count, ndim});
-          to = target.mutable_data_ptr<int64_t>();
-        },
-        [&](int64_t i, int64_t k) {
-          for (int64_t d = ndim - 1; d >= 0; --d) {
-            to[k * ndim + d] = i % sizes[d];
-            i /= sizes[d];
-          }
-        });
-  });
-}
-
-}  // namespace
 
 Tensor masked_select(const Tensor& self, const Tensor& mask) {
   Tensor result(at::detail::empty({0}, self.options()));

@@ -20,6 +20,7 @@
 #include <generated/ops/all.h>
 #include <generated/ops/clone.h>
 #include <generated/ops/eq.h>
+#include <generated/ops/full.h>
 #include <generated/ops/isclose.h>
 #include <generated/ops/isfinite.h>
 #include <generated/ops/isnan.h>
@@ -224,26 +225,28 @@ void check_value_tensor(const Tensor& value) {
                "masked_fill(): expected a value without dimensions, got one with ", value.dim());
 }
 
-// self as a new tensor of the shape that self and the mask broadcast to.
-Tensor broadcast_copy(const Tensor& self, const Tensor& mask) {
-  const DimVector shape = c10::infer_size_broadcast(self.sizes(), mask.sizes(), "masked_fill");
-  return expand_alias("masked_fill", self, shape).clone(MemoryFormat::Contiguous);
+// Writes self to `out`, but `value` where the mask holds.
+void fill_where(const Tensor& out, const Tensor& self, const Tensor& mask, const Scalar& value) {
+  OPLOOM_CHECK(mask.scalar_type() == kBool,
+               "masked_fill(): expected a mask of dtype bool, got one of dtype ",
+               mask.scalar_type());
+  const Tensor number = at::full({}, value, self.options());
+  TensorIterator iter = TensorIteratorConfig()
+                            .set_name("masked_fill")
+                            .check_all_same_dtype(false)
+                            .resize_outputs(false)
+                            .add_output(out)
+                            .add_const_input(mask)
+                            .add_const_input(number)
+                            .add_const_input(self)
+                            .build();
+  if (!self.is_meta()) where_stub(iter.device_type(), iter);
 }
 
 }  // namespace
 
 Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Scalar& value) {
-  OPLOOM_CHECK(mask.scalar_type() == kBool,
-               "masked_fill(): expected a mask of dtype bool, got one of dtype ",
-               mask.scalar_type());
-  TensorIterator iter = TensorIteratorConfig()
-                            .set_name("masked_fill")
-                            .check_all_same_dtype(false)
-                            .resize_outputs(false)
-                            .add_output(self)
-                            .add_const_input(mask)
-                            .build();
-  if (!self.is_meta()) masked_fill_stub(iter.device_type(), iter, value);
+  fill_where(self, self, mask, value);
   return self;
 }
 
@@ -253,14 +256,15 @@ Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Tensor& value) {
 }
 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
-  Tensor result = broadcast_copy(self, mask);
-  return result.masked_fill_(mask, value);
+  const DimVector shape = c10::infer_size_broadcast(self.sizes(), mask.sizes(), "masked_fill");
+  const Tensor result(at::detail::empty(shape, self.options()));
+  fill_where(result, self, mask, value);
+  return result;
 }
 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
   check_value_tensor(value);
-  Tensor result = broadcast_copy(self, mask);
-  return result.masked_fill_(mask, value);
+  return at::masked_fill(self, mask, self.is_meta() ? Scalar(0) : value.item());
 }
 
 // ---- Equality of tensors ----

@@ -16,6 +16,12 @@ namespace at::inline oploom_v1::native {
 using in_bounds_fn = bool (*)(const int64_t* index, int64_t n, int64_t lowest, int64_t size);
 OPLOOM_DECLARE_DISPATCH(in_bounds_fn, in_bounds_stub);
 
+// How many of n bytes are not 0, and where they are: `places` has room for n.
+using count_set_fn = int64_t (*)(const uint8_t* flags, int64_t n);
+OPLOOM_DECLARE_DISPATCH(count_set_fn, count_set_stub);
+using find_set_fn = int64_t (*)(const uint8_t* flags, int64_t n, int32_t* places);
+OPLOOM_DECLARE_DISPATCH(find_set_fn, find_set_stub);
+
 // Operands: output, self, index tensors (int64). self has stride 0 along the indexed dimensions;
 // the indices are added to its address, each multiplied by its stride. `sizes` and `strides`
 // (bytes) are those of the indexed dimensions; negative indices count from the end.

@@ -20,8 +20,4 @@ using clamp_one_sided_fn = void (*)(TensorIteratorBase&, const Scalar& bound);
 OPLOOM_DECLARE_DISPATCH(clamp_one_sided_fn, clamp_min_scalar_stub);
 OPLOOM_DECLARE_DISPATCH(clamp_one_sided_fn, clamp_max_scalar_stub);
 
-// Operands: self (changed in place), mask (bool).
-using masked_fill_fn = void (*)(TensorIteratorBase&, const Scalar& value);
-OPLOOM_DECLARE_DISPATCH(masked_fill_fn, masked_fill_stub);
-
 }  // namespace at::inline oploom_v1::native

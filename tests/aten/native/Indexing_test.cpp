@@ -1,19 +1,26 @@
 // Reading and writing at places that tensors name.
 #include "Testing.h"
 
+#include <aten/api/from_blob.h>
 #include <generated/ops/argwhere.h>
 #include <generated/ops/clone.h>
+#include <generated/ops/copy.h>
 #include <generated/ops/empty.h>
+#include <generated/ops/eq.h>
 #include <generated/ops/full.h>
 #include <generated/ops/gather.h>
 #include <generated/ops/index.h>
 #include <generated/ops/index_add.h>
 #include <generated/ops/index_put.h>
 #include <generated/ops/index_select.h>
+#include <generated/ops/lt.h>
 #include <generated/ops/masked_select.h>
 #include <generated/ops/nonzero.h>
 #include <generated/ops/ones.h>
+#include <generated/ops/permute.h>
 #include <generated/ops/randint.h>
+#include <generated/ops/remainder.h>
+#include <generated/ops/reshape.h>
 #include <generated/ops/scatter.h>
 #include <generated/ops/scatter_add.h>
 #include <generated/ops/select.h>
@@ -24,6 +31,7 @@
 #include <generated/ops/zeros.h>
 
 #include <limits>
+#include <numeric>
 
 namespace {
 
@@ -164,7 +172,7 @@ TEST(Gather, AndScatterInEveryLayout) {
         Naive naive{ints(self), ints(index), ints(src), shape[1], places[0], places[1], dim};
         const Tensor x = laid_out(self.to(dtype), layout & 2), where = laid_out(index, layout & 4),
                      from = laid_out(src.to(dtype), layout & 8);
-        at::set_num_threads(size == 300 ? 2 : 1);
+        at::set_num_threads(size == 300 && layout < 4 ? 2 : 1);
         const std::string text = std::string(c10::toString(dtype)) + " " + std::to_string(size) +
                                  " " + std::to_string(layout);
         Naive gathered = naive, set = naive, added = naive, multiplied = naive;
@@ -277,6 +285,125 @@ TEST(MaskedSelect, AndNonzero) {
   EXPECT_EQ(ints(out), (Ints{1}));
   for (at::ScalarType dtype : all_dtypes()) {
     EXPECT_EQ(ints(at::tensor({1, 0, 1}).to(dtype).nonzero()), (Ints{0, 2})) << dtype;
+  }
+}
+
+// Lengths around the 8 flags that are looked at together, the blocks and the threads' parts, with
+// few and many flags set.
+TEST(MaskedSelect, AndNonzeroOfEveryLength) {
+  at::manual_seed(7);
+  const int threads = at::get_num_threads();
+  for (int64_t n : {1, 7, 8, 9, 255, 256, 1023, 1025, 32767, 32769, 70001}) {
+    for (int64_t density : {0, 1, 50, 99, 100}) {
+      const Tensor mask = at::randint(0, 100, {n}, at::kLong) < density, t = counted({n});
+      Ints expected;
+      for (int64_t i = 0; const int64_t flag : ints(mask)) {
+        if (flag != 0) expected.push_back(i);
+        ++i;
+      }
+      at::set_num_threads(1 + static_cast<int>(n % 3));
+      ASSERT_EQ(ints(mask.nonzero()), expected) << n << " " << density;
+      for (at::ScalarType dtype :
+           {at::kByte, at::kHalf, at::kFloat, at::kLong, at::kComplexDouble}) {
+        const Tensor values = t.remainder(120).to(dtype);
+        ASSERT_EQ(ints(values.masked_select(mask)), ints(t.masked_select(mask).remainder(120)));
+      }
+      const Tensor picked = t.masked_select(mask);
+      ASSERT_EQ(ints(picked), expected) << n << " " << density;
+      ASSERT_EQ(ints(t.index({mask})), expected) << n << " " << density;
+    }
+  }
+  at::set_num_threads(threads);
+  // Bytes of foreign memory, which any number but 0 makes true.
+  std::vector<uint8_t> bytes(300);
+  Ints expected;
+  for (int64_t i = 0; i < 300; ++i) {
+    bytes[i] = static_cast<uint8_t>(i);
+    if (bytes[i] != 0) expected.push_back(i);
+  }
+  const Tensor foreign = at::from_blob(bytes.data(), {300}, at::kBool);
+  EXPECT_EQ(ints(foreign.nonzero()), expected);
+  EXPECT_EQ(ints(counted({300}).masked_select(foreign)), expected);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(ints(f64({0.0, -0.0, nan, 5e-324}).nonzero()), (Ints{2, 3}));
+}
+
+TEST(MaskedSelect, AndNonzeroOfSeveralDimensions) {
+  at::manual_seed(8);
+  for (const Ints& shape :
+       {Ints{}, {3, 5}, {5, 1}, {1, 5}, {70, 3, 500}, {3, 1, 7, 2}, {4, 0, 2}}) {
+    Tensor t = at::randint(0, 2, shape, at::kLong);
+    for (bool reversed : {false, true}) {
+      if (reversed) {
+        Ints dims(shape.size());
+        std::iota(dims.rbegin(), dims.rend(), 0);
+        t = t.permute(dims);
+      }
+      Ints expected;
+      const Ints all = ints(t), lengths = sizes(t);
+      for (int64_t i = 0; i < t.numel(); ++i) {
+        if (all[i] == 0) continue;
+        int64_t rest = i, after = t.numel();
+        for (int64_t length : lengths) {
+          after /= length;
+          expected.push_back(rest / after);
+          rest %= after;
+        }
+      }
+      ASSERT_EQ(ints(t.nonzero()), expected);
+      ASSERT_EQ(ints(t.to(at::kBool).nonzero()), expected);
+      const Tensor order = counted(shape).reshape(lengths);
+      ASSERT_EQ(ints(order.masked_select(t.to(at::kBool))), ints(t.reshape({-1}).nonzero()));
+    }
+  }
+}
+
+TEST(IndexPut, NumbersWhereAMaskHolds) {
+  const Tensor t = counted({3, 3}), mask = t.remainder(2).eq(0);
+  Tensor x = t.clone();
+  x.index_put_({mask}, at::tensor(9));
+  EXPECT_EQ(ints(x), (Ints{9, 1, 9, 3, 9, 5, 9, 7, 9}));
+  x.index_put_({mask}, at::tensor({8}));
+  EXPECT_EQ(ints(x), (Ints{8, 1, 8, 3, 8, 5, 8, 7, 8}));
+  x.index_put_({mask}, at::tensor({1}), /*accumulate=*/true);
+  EXPECT_EQ(ints(x), (Ints{9, 1, 9, 3, 9, 5, 9, 7, 9}));
+  const std::vector<std::optional<Tensor>> whole = {mask};
+  EXPECT_ANY_THROW(at::index_put(x, whole, at::tensor({7}).view({1, 1})));
+  EXPECT_EQ(ints(x), (Ints{9, 1, 9, 3, 9, 5, 9, 7, 9}));
+  // A mask that is a part of what is written to.
+  Tensor flags = at::tensor({true, false, true, false});
+  flags.slice(0, 1, 4).index_put_({flags.slice(0, 0, 3)}, at::tensor(false));
+  EXPECT_EQ(ints(flags), (Ints{1, 0, 1, 0}));
+  flags.index_put_({flags}, at::tensor(false));
+  EXPECT_EQ(ints(flags), Ints(4, 0));
+}
+
+// Whole rows, some of them named twice, from the end or without gaps.
+TEST(IndexPut, RowsOfEveryDtype) {
+  at::manual_seed(9);
+  const Tensor index = at::tensor({3, -1, 3});
+  for (at::ScalarType dtype : all_dtypes()) {
+    for (int64_t width : {1, 16, 67}) {
+      const Tensor t = at::randint(0, 2, {5, width}, at::kLong),
+                   values = at::randint(0, 2, {3, width}, at::kLong);
+      for (int64_t step : {1, 2}) {
+        for (bool accumulate : {false, true}) {
+          Ints expected = ints(t);
+          const Ints from = ints(values);
+          for (int64_t i = 0; i < 3; ++i) {
+            for (int64_t j = 0; j < width; ++j) {
+              int64_t& to = expected[(i == 1 ? 4 : 3) * width + j];
+              to = (accumulate ? to : 0) + from[i * width + j];
+              if (dtype == at::kBool) to = to != 0;
+            }
+          }
+          Tensor wide = at::zeros({5, width * step}, t.options().dtype(dtype));
+          Tensor x = wide.slice(1, 0, width * step, step).copy_(t);
+          x.index_put_({index}, values.to(dtype), accumulate);
+          ASSERT_EQ(ints(x), expected) << dtype << " " << width << " " << step;
+        }
+      }
+    }
   }
 }
 
