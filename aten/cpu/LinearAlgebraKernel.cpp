@@ -6,83 +6,414 @@
 #include <c10/util/complex.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
 namespace {
 
-// ---- Small products ----
+// ---- Products of floats that no library computes faster ----
 
-// A block of R rows and C vectors of c, at row i and column j, whose sums stay in registers. `b`
-// has whole vectors in each row, ldb apart.
+using vec::Vec;
+
+// What a block of c is computed from: element (r, p) of its rows of a is at
+// a[r * a_row + p * a_column], and rows of b, or its columns, lie ldb apart.
+template <typename T>
+struct Operands {
+  int64_t k;
+  const T* a;
+  int64_t a_row, a_column;
+  const T* b;
+  int64_t ldb;
+  T* c;
+  int64_t ldc;
+  T alpha, beta;
+};
+
+// Computes `count` blocks of c, one below the other, of whose last vector in a row the first `last`
+// columns are wanted.
+template <typename T>
+using Blocks = void (*)(const Operands<T>& o, int64_t last, int64_t count);
+
+// Blocks have at most kRows rows of kColumns vectors, kTall of one vector, or one of kWide. Their
+// sums fill the registers, and are enough to hide the time that a multiply-add takes; a wide row
+// reads long runs of memory. Of dots(), the most sums.
+#if defined(CPU_CAPABILITY_AVX512)
+constexpr int kRows = 8, kColumns = 3, kWide = 16, kDots = 16;
+#elif defined(CPU_CAPABILITY_AVX2)
+constexpr int kRows = 6, kColumns = 2, kWide = 12, kDots = 8;
+#else
+constexpr int kRows = 4, kColumns = 2, kWide = 8, kDots = 1;
+#endif
+constexpr int kTall = 8;
+
+// The sums stay in registers. The rows of b are next to each other in memory.
 template <int R, int C, typename T>
-OPLOOM_ALWAYS_INLINE void small_block(const GemmArguments& g, const T* b, int64_t ldb, T alpha,
-                                      T beta, int64_t i, int64_t j) {
-  using V = vec::Vec<T>;
-  const T* a = static_cast<const T*>(g.a) + i * g.a_row;
-  T* c = static_cast<T*>(g.c) + i * g.ldc + j;
-  V sums[R][C];
-  for (int r = 0; r < R; ++r) {
-    for (int s = 0; s < C; ++s) sums[r][s] = V(T(0));
-  }
-  for (int64_t p = 0; p < g.k; ++p) {
-    V line[C];
-    for (int s = 0; s < C; ++s) line[s] = V::loadu(b + p * ldb + j + s * V::size());
+void blocks(const Operands<T>& operands, int64_t last, int64_t count) {
+  using V = Vec<T>;
+  constexpr int kLast = (C - 1) * V::size();
+  if constexpr (V::size() == 1) last = 1;
+  // alpha and beta are read where they are needed, so that no register holds them meanwhile.
+  Operands<T> o = operands;
+  for (; count > 0; --count) {
+    V sums[R][C];
+#pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
-      const V factor(a[r * g.a_row + p * g.a_column]);
-      for (int s = 0; s < C; ++s) sums[r][s] = fmadd(factor, line[s], sums[r][s]);
+#pragma GCC unroll 16
+      for (int s = 0; s < C; ++s) sums[r][s] = V(T(0));
     }
-  }
-  for (int r = 0; r < R; ++r) {
-    for (int s = 0; s < C; ++s) {
-      T* place = c + r * g.ldc + s * V::size();
-      const int64_t count = std::min<int64_t>(g.n - j - s * V::size(), V::size());
-      V sum = sums[r][s];
-      if (alpha != T(1)) sum = sum * V(alpha);
-      if (beta != T(0)) {
-        sum = fmadd(V(beta), count == V::size() ? V::loadu(place) : V::loadu(place, count), sum);
+    const T* a = o.a;
+    const T* b = o.b;
+    for (int64_t p = 0; p < o.k; ++p, a += o.a_column, b += o.ldb) {
+      V line[C];
+#pragma GCC unroll 16
+      for (int s = 0; s < C - 1; ++s) line[s] = V::loadu(b + s * V::size());
+      line[C - 1] = V::loadu(b + kLast, last);
+#pragma GCC unroll 16
+      for (int r = 0; r < R; ++r) {
+        const V factor(a[r * o.a_row]);
+#pragma GCC unroll 16
+        for (int s = 0; s < C; ++s) sums[r][s] = fmadd(factor, line[s], sums[r][s]);
       }
-      count == V::size() ? sum.storeu(place) : sum.storeu(place, count);
+    }
+    if (operands.alpha != T(1)) {
+#pragma GCC unroll 16
+      for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
+        for (int s = 0; s < C; ++s) sums[r][s] = sums[r][s] * V(operands.alpha);
+      }
+    }
+    if (operands.beta != T(0)) {
+#pragma GCC unroll 16
+      for (int r = 0; r < R; ++r) {
+        const T* c = o.c + r * o.ldc;
+#pragma GCC unroll 16
+        for (int s = 0; s < C; ++s) {
+          const V before = s < C - 1 ? V::loadu(c + s * V::size()) : V::loadu(c + kLast, last);
+          sums[r][s] = fmadd(V(operands.beta), before, sums[r][s]);
+        }
+      }
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+      T* c = o.c + r * o.ldc;
+#pragma GCC unroll 16
+      for (int s = 0; s < C - 1; ++s) sums[r][s].storeu(c + s * V::size());
+      V& end = sums[r][C - 1];
+      last == V::size() ? end.storeu(c + kLast) : end.storeu(c + kLast, last);
+    }
+    o.a += R * o.a_row;
+    o.c += R * o.ldc;
+  }
+}
+
+// Vectors of numbers in groups of `width` become one of half groups, those of x before those of y:
+// the halves of each are added.
+template <int width, typename L, int... I>
+OPLOOM_ALWAYS_INLINE L add_halves(const L& x, const L& y, std::integer_sequence<int, I...>) {
+  constexpr int kHalf = width / 2;
+  return __builtin_shufflevector(x, y, (I / kHalf * width + I % kHalf)...) +
+         __builtin_shufflevector(x, y, (I / kHalf * width + I % kHalf + kHalf)...);
+}
+
+// The sums of the numbers in each of four vectors, added in the order of reduce_add().
+template <typename T>
+OPLOOM_ALWAYS_INLINE auto sums_of(const Vec<T>& a, const Vec<T>& b, const Vec<T>& c,
+                                  const Vec<T>& d) {
+  constexpr int kSize = Vec<T>::size();
+  typedef T Line __attribute__((vector_size(kSize * sizeof(T))));
+  constexpr std::make_integer_sequence<int, kSize> kAll;
+  const Line ab = add_halves<kSize>(Line(a), Line(b), kAll);
+  const Line cd = add_halves<kSize>(Line(c), Line(d), kAll);
+  Line sums = add_halves<kSize / 2>(ab, cd, kAll);
+  if constexpr (kSize >= 16) sums = add_halves<4>(sums, sums, kAll);
+  if constexpr (kSize >= 8) sums = add_halves<2>(sums, sums, kAll);
+  return __builtin_shufflevector(sums, sums, 0, 1, 2, 3);
+}
+
+// The same for R rows and J columns, where rows of a and columns of b are next to each other in
+// memory.
+template <int R, int J, typename T>
+void dots(const Operands<T>& o) {
+  using V = Vec<T>;
+  V sums[R][J];
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
+    for (int j = 0; j < J; ++j) sums[r][j] = V(T(0));
+  }
+  const auto add = [&](const auto& load) OPLOOM_ALWAYS_INLINE_LAMBDA {
+    V column[J];
+#pragma GCC unroll 16
+    for (int j = 0; j < J; ++j) column[j] = load(o.b + j * o.ldb);
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+      const V row = load(o.a + r * o.a_row);
+#pragma GCC unroll 16
+      for (int j = 0; j < J; ++j) sums[r][j] = fmadd(row, column[j], sums[r][j]);
+    }
+  };
+  int64_t p = 0;
+  for (; p + V::size() <= o.k; p += V::size()) {
+    add([&](const T* line) OPLOOM_ALWAYS_INLINE_LAMBDA { return V::loadu(line + p); });
+  }
+  if (p < o.k) {
+    add([&](const T* line) OPLOOM_ALWAYS_INLINE_LAMBDA { return V::loadu(line + p, o.k - p); });
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r) {
+    T* c = o.c + r * o.ldc;
+    if constexpr (J % 4 == 0) {
+#pragma GCC unroll 16
+      for (int j = 0; j < J; j += 4) {
+        auto sum = sums_of(sums[r][j], sums[r][j + 1], sums[r][j + 2], sums[r][j + 3]) * o.alpha;
+        if (o.beta != T(0)) {
+          decltype(sum) before;
+          std::memcpy(&before, c + j, sizeof before);
+          sum += before * o.beta;
+        }
+        std::memcpy(c + j, &sum, sizeof sum);
+      }
+    } else {
+#pragma GCC unroll 16
+      for (int j = 0; j < J; ++j) {
+        T sum = o.alpha * sums[r][j].reduce_add();
+        if (o.beta != T(0)) sum += o.beta * c[j];
+        c[j] = sum;
+      }
     }
   }
 }
 
-template <int R, int C, typename T>
-OPLOOM_NOINLINE int64_t small_rows(const GemmArguments& g, const T* b, int64_t ldb, T alpha, T beta,
-                                   int64_t i, int64_t j) {
-  for (; i + R <= g.m; i += R) small_block<R, C>(g, b, ldb, alpha, beta, i, j);
-  return i;
+template <typename T, int C, int R>
+constexpr Blocks<T> blocks_or_null() {
+  if constexpr (C == 1 || R == 1 || (C <= kColumns && R <= kRows)) {
+    return &blocks<R, C, T>;
+  } else {
+    return nullptr;
+  }
+}
+
+template <typename T, int C, int... R>
+constexpr std::array<Blocks<T>, kTall> blocks_of(std::integer_sequence<int, R...>) {
+  return {blocks_or_null<T, C, R + 1>()...};
+}
+
+// By the number of their vectors and that of their rows, each less one.
+template <typename T, int... C>
+constexpr std::array<std::array<Blocks<T>, kTall>, kWide> all_blocks(
+    std::integer_sequence<int, C...>) {
+  return {blocks_of<T, C + 1>(std::make_integer_sequence<int, kTall>{})...};
+}
+
+// All columns of R rows.
+template <int R, typename T>
+void dots_of_rows(Operands<T> o, int64_t n) {
+  constexpr int kMost = std::min(8, kDots / R);
+  const auto take = [&]<int J>(std::integral_constant<int, J>) {
+    for (; n >= J; n -= J) {
+      dots<R, J>(o);
+      o.b += J * o.ldb;
+      o.c += J;
+    }
+  };
+  take(std::integral_constant<int, kMost>{});
+  if constexpr (kMost > 4) take(std::integral_constant<int, 4>{});
+  take(std::integral_constant<int, 1>{});
 }
 
 template <typename T>
-void small_gemm(const GemmArguments& g, T alpha, T beta) {
-  constexpr int64_t kStep = vec::Vec<T>::size();
-  const T* b = static_cast<const T*>(g.b);
-  int64_t ldb = g.b_row;
-  const int64_t columns = (g.n + kStep - 1) / kStep * kStep;
-  alignas(64) T packed[32 * (32 + kStep)];
-  if (g.b_column != 1 || columns != g.n) {
-    for (int64_t p = 0; p < g.k; ++p) {
-      T* line = packed + p * columns;
-      for (int64_t j = 0; j < g.n; ++j) line[j] = b[p * g.b_row + j * g.b_column];
-      for (int64_t j = g.n; j < columns; ++j) line[j] = T(0);
+void by_dots(Operands<T> o, int64_t m, int64_t n) {
+  const auto take = [&]<int R>(std::integral_constant<int, R>) {
+    for (; m >= R; m -= R) {
+      dots_of_rows<R>(o, n);
+      o.a += R * o.a_row;
+      o.c += R * o.ldc;
     }
-    b = packed;
-    ldb = columns;
+  };
+  if constexpr (kDots > 8) take(std::integral_constant<int, 4>{});
+  if constexpr (kDots > 1) take(std::integral_constant<int, 2>{});
+  take(std::integral_constant<int, 1>{});
+}
+
+// Copies four rows and `count` (4 or 8) columns: element (i, j) goes from in[j * ld + i] to
+// out[i * width + j].
+template <int count, typename T>
+OPLOOM_ALWAYS_INLINE void transpose(T* out, int64_t width, const T* in, int64_t ld) {
+  typedef T Four __attribute__((vector_size(4 * sizeof(T))));
+  typedef T Line __attribute__((vector_size(count * sizeof(T))));
+  const auto column = [&](int j) OPLOOM_ALWAYS_INLINE_LAMBDA {
+    Four four;
+    std::memcpy(&four, in + j * ld, sizeof four);
+    return four;
+  };
+  Line x[4], y[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    if constexpr (count == 4) {
+      x[i] = column(i);
+    } else {
+      x[i] = __builtin_shufflevector(column(i), column(i + 4), 0, 1, 2, 3, 4, 5, 6, 7);
+    }
   }
-  // As many sums as hide the time that one multiply-add takes.
-  int64_t j = 0;
-  for (; j + 2 * kStep <= columns; j += 2 * kStep) {
-    const int64_t i = small_rows<4, 2>(g, b, ldb, alpha, beta, 0, j);
-    small_rows<1, 2>(g, b, ldb, alpha, beta, i, j);
+  const auto low = [](Line a, Line b) OPLOOM_ALWAYS_INLINE_LAMBDA {
+    if constexpr (count == 4)
+      return __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    else
+      return __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
+  };
+  const auto high = [](Line a, Line b) OPLOOM_ALWAYS_INLINE_LAMBDA {
+    if constexpr (count == 4)
+      return __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    else
+      return __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
+  };
+  y[0] = low(x[0], x[2]), y[1] = low(x[1], x[3]);
+  y[2] = high(x[0], x[2]), y[3] = high(x[1], x[3]);
+  x[0] = low(y[0], y[1]), x[1] = high(y[0], y[1]);
+  x[2] = low(y[2], y[3]), x[3] = high(y[2], y[3]);
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) std::memcpy(out + i * width, &x[i], sizeof(Line));
+}
+
+// Copies rows of b whose columns lie `column` apart, their elements `row` apart, to dense ones.
+template <typename T>
+void pack(T* out, const T* in, int64_t row, int64_t column, int64_t rows, int64_t columns) {
+  constexpr int kCount = Vec<T>::size() < 8 ? 4 : 8;
+  int64_t p = 0;
+  for (; row == 1 && p + 4 <= rows; p += 4) {
+    T* to = out + p * columns;
+    const T* from = in + p;
+    int64_t j = 0;
+    for (; j + kCount <= columns; j += kCount) {
+      transpose<kCount>(to + j, columns, from + j * column, column);
+    }
+    if (kCount > 4 && j + 4 <= columns) {
+      transpose<4>(to + j, columns, from + j * column, column);
+      j += 4;
+    }
+    for (; j < columns; ++j) {
+      for (int64_t i = 0; i < 4; ++i) to[i * columns + j] = from[i + j * column];
+    }
   }
-  if (j < columns) {
-    int64_t i = small_rows<8, 1>(g, b, ldb, alpha, beta, 0, j);
-    i = small_rows<4, 1>(g, b, ldb, alpha, beta, i, j);
-    small_rows<1, 1>(g, b, ldb, alpha, beta, i, j);
+  for (; p < rows; ++p) {
+    for (int64_t j = 0; j < columns; ++j) out[p * columns + j] = in[p * row + j * column];
   }
+}
+
+// Of so many what to take at once, so that not much less is left for the end.
+OPLOOM_ALWAYS_INLINE int64_t portion(int64_t left, int64_t most) {
+  if (left >= 2 * most) return most;
+  return left > most ? (left + 1) / 2 : left;
+}
+
+// As many vectors of columns of c as blocks are wide, all m rows of them. Leaves o.a and o.c behind
+// the last.
+template <typename T>
+void by_blocks(Operands<T>& o, int64_t m, int64_t vectors, int64_t last) {
+  static constexpr auto kBlocks = all_blocks<T>(std::make_integer_sequence<int, kWide>{});
+  const auto& of_rows = kBlocks[vectors - 1];
+  const auto take = [&](int64_t rows, int64_t count) OPLOOM_ALWAYS_INLINE_LAMBDA {
+    of_rows[rows - 1](o, last, count);
+    o.a += count * rows * o.a_row;
+    o.c += count * rows * o.ldc;
+    m -= count * rows;
+  };
+  const int64_t most = vectors == 1 ? kTall : kRows;
+  if (m >= 2 * most) take(most, (vectors == 1 ? m / kTall : m / kRows) - 1);
+  while (m > 0) take(portion(m, most), 1);
+}
+
+// Columns of c for which those of b are copied first, in pieces.
+template <typename T>
+OPLOOM_NOINLINE void by_packed_blocks(const Operands<T>& operands, int64_t b_column, int64_t m,
+                                      int64_t vectors, int64_t last) {
+  alignas(64) T packed[32768 / sizeof(T)];
+  Operands<T> o = operands;
+  const int64_t width = (vectors - 1) * Vec<T>::size() + last;
+  const int64_t most = std::ssize(packed) / width;
+  int64_t p = 0;
+  do {
+    o.k = std::min(operands.k - p, most);
+    pack(packed, operands.b + p * operands.ldb, operands.ldb, b_column, o.k, width);
+    o.a = operands.a + p * o.a_column;
+    o.b = packed;
+    o.ldb = width;
+    o.c = operands.c;
+    if (p > 0) o.beta = T(1);
+    by_blocks(o, m, vectors, last);
+    p += o.k;
+  } while (p < operands.k);
+}
+
+// Columns to one row from which on copying a transposed b is faster than dots() (measured).
+constexpr int64_t kDotRows = 8;
+
+template <typename T>
+void small_product(const GemmArguments& g, T alpha, T beta) {
+  constexpr int64_t kStep = Vec<T>::size();
+  Operands<T> o{
+      g.k,     static_cast<const T*>(g.a), g.a_row, g.a_column, static_cast<const T*>(g.b),
+      g.b_row, static_cast<T*>(g.c),       g.ldc,   alpha,      beta};
+  const bool dense = g.b_column == 1 || g.n == 1;
+  if (kDots > 1 && !dense && g.b_row == 1 && g.a_column == 1 &&
+      (g.m == 1 || kDotRows * g.m <= g.k)) {
+    o.ldb = g.b_column;
+    return by_dots(o, g.m, g.n);
+  }
+  const int64_t widest = g.m == 1 ? kWide : kColumns;
+  for (int64_t j = 0, left = (g.n + kStep - 1) / kStep; left > 0;) {
+    const int64_t vectors = portion(left, widest);
+    left -= vectors;
+    o.a = static_cast<const T*>(g.a);
+    o.c = static_cast<T*>(g.c) + j;
+    const int64_t last = left > 0 ? kStep : (g.n - 1) % kStep + 1;
+    dense ? by_blocks(o, g.m, vectors, last) : by_packed_blocks(o, g.b_column, g.m, vectors, last);
+    o.b += vectors * kStep * g.b_column;
+    j += vectors * kStep;
+  }
+}
+
+// Square products above this size, and others of as many multiply-adds, are left to a library,
+// which is as fast then (and has threads).
+constexpr int64_t kSide = Vec<float>::size() == 16 ? 100 : Vec<float>::size() == 8 ? 72 : 16;
+
+// Rows or columns of a product, computed by several threads.
+template <typename T>
+void shared_product(const GemmArguments& g, T alpha, T beta) {
+  const bool by_rows = g.m > 1;
+  const int64_t work = std::max<int64_t>(1, g.k * (by_rows ? g.n : 1));
+  at::parallel_for(0, by_rows ? g.m : g.n, std::max<int64_t>(1, 131072 / work),
+                   [&](int64_t begin, int64_t end) {
+                     GemmArguments part = g;
+                     (by_rows ? part.m : part.n) = end - begin;
+                     if (by_rows) part.a = static_cast<const T*>(g.a) + begin * g.a_row;
+                     if (!by_rows) part.b = static_cast<const T*>(g.b) + begin * g.b_column;
+                     part.c = static_cast<T*>(g.c) + begin * (by_rows ? g.ldc : 1);
+                     small_product(part, alpha, beta);
+                   });
+}
+
+template <typename T>
+bool small_gemm(const GemmArguments& g, T alpha, T beta) {
+  if (g.n == 1 && g.m > 1 && g.ldc == 1) {
+    // A column is computed as a row: c^T = b^T a^T.
+    return small_gemm({1, g.m, g.k, g.b, 0, g.b_row, g.a, g.a_column, g.a_row, g.c, g.m}, alpha,
+                      beta);
+  }
+  // What has one row, column or term is bound by memory, and is not faster in any other order.
+  if (kDots > 1 && (g.m == 1 || g.k == 1)) {
+    shared_product(g, alpha, beta);
+  } else if (g.m * g.n * g.k <= kSide * kSide * kSide) {
+    small_product(g, alpha, beta);
+  } else {
+    return false;
+  }
+  return true;
 }
 
 // ---- Plain loops ----
@@ -139,13 +470,15 @@ void gemm_loops(const GemmArguments& g, T alpha, T beta) {
   });
 }
 
+bool small_gemm_kernel(ScalarType dtype, const GemmArguments& arguments, const Scalar& alpha,
+                       const Scalar& beta) {
+  return OPLOOM_DISPATCH(dtype, "mm", (OPLOOM_FLOATING), [&] {
+    return small_gemm<scalar_t>(arguments, alpha.to<scalar_t>(), beta.to<scalar_t>());
+  });
+}
+
 void gemm_kernel(ScalarType dtype, const GemmArguments& arguments, const Scalar& alpha,
                  const Scalar& beta) {
-  if (c10::isFloatingType(dtype) && is_small_gemm(arguments.m, arguments.n, arguments.k)) {
-    return OPLOOM_DISPATCH(dtype, "mm", (OPLOOM_FLOATING), [&] {
-      small_gemm<scalar_t>(arguments, alpha.to<scalar_t>(), beta.to<scalar_t>());
-    });
-  }
   OPLOOM_DISPATCH(dtype, "mm", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_COMPLEX), [&] {
     gemm_loops<scalar_t>(arguments, alpha.to<scalar_t>(), beta.to<scalar_t>());
   });
@@ -154,6 +487,7 @@ void gemm_kernel(ScalarType dtype, const GemmArguments& arguments, const Scalar&
 }  // namespace
 }  // namespace CPU_CAPABILITY
 
+OPLOOM_REGISTER_DISPATCH(small_gemm_stub, &small_gemm_kernel);
 OPLOOM_REGISTER_DISPATCH(gemm_stub, &gemm_kernel);
 
 }  // namespace at::inline oploom_v1::native

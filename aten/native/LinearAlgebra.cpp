@@ -128,18 +128,16 @@ using onednn::Matrix;
 
 bool is_zero(const Scalar& s) { return s.toComplexDouble() == c10::complex<double>(0); }
 
-// The tensor itself if its last two dimensions are laid out as BLAS wants them, transposed or not;
-// otherwise a copy.
-MaybeOwned<Tensor> with_blas_strides(const Tensor& t) {
-  const int64_t d = t.dim();
-  const bool fits = onednn::has_blas_strides(t.sizes()[d - 2], t.sizes()[d - 1], t.strides()[d - 2],
-                                             t.strides()[d - 1]);
-  return fits ? MaybeOwned<Tensor>::borrowed(t) : MaybeOwned<Tensor>::owned(t.contiguous());
-}
-
-Matrix matrix_of(const Tensor& t) {
-  const int64_t d = t.dim();
-  return {t.const_data_ptr(), t.strides()[d - 2], t.strides()[d - 1]};
+// The matrix in the last two dimensions of `t`, or of a copy, put into `t`, if those are not laid
+// out as BLAS wants them.
+Matrix matrix_of(MaybeOwned<Tensor>& t) {
+  const int64_t* sizes = t->sizes().end() - 2;
+  const int64_t* strides = t->strides().end() - 2;
+  if (OPLOOM_UNLIKELY(!onednn::has_blas_strides(sizes[0], sizes[1], strides[0], strides[1]))) {
+    t = MaybeOwned<Tensor>::owned(t->contiguous());
+    strides = t->strides().end() - 2;
+  }
+  return {t->const_data_ptr(), strides[0], strides[1]};
 }
 
 Matrix transposed(const Matrix& m) { return {m.data, m.column_stride, m.row_stride}; }
@@ -147,14 +145,11 @@ Matrix transposed(const Matrix& m) { return {m.data, m.column_stride, m.row_stri
 // How a product can be written to `out`, by the strides of its last two dimensions.
 enum class Order { Rows, Columns, Other };
 
-Order order_of(const Tensor& out) {
-  const int64_t d = out.dim();
-  const int64_t rows = out.sizes()[d - 2], columns = out.sizes()[d - 1];
-  const int64_t row_stride = out.strides()[d - 2], column_stride = out.strides()[d - 1];
-  if ((column_stride == 1 || columns == 1) && (row_stride >= columns || rows == 1)) {
+Order order_of(const int64_t* sizes, const int64_t* strides) {
+  if ((strides[1] == 1 || sizes[1] == 1) && (strides[0] >= sizes[1] || sizes[0] == 1)) {
     return Order::Rows;
   }
-  if ((row_stride == 1 || rows == 1) && (column_stride >= rows || columns == 1)) {
+  if ((strides[0] == 1 || sizes[0] == 1) && (strides[1] >= sizes[0] || sizes[1] == 1)) {
     return Order::Columns;
   }
   return Order::Other;
@@ -164,8 +159,10 @@ Order order_of(const Tensor& out) {
 void multiply(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha,
               const Tensor& out) {
   if (out.numel() == 0) return;
-  const Order order = order_of(out);
-  if (order == Order::Other || out.is_alias_of(a) || out.is_alias_of(b)) {
+  const int64_t* sizes = out.sizes().end() - 2;
+  const int64_t* strides = out.strides().end() - 2;
+  const Order order = order_of(sizes, strides);
+  if (OPLOOM_UNLIKELY(order == Order::Other || out.is_alias_of(a) || out.is_alias_of(b))) {
     const Tensor dense(at::detail::empty(out.sizes(), out.options()));
     Tensor result(out);
     if (!is_zero(beta)) Tensor(dense).copy_(out);
@@ -173,14 +170,13 @@ void multiply(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar
     result.copy_(dense);
     return;
   }
-  const auto left = with_blas_strides(a), right = with_blas_strides(b);
-  const int64_t d = out.dim();
-  int64_t m = out.sizes()[d - 2], n = out.sizes()[d - 1];
-  const int64_t k = a.sizes()[d - 1];
-  Matrix first = matrix_of(*left), second = matrix_of(*right);
-  int64_t first_step = d == 3 ? left->strides()[0] : 0,
-          second_step = d == 3 ? right->strides()[0] : 0;
-  int64_t ldc = out.strides()[d - 2];
+  auto left = MaybeOwned<Tensor>::borrowed(a), right = MaybeOwned<Tensor>::borrowed(b);
+  Matrix first = matrix_of(left), second = matrix_of(right);
+  const bool batched = out.dim() == 3;
+  int64_t first_step = batched ? left->strides()[0] : 0;
+  int64_t second_step = batched ? right->strides()[0] : 0;
+  int64_t m = sizes[0], n = sizes[1], ldc = strides[0];
+  const int64_t k = a.sizes().back();
   if (order == Order::Columns) {
     // The transposed product: out^T = b^T a^T.
     std::swap(m, n);
@@ -188,9 +184,9 @@ void multiply(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar
     std::swap(first_step, second_step);
     first = transposed(first);
     second = transposed(second);
-    ldc = out.strides()[d - 1];
+    ldc = strides[1];
   }
-  if (d == 3) {
+  if (batched) {
     onednn::gemm_batched(out.scalar_type(), out.sizes()[0], m, n, k, alpha, first, first_step,
                          second, second_step, beta, out.mutable_data_ptr(), ldc, out.strides()[0]);
   } else {
@@ -216,8 +212,8 @@ void multiply_vector(const Tensor& matrix, const Tensor& vec, const Scalar& beta
     Tensor(out).copy_(dense);
     return;
   }
-  const auto left = with_blas_strides(matrix);
-  onednn::gemv(out.scalar_type(), matrix.sizes()[0], matrix.sizes()[1], alpha, matrix_of(*left),
+  auto left = MaybeOwned<Tensor>::borrowed(matrix);
+  onednn::gemv(out.scalar_type(), matrix.sizes()[0], matrix.sizes()[1], alpha, matrix_of(left),
                vec.const_data_ptr(), vec.strides()[0], beta, out.mutable_data_ptr(),
                out.strides()[0]);
 }

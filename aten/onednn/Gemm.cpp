@@ -25,10 +25,6 @@ namespace {
 
 using c10::complex;
 
-// Multiply-adds of a product below which OpenBLAS, which has the lower fixed cost, is faster than
-// oneDNN (measured: equal at 16 x 16 x 16). Most such products are is_small_gemm() and go to
-// neither.
-constexpr int64_t kSmallProduct = 16 * 16 * 16;
 // Multiply-adds from which on one product occupies all threads.
 constexpr int64_t kLargeProduct = int64_t{256} * 256 * 256;
 
@@ -143,10 +139,6 @@ bool is_product_in_place(int64_t m, int64_t n) {
 
 void gemm_float(int64_t m, int64_t n, int64_t k, const Scalar& alpha, const Matrix& a,
                 const Matrix& b, const Scalar& beta, void* c, int64_t ldc) {
-  if (k == 0 || m * n * k < kSmallProduct) {
-    gemm_by_blas<float>(m, n, k, alpha, a, b, beta, c, ldc);
-    return;
-  }
   Factor fa{static_cast<const float*>(a.data), layout_of(a, m, k), {}};
   Factor fb{static_cast<const float*>(b.data), layout_of(b, k, n), {}};
   if (is_product_in_place(m, n)) {
@@ -192,7 +184,7 @@ void gemm_reduced(ScalarType dtype, int64_t m, int64_t n, int64_t k, const Scala
   convert_rows(kFloat, dtype, k, n, fb, n, 1, b.data, b.row_stride, b.column_stride);
   const bool reads_c = beta.to<float>() != 0;
   if (reads_c) convert_rows(kFloat, dtype, m, n, fc, n, 1, c, ldc, 1);
-  gemm_float(m, n, k, alpha, {fa, k, 1}, {fb, n, 1}, beta, fc, n);
+  gemm(kFloat, m, n, k, alpha, {fa, k, 1}, {fb, n, 1}, beta, fc, n);
   convert_rows(dtype, kFloat, m, n, c, ldc, 1, fc, n, 1);
 }
 
@@ -216,8 +208,11 @@ Matrix moved(const Matrix& x, int64_t elements, size_t itemsize) {
 void gemm(ScalarType dtype, int64_t m, int64_t n, int64_t k, const Scalar& alpha, const Matrix& a,
           const Matrix& b, const Scalar& beta, void* c, int64_t ldc) {
   ldc = std::max(ldc, n);
-  if ((dtype == kFloat || dtype == kDouble) && native::is_small_gemm(m, n, k)) {
-    return gemm_by_loops(dtype, m, n, k, alpha, a, b, beta, c, ldc);
+  if (dtype == kFloat || dtype == kDouble) {
+    const native::GemmArguments arguments{
+        m, n,  k, a.data, a.row_stride, a.column_stride, b.data, b.row_stride, b.column_stride,
+        c, ldc};
+    if (native::small_gemm_stub(kCPU, dtype, arguments, alpha, beta)) return;
   }
   match_threads();
   switch (dtype) {

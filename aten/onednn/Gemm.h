@@ -34,6 +34,7 @@ void gemm_batched(ScalarType dtype, int64_t batch, int64_t m, int64_t n, int64_t
 // Whether gemm() can take a matrix with these strides as it is.
 inline bool has_blas_strides(int64_t rows, int64_t columns, int64_t row_stride,
                              int64_t column_stride) {
+  if (column_stride == 1 && row_stride >= columns) return true;
   const bool by_rows = (column_stride == 1 || columns == 1) &&
                        (row_stride >= (columns > 1 ? columns : 1) || rows == 1);
   const bool by_columns =

@@ -20,13 +20,14 @@ struct GemmArguments {
   void* c;
   int64_t ldc;
 };
-// Floats and doubles of these sizes are kept in registers as they are summed up; larger products go
-// through plain loops.
-inline bool is_small_gemm(int64_t m, int64_t n, int64_t k) {
-  return n <= 32 && k <= 32 && m * n * k <= 16 * 16 * 16;
-}
 using gemm_fn = void (*)(ScalarType dtype, const GemmArguments& arguments, const Scalar& alpha,
                          const Scalar& beta);
 OPLOOM_DECLARE_DISPATCH(gemm_fn, gemm_stub);
+
+// The same for floats and doubles, unless a library would be faster: does nothing then, and returns
+// false.
+using small_gemm_fn = bool (*)(ScalarType dtype, const GemmArguments& arguments,
+                               const Scalar& alpha, const Scalar& beta);
+OPLOOM_DECLARE_DISPATCH(small_gemm_fn, small_gemm_stub);
 
 }  // namespace at::inline oploom_v1::native

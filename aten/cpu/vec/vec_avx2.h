@@ -146,12 +146,10 @@ class Vec<float> {
 
   // In the order of the array form.
   float reduce_add() const {
-    alignas(kVecBytes) float rest[size()];
-    storeu(rest);
-    for (int half = size() / 2; half > 0; half /= 2) {
-      for (int i = 0; i < half; ++i) rest[i] += rest[i + half];
-    }
-    return rest[0];
+    const __m128 four =
+        _mm_add_ps(_mm256_castps256_ps128(lanes_), _mm256_extractf128_ps(lanes_, 1));
+    const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
   }
 
  private:
@@ -299,12 +297,9 @@ class Vec<double> {
 
   // In the order of the array form.
   double reduce_add() const {
-    alignas(kVecBytes) double rest[size()];
-    storeu(rest);
-    for (int half = size() / 2; half > 0; half /= 2) {
-      for (int i = 0; i < half; ++i) rest[i] += rest[i + half];
-    }
-    return rest[0];
+    const __m128d two =
+        _mm_add_pd(_mm256_castpd256_pd128(lanes_), _mm256_extractf128_pd(lanes_, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
   }
 
  private:

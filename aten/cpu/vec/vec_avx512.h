@@ -150,12 +150,11 @@ class Vec<float> {
 
   // In the order of the array form.
   float reduce_add() const {
-    alignas(kVecBytes) float rest[size()];
-    storeu(rest);
-    for (int half = size() / 2; half > 0; half /= 2) {
-      for (int i = 0; i < half; ++i) rest[i] += rest[i + half];
-    }
-    return rest[0];
+    const __m256 eight =
+        _mm256_add_ps(_mm512_castps512_ps256(lanes_), _mm512_extractf32x8_ps(lanes_, 1));
+    const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
   }
 
  private:
@@ -301,12 +300,10 @@ class Vec<double> {
 
   // In the order of the array form.
   double reduce_add() const {
-    alignas(kVecBytes) double rest[size()];
-    storeu(rest);
-    for (int half = size() / 2; half > 0; half /= 2) {
-      for (int i = 0; i < half; ++i) rest[i] += rest[i + half];
-    }
-    return rest[0];
+    const __m256d four =
+        _mm256_add_pd(_mm512_castpd512_pd256(lanes_), _mm512_extractf64x4_pd(lanes_, 1));
+    const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
   }
 
  private:
