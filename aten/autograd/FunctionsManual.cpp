@@ -49,12 +49,13 @@ bool is_expandable_to(IntArrayRef shape, IntArrayRef desired) {
 Tensor sum_to(Tensor tensor, IntArrayRef shape) {
   const IntArrayRef sizes = tensor.sizes();
   if (sizes.equals(shape)) return tensor;
-  if (shape.empty()) return tensor.sum();
+  if (shape.empty() && tensor.numel() != 1) return tensor.sum();
   const size_t leading = sizes.size() - shape.size();
   DimVector reduced;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    const bool repeated = i < leading || (shape[i - leading] == 1 && sizes[i] != 1);
-    if (repeated) reduced.push_back(static_cast<int64_t>(i));
+    // Of one term, as that of the bias of a batch of one, there is nothing to sum.
+    const bool repeated = i < leading || shape[i - leading] == 1;
+    if (repeated && sizes[i] != 1) reduced.push_back(static_cast<int64_t>(i));
   }
   if (!reduced.empty()) tensor = tensor.sum(IntArrayRef(reduced), /*keepdim=*/true);
   return leading > 0 ? tensor.reshape(shape) : tensor;

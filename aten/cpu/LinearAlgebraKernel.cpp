@@ -43,11 +43,11 @@ using Blocks = void (*)(const Operands<T>& o, int64_t last, int64_t count);
 // sums fill the registers, and are enough to hide the time that a multiply-add takes; a wide row
 // reads long runs of memory. Of dots(), the most sums.
 #if defined(CPU_CAPABILITY_AVX512)
-constexpr int kRows = 8, kColumns = 3, kWide = 16, kDots = 16;
+constexpr int kRows = 8, kColumns = 3, kWide = 16;
 #elif defined(CPU_CAPABILITY_AVX2)
-constexpr int kRows = 6, kColumns = 2, kWide = 12, kDots = 8;
+constexpr int kRows = 6, kColumns = 2, kWide = 12;
 #else
-constexpr int kRows = 4, kColumns = 2, kWide = 8, kDots = 1;
+constexpr int kRows = 4, kColumns = 2, kWide = 8;
 #endif
 constexpr int kTall = 8;
 
@@ -213,7 +213,6 @@ constexpr std::array<std::array<Blocks<T>, kTall>, kWide> all_blocks(
 // All columns of R rows.
 template <int R, typename T>
 void dots_of_rows(Operands<T> o, int64_t n) {
-  constexpr int kMost = std::min(8, kDots / R);
   const auto take = [&]<int J>(std::integral_constant<int, J>) {
     for (; n >= J; n -= J) {
       dots<R, J>(o);
@@ -221,8 +220,7 @@ void dots_of_rows(Operands<T> o, int64_t n) {
       o.c += J;
     }
   };
-  take(std::integral_constant<int, kMost>{});
-  if constexpr (kMost > 4) take(std::integral_constant<int, 4>{});
+  take(std::integral_constant<int, 4>{});
   take(std::integral_constant<int, 1>{});
 }
 
@@ -235,8 +233,8 @@ void by_dots(Operands<T> o, int64_t m, int64_t n) {
       o.c += R * o.ldc;
     }
   };
-  if constexpr (kDots > 8) take(std::integral_constant<int, 4>{});
-  if constexpr (kDots > 1) take(std::integral_constant<int, 2>{});
+  if constexpr (kRows == 8) take(std::integral_constant<int, 4>{});
+  take(std::integral_constant<int, 2>{});
   take(std::integral_constant<int, 1>{});
 }
 
@@ -323,8 +321,10 @@ void by_blocks(Operands<T>& o, int64_t m, int64_t vectors, int64_t last) {
     o.c += count * rows * o.ldc;
     m -= count * rows;
   };
-  const int64_t most = vectors == 1 ? kTall : kRows;
-  if (m >= 2 * most) take(most, (vectors == 1 ? m / kTall : m / kRows) - 1);
+  const int64_t most = vectors == 1 ? kTall : vectors <= kColumns ? kRows : 1;
+  // Written so that each division is one by a constant.
+  const int64_t groups = vectors == 1 ? m / kTall : vectors <= kColumns ? m / kRows : m;
+  if (groups > 1) take(most, groups - 1);
   while (m > 0) take(portion(m, most), 1);
 }
 
@@ -360,12 +360,13 @@ void small_product(const GemmArguments& g, T alpha, T beta) {
       g.k,     static_cast<const T*>(g.a), g.a_row, g.a_column, static_cast<const T*>(g.b),
       g.b_row, static_cast<T*>(g.c),       g.ldc,   alpha,      beta};
   const bool dense = g.b_column == 1 || g.n == 1;
-  if (kDots > 1 && !dense && g.b_row == 1 && g.a_column == 1 &&
-      (g.m == 1 || kDotRows * g.m <= g.k)) {
-    o.ldb = g.b_column;
-    return by_dots(o, g.m, g.n);
+  if constexpr (Vec<T>::kInRegister) {
+    if (!dense && g.b_row == 1 && g.a_column == 1 && (g.m == 1 || kDotRows * g.m <= g.k)) {
+      o.ldb = g.b_column;
+      return by_dots(o, g.m, g.n);
+    }
   }
-  const int64_t widest = g.m == 1 ? kWide : kColumns;
+  const int64_t widest = g.m == 1 || g.k == 1 ? kWide : kColumns;
   for (int64_t j = 0, left = (g.n + kStep - 1) / kStep; left > 0;) {
     const int64_t vectors = portion(left, widest);
     left -= vectors;
@@ -406,7 +407,7 @@ bool small_gemm(const GemmArguments& g, T alpha, T beta) {
                       beta);
   }
   // What has one row, column or term is bound by memory, and is not faster in any other order.
-  if (kDots > 1 && (g.m == 1 || g.k == 1)) {
+  if (Vec<T>::kInRegister && (g.m == 1 || g.k == 1)) {
     shared_product(g, alpha, beta);
   } else if (g.m * g.n * g.k <= kSide * kSide * kSide) {
     small_product(g, alpha, beta);
