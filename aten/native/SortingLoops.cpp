@@ -5,13 +5,13 @@
 #include <aten/core/TensorBase.h>
 #include <aten/iterator/Walker.h>
 #include <aten/native/SortingLoops.h>
+#include <c10/core/CPUAllocator.h>
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>
 
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -20,9 +20,9 @@ namespace {
 
 // Note [Sort keys]
 // Elements are sorted by unsigned integers that are ordered as the elements are: signed integers
-// with the sign bit flipped; floating-point numbers with all bits flipped if negative and the sign
-// bit if not. Both zeros get one key, so do all NaNs, which come last. For a descending order all
-// bits are flipped once more, so that equal elements keep their order in that direction too.
+// with the sign bit flipped; floating-point numbers as their distance in bits from zero, which is
+// in the middle. Both zeros get one key, so do all NaNs, which come last. For a descending order
+// all bits are flipped once more, so that equal elements keep their order in that direction too.
 
 template <size_t size>
 struct unsigned_of;
@@ -46,10 +46,13 @@ struct unsigned_of<8> {
 template <typename T>
 using Key = typename unsigned_of<sizeof(T)>::type;
 
+template <typename K>
+constexpr K kSignBit = static_cast<K>(K(1) << (8 * sizeof(K) - 1));
+
 template <typename T>
 Key<T> key_of(T x, bool descending) {
   using K = Key<T>;
-  constexpr K kSign = static_cast<K>(K(1) << (8 * sizeof(K) - 1));
+  constexpr K kSign = kSignBit<K>;
   K key;
   if constexpr (std::is_same_v<T, bool>) {
     key = x ? 1 : 0;
@@ -57,63 +60,104 @@ Key<T> key_of(T x, bool descending) {
     key = static_cast<K>(x);
     if (std::is_signed_v<T>) key ^= kSign;
   } else {
-    if (x != x) {
-      key = static_cast<K>(~K(0));
-    } else {
-      const K bits = x == T(0) ? K(0) : std::bit_cast<K>(x);
-      key = static_cast<K>(bits & kSign ? ~bits : bits | kSign);
-    }
+    const K bits = std::bit_cast<K>(x), size = static_cast<K>(bits & ~kSign);
+    key = static_cast<K>(bits & kSign ? kSign - size : kSign + size);
+    if (size > std::bit_cast<K>(std::numeric_limits<T>::infinity())) key = static_cast<K>(~K(0));
   }
   return descending ? static_cast<K>(~key) : key;
 }
 
-template <typename K>
-struct Item {
-  K key;
-  uint32_t index;
-};
-// Rows of 2^32 elements and more.
-template <typename K>
-struct LongItem {
-  K key;
-  uint64_t index;
-};
+// The element of a key, for dtypes whose elements have each their own; so have floating-point
+// numbers but zeros and NaNs.
+template <typename T>
+T element_of(Key<T> key, bool descending) {
+  using K = Key<T>;
+  constexpr K kSign = kSignBit<K>;
+  if (descending) key = static_cast<K>(~key);
+  if constexpr (std::is_same_v<T, bool>) {
+    return key != 0;
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(std::is_signed_v<T> ? key ^ kSign : key);
+  } else {
+    return std::bit_cast<T>(static_cast<K>(key < kSign ? kSign | (kSign - key) : key - kSign));
+  }
+}
+template <typename T>
+bool has_own_key(Key<T> key, bool descending) {
+  if (descending) key = static_cast<Key<T>>(~key);
+  return std::is_integral_v<T> ||
+         (key != kSignBit<Key<T>> && key != static_cast<Key<T>>(~Key<T>(0)));
+}
 
-// The row length from which on distributing by bytes is faster than comparing: 256 counters for
-// each byte have to be paid for (found by measuring float rows on one core).
-constexpr int64_t kRadixLength = 256;
-
-// Sorts n items by key, stably; returns where they are, which is `a` or `b`.
+// Note [Items]
+// What is sorted are items: whole numbers with a key in their upper half and an index in the lower
+// one. No two of a row are equal, and in their order equal elements keep theirs.
+using Item = uint64_t;
+// For rows of 2^32 elements and more, and for long keys where they have to be whole.
+__extension__ using LongItem = unsigned __int128;
 template <typename I>
-I* sort_items(I* a, I* b, int64_t n) {
-  using K = decltype(a->key);
-  if (n < kRadixLength) {
-    if (n <= 16) {
-      for (int64_t i = 1; i < n; ++i) {
-        const I item = a[i];
-        int64_t j = i;
-        for (; j > 0 && item.key < a[j - 1].key; --j) a[j] = a[j - 1];
-        a[j] = item;
-      }
-      return a;
+constexpr int kHalf = 4 * sizeof(I);
+
+template <typename I>
+int64_t index_of(I item) {
+  return static_cast<int64_t>(item & ((I(1) << kHalf<I>)-1));
+}
+
+// Calls f(part, begin, end) for the parts of [0, n), at the same time.
+template <typename F>
+void for_each_part(int64_t n, int64_t parts, const F& f) {
+  at::parallel_for(0, parts, 1, [&](int64_t first, int64_t last) {
+    for (int64_t part = first; part < last; ++part) {
+      f(part, n * part / parts, n * (part + 1) / parts);
     }
-    // Indices ascend, so comparing them too makes the order stable.
-    std::sort(a, a + n, [](const I& x, const I& y) {
-      return x.key != y.key ? x.key < y.key : x.index < y.index;
-    });
+  });
+}
+
+// So few are compared with each other.
+constexpr int64_t kFew = 40;
+
+// Sorts n items by `bits` of their bits, from `low` on, stably; returns where they are, which is
+// `a` or `b`. Few items are sorted by all of their bits.
+template <typename I>
+I* sort_items(I* a, I* b, int64_t n, int low, int bits, int64_t parts) {
+  if (bits == 0) return a;
+  if (n <= kFew) {
+    std::sort(a, a + n);
     return a;
   }
-  constexpr int kBytes = sizeof(K);
-  int64_t counts[kBytes][256] = {};
-  for (int64_t i = 0; i < n; ++i) {
-    for (int byte = 0; byte < kBytes; ++byte) ++counts[byte][(a[i].key >> (8 * byte)) & 255];
+  // Items are distributed by digits, the lowest first: by as many as cost the least, where a
+  // counter takes about half as long as an item.
+  constexpr int kLongestDigit = 11;
+  int passes = 0, digit = 0;
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int p = (bits + kLongestDigit - 1) / kLongestDigit; p <= bits; ++p) {
+    const int length = (bits + p - 1) / p;
+    const int64_t cost = p * ((int64_t{1} << length) + 2 * n);
+    if (cost >= least) break;
+    least = cost;
+    passes = p;
+    digit = length;
   }
-  for (int byte = 0; byte < kBytes; ++byte) {
-    int64_t* count = counts[byte];
-    if (count[(a[0].key >> (8 * byte)) & 255] == n) continue;  // all the same
+  SmallVector<int64_t, 256> counts(static_cast<size_t>(parts << digit));
+  for (int pass = 0; pass < passes; ++pass) {
+    const auto digit_of = [digit, shift = low + pass * digit](I item) {
+      return static_cast<int64_t>(item >> shift) & ((int64_t{1} << digit) - 1);
+    };
+    for_each_part(n, parts, [&](int64_t part, int64_t begin, int64_t end) {
+      int64_t* count = counts.data() + (part << digit);
+      std::fill_n(count, int64_t{1} << digit, 0);
+      for (int64_t i = begin; i < end; ++i) ++count[digit_of(a[i])];
+    });
     int64_t next = 0;
-    for (int digit = 0; digit < 256; ++digit) next += std::exchange(count[digit], next);
-    for (int64_t i = 0; i < n; ++i) b[count[(a[i].key >> (8 * byte)) & 255]++] = a[i];
+    for (int64_t value = 0; value < int64_t{1} << digit; ++value) {
+      for (int64_t part = 0; part < parts; ++part) {
+        next += std::exchange(counts[static_cast<size_t>((part << digit) + value)], next);
+      }
+    }
+    for_each_part(n, parts, [&](int64_t part, int64_t begin, int64_t end) {
+      int64_t* count = counts.data() + (part << digit);
+      for (int64_t i = begin; i < end; ++i) b[count[digit_of(a[i])]++] = a[i];
+    });
     std::swap(a, b);
   }
   return a;
@@ -142,6 +186,107 @@ struct Rows {
   int64_t count = 1;
 };
 
+// Sorts a row of at most kFew elements: before each come those that are smaller, and equal ones
+// that were before it.
+template <typename T>
+void sort_few(const T* x, int64_t n, bool descending, T* values, int64_t value_stride,
+              int64_t* indices, int64_t index_stride) {
+  Key<T> keys[kFew];
+  for (int64_t i = 0; i < n; ++i) keys[i] = key_of(x[i], descending);
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t place = 0;
+    for (int64_t j = 0; j < i; ++j) place += keys[j] <= keys[i] ? 1 : 0;
+    for (int64_t j = i + 1; j < n; ++j) place += keys[j] < keys[i] ? 1 : 0;
+    values[place * value_stride] = x[i];
+    indices[place * index_stride] = i;
+  }
+}
+
+// Sorts a row of n elements x, in `parts` at the same time; `a` and `b` have room for n items.
+template <typename I, typename T>
+void sort_row(const T* x, int64_t n, bool descending, int64_t parts, I* a, I* b, T* values,
+              int64_t value_stride, int64_t* indices, int64_t index_stride) {
+  using K = Key<T>;
+  // Keys count from the lowest one, and without the bits at the end that all have in common.
+  struct Range {
+    K lowest, highest, differing;
+  };
+  // They are kept where `b` will be.
+  K* keys = reinterpret_cast<K*>(b);
+  const K first = key_of(x[0], descending);
+  SmallVector<Range, 16> ranges(static_cast<size_t>(parts), Range{first, first, 0});
+  for_each_part(n, parts, [&](int64_t part, int64_t begin, int64_t end) {
+    Range range = ranges[part];
+    for (int64_t i = begin; i < end; ++i) {
+      const K key = key_of(x[i], descending);
+      keys[i] = key;
+      range = {std::min(range.lowest, key), std::max(range.highest, key),
+               static_cast<K>(range.differing | (key ^ first))};
+    }
+    ranges[part] = range;
+  });
+  Range all = ranges[0];
+  for (const Range& range : ranges) {
+    all = {std::min(all.lowest, range.lowest), std::max(all.highest, range.highest),
+           static_cast<K>(all.differing | range.differing)};
+  }
+  const int low = all.differing == 0 ? 0 : std::countr_zero(all.differing);
+  const int bits = std::bit_width(static_cast<K>(static_cast<K>(all.highest - all.lowest) >> low));
+  const auto shortened = [lowest = all.lowest, low](K key) {
+    return static_cast<K>(static_cast<K>(key - lowest) >> low);
+  };
+  // The bits of long keys that items have no room for are for a second time.
+  const int left_out = std::max(0, bits - kHalf<I>);
+  for_each_part(n, parts, [&](int64_t, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      a[i] = static_cast<I>(shortened(keys[i]) >> left_out) << kHalf<I> | static_cast<I>(i);
+    }
+  });
+  const I* sorted = sort_items(a, b, n, kHalf<I>, bits - left_out, parts);
+  if (left_out > 0) {
+    I* items = sorted == a ? a : b;
+    I* others = sorted == a ? b : a;
+    const auto same = [items](int64_t i) {
+      return items[i] >> kHalf<I> == items[i - 1] >> kHalf<I>;
+    };
+    // A run of items with equal keys belongs to the part that it begins in.
+    SmallVector<int64_t, 16> begins(static_cast<size_t>(parts) + 1, n);
+    for (int64_t part = 0; part < parts; ++part) {
+      int64_t i = n * part / parts;
+      while (i > 0 && i < n && same(i)) ++i;
+      begins[part] = i;
+    }
+    for_each_part(n, parts, [&](int64_t part, int64_t, int64_t) {
+      int64_t end;
+      for (int64_t i = begins[part]; i < begins[part + 1]; i = end) {
+        for (end = i + 1; end < n && same(end);) ++end;
+        if (end == i + 1) continue;
+        for (int64_t j = i; j < end; ++j) {
+          const int64_t index = index_of(items[j]);
+          const K rest =
+              shortened(key_of(x[index], descending)) & static_cast<K>((K(1) << left_out) - 1);
+          items[j] = static_cast<I>(rest) << kHalf<I> | static_cast<I>(index);
+        }
+        const I* run = sort_items(items + i, others + i, end - i, kHalf<I>, left_out, 1);
+        if (run != items + i) std::copy(run, run + (end - i), items + i);
+      }
+    });
+  }
+  // Elements that are not known from their items are asked for so many places before.
+  constexpr int64_t kAhead = 32;
+  for_each_part(n, parts, [&](int64_t, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      if (left_out > 0 && i + kAhead < end) __builtin_prefetch(x + index_of(sorted[i + kAhead]));
+      const int64_t index = index_of(sorted[i]);
+      const auto key = static_cast<K>((static_cast<K>(sorted[i] >> kHalf<I>) << low) + all.lowest);
+      values[i * value_stride] = left_out == 0 && has_own_key<T>(key, descending)
+                                     ? element_of<T>(key, descending)
+                                     : x[index];
+      indices[i * index_stride] = index;
+    }
+  });
+}
+
 template <typename I, typename T>
 void sort_rows(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
                int64_t dim, bool descending) {
@@ -150,64 +295,107 @@ void sort_rows(const TensorBase& values, const TensorBase& indices, const Tensor
   const T* in = self.const_data_ptr<T>();
   T* value_out = values.mutable_data_ptr<T>();
   int64_t* index_out = indices.mutable_data_ptr<int64_t>();
-  at::parallel_for(0, rows.count, std::max<int64_t>(1, 4096 / n), [&](int64_t begin, int64_t end) {
-    std::unique_ptr<I[]> a(new I[n]);
-    std::unique_ptr<I[]> b(n >= kRadixLength ? new I[n] : nullptr);
+  // Threads share out rows; where these are fewer than threads, parts of each row.
+  const int64_t threads = at::in_parallel_region() ? 1 : at::get_num_threads();
+  const int64_t parts = rows.count < threads ? std::clamp<int64_t>(n / GRAIN_SIZE, 1, threads) : 1;
+  const auto sort_some = [&](int64_t begin, int64_t end) {
+    const auto bytes = static_cast<size_t>(n) * (2 * sizeof(I) + sizeof(T));
+    const c10::DataPtr memory = c10::GetCPUAllocator()->allocate(bytes);
+    I* a = static_cast<I*>(memory.mutable_get());
     // `values` may be `self`: the row is read from a copy.
-    std::unique_ptr<T[]> copy(new T[n]);
+    T* copy = reinterpret_cast<T*>(a + 2 * n);
     Walker walker(rows.in.data(), rows.in.size(), begin);
     Walker index_walker(rows.out.data(), rows.out.size(), begin);
     for (int64_t row = begin; row < end; ++row, walker.next(), index_walker.next()) {
       const T* x = in + walker.in;
-      for (int64_t i = 0; i < n; ++i) {
-        copy[i] = x[i * rows.in_stride];
-        a[i] = {key_of(copy[i], descending), static_cast<decltype(I::index)>(i)};
-      }
-      const I* sorted = sort_items(a.get(), b.get(), n);
+      for (int64_t i = 0; i < n; ++i) copy[i] = x[i * rows.in_stride];
       T* y = value_out + walker.out;
       int64_t* index = index_out + index_walker.out;
-      for (int64_t i = 0; i < n; ++i) {
-        y[i * rows.value_stride] = copy[sorted[i].index];
-        index[i * rows.index_stride] = static_cast<int64_t>(sorted[i].index);
+      if (n <= kFew) {
+        sort_few(copy, n, descending, y, rows.value_stride, index, rows.index_stride);
+      } else {
+        sort_row(copy, n, descending, parts, a, a + n, y, rows.value_stride, index,
+                 rows.index_stride);
       }
     }
-  });
+  };
+  if (parts > 1) return sort_some(0, rows.count);
+  at::parallel_for(0, rows.count, std::max<int64_t>(1, 4096 / n), sort_some);
 }
 
-template <typename T>
+// Whether one of the `count` elements may come before `limit`; where NaN is involved, always.
+template <typename T, typename Stride>
+bool any_before(const T* x, Stride stride, int64_t count, T limit, bool largest) {
+  Key<T> any = 0;
+  if (largest) {
+    for (int64_t i = 0; i < count; ++i) any |= x[i * stride] <= limit ? 0 : 1;
+  } else {
+    for (int64_t i = 0; i < count; ++i) any |= x[i * stride] >= limit ? 0 : 1;
+  }
+  return any != 0;
+}
+
+// Elements that may be among the first k are put behind each other, and where there is no room
+// left, all but the first k of these are dropped.
+template <typename I, typename T>
 void topk_rows(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
                int64_t k, int64_t dim, bool largest, bool sorted) {
-  using I = LongItem<Key<T>>;
   const Rows rows(values, indices, self, dim);
   const int64_t n = self.sizes()[dim];
   const T* in = self.const_data_ptr<T>();
   T* value_out = values.mutable_data_ptr<T>();
   int64_t* index_out = indices.mutable_data_ptr<int64_t>();
-  auto before = [](const I& x, const I& y) {
-    return x.key != y.key ? x.key < y.key : x.index < y.index;
-  };
+  constexpr int64_t kBlock = 32;
+  const int64_t room = std::min(n, 2 * k) + kBlock;
   at::parallel_for(0, rows.count, std::max<int64_t>(1, 4096 / n), [&](int64_t begin, int64_t end) {
-    std::unique_ptr<I[]> items(new I[n]);
+    const c10::DataPtr memory =
+        c10::GetCPUAllocator()->allocate(static_cast<size_t>(2 * room) * sizeof(I));
+    I* items = static_cast<I*>(memory.mutable_get());
     Walker walker(rows.in.data(), rows.in.size(), begin);
     Walker index_walker(rows.out.data(), rows.out.size(), begin);
     for (int64_t row = begin; row < end; ++row, walker.next(), index_walker.next()) {
       const T* x = in + walker.in;
-      for (int64_t i = 0; i < n; ++i) {
-        items[i] = {key_of(x[i * rows.in_stride], largest), static_cast<uint64_t>(i)};
+      const int64_t stride = rows.in_stride;
+      int64_t count = 0;
+      // The last of the first k so far, once there have been too many.
+      I limit = ~I(0);
+      T limit_value{};
+      const auto drop_all_but_k = [&] {
+        if (count <= k) return;
+        std::nth_element(items, items + k - 1, items + count);
+        count = k;
+        limit = items[k - 1];
+        limit_value = x[index_of(limit) * stride];
+      };
+      for (int64_t first = 0; first < n; first += kBlock) {
+        const int64_t last = std::min(n, first + kBlock);
+        if (limit != ~I(0) && last == first + kBlock) {
+          constexpr std::integral_constant<int64_t, 1> kOne;
+          const bool any =
+              stride == 1 ? any_before(x + first, kOne, kBlock, limit_value, largest)
+                          : any_before(x + first * stride, stride, kBlock, limit_value, largest);
+          if (!any) continue;
+        }
+        for (int64_t i = first; i < last; ++i) {
+          items[count] =
+              static_cast<I>(key_of(x[i * stride], largest)) << kHalf<I> | static_cast<I>(i);
+          count += items[count] < limit ? 1 : 0;
+        }
+        if (count > room - kBlock) drop_all_but_k();
       }
-      I* first = items.get();
-      // A heap of k beats partitioning as long as few elements enter it.
-      if (k * 64 <= n) {
-        std::partial_sort(first, first + k, first + n, before);
-      } else {
-        if (k < n) std::nth_element(first, first + k - 1, first + n, before);
-        if (sorted) std::sort(first, first + k, before);
+      drop_all_but_k();
+      const I* best = items;
+      if (sorted) {
+        I* others = items + room;
+        I* by_index = sort_items(items, others, k, 0, std::bit_width(static_cast<uint64_t>(n)), 1);
+        best = sort_items(by_index, by_index == items ? others : items, k, kHalf<I>,
+                          8 * int{sizeof(T)}, 1);
       }
       T* y = value_out + walker.out;
       int64_t* index = index_out + index_walker.out;
       for (int64_t i = 0; i < k; ++i) {
-        y[i * rows.value_stride] = x[static_cast<int64_t>(items[i].index) * rows.in_stride];
-        index[i * rows.index_stride] = static_cast<int64_t>(items[i].index);
+        index[i * rows.index_stride] = index_of(best[i]);
+        y[i * rows.value_stride] = x[index_of(best[i]) * stride];
       }
     }
   });
@@ -220,11 +408,10 @@ void sort_loops(const TensorBase& values, const TensorBase& indices, const Tenso
   if (self.numel() == 0) return;
   OPLOOM_DISPATCH(self.scalar_type(), "sort",
                   (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-                    using K = Key<scalar_t>;
                     if (self.sizes()[dim] <= int64_t{std::numeric_limits<uint32_t>::max()}) {
-                      sort_rows<Item<K>, scalar_t>(values, indices, self, dim, descending);
+                      sort_rows<Item, scalar_t>(values, indices, self, dim, descending);
                     } else {
-                      sort_rows<LongItem<K>, scalar_t>(values, indices, self, dim, descending);
+                      sort_rows<LongItem, scalar_t>(values, indices, self, dim, descending);
                     }
                   });
 }
@@ -233,8 +420,14 @@ void topk_loops(const TensorBase& values, const TensorBase& indices, const Tenso
                 int64_t k, int64_t dim, bool largest, bool sorted) {
   if (self.numel() == 0 || k == 0) return;
   OPLOOM_DISPATCH(self.scalar_type(), "topk",
-                  (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED),
-                  [&] { topk_rows<scalar_t>(values, indices, self, k, dim, largest, sorted); });
+                  (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+                    if (sizeof(scalar_t) < 8 &&
+                        self.sizes()[dim] <= int64_t{std::numeric_limits<uint32_t>::max()}) {
+                      topk_rows<Item, scalar_t>(values, indices, self, k, dim, largest, sorted);
+                    } else {
+                      topk_rows<LongItem, scalar_t>(values, indices, self, k, dim, largest, sorted);
+                    }
+                  });
 }
 
 }  // namespace at::inline oploom_v1::native

@@ -2,16 +2,28 @@
 #include "Testing.h"
 
 #include <aten/autograd/GradCheck.h>
+#include <generated/ops/add.h>
+#include <generated/ops/allclose.h>
 #include <generated/ops/argsort.h>
 #include <generated/ops/cat.h>
+#include <generated/ops/clone.h>
 #include <generated/ops/empty.h>
+#include <generated/ops/equal.h>
+#include <generated/ops/flip.h>
+#include <generated/ops/full_like.h>
 #include <generated/ops/gather.h>
+#include <generated/ops/index_select.h>
+#include <generated/ops/mul.h>
 #include <generated/ops/narrow.h>
 #include <generated/ops/ones.h>
 #include <generated/ops/randint.h>
 #include <generated/ops/randn.h>
+#include <generated/ops/remainder.h>
 #include <generated/ops/repeat.h>
+#include <generated/ops/select.h>
 #include <generated/ops/sort.h>
+#include <generated/ops/stack.h>
+#include <generated/ops/sub.h>
 #include <generated/ops/tanh.h>
 #include <generated/ops/topk.h>
 #include <generated/ops/transpose.h>
@@ -45,7 +57,7 @@ TEST(Sort, EveryDtypeAndLength) {
   at::manual_seed(1);
   for (at::ScalarType dtype : all_dtypes()) {
     if (c10::isComplexType(dtype)) continue;
-    for (int64_t n : {1, 2, 10, 17, 200, 256, 5000}) {
+    for (int64_t n : {1, 2, 10, 40, 41, 200, 256, 5000}) {
       // Few different values, so that equal ones are common; negative ones where there are any.
       const Tensor t =
           at::randint(dtype == at::kByte || dtype == at::kBool ? 0 : -60, 60, {n}, at::kDouble)
@@ -59,6 +71,65 @@ TEST(Sort, EveryDtypeAndLength) {
         Doubles expected;
         for (int64_t i : order) expected.push_back(x[i]);
         ASSERT_EQ(doubles(values), expected) << dtype << " " << n;
+      }
+    }
+  }
+}
+
+// Lengths at which other ways begin: comparing, distributing, several parts of a row by threads;
+// and keys of more bits than are looked at in the first place, alone and in runs that are equal
+// there.
+TEST(Sort, LongKeysAndLongRows) {
+  at::manual_seed(5);
+  const int threads = at::get_num_threads();
+  for (int64_t n : {41, 1000, 100003}) {
+    const Tensor high = at::randint(-3, 3, {n}, at::kLong).mul(int64_t{1} << 60),
+                 low = at::randint(0, 1 << 30, {n}, at::kLong).mul(5), few = low.remainder(3),
+                 wide = at::randint(-(int64_t{1} << 62), int64_t{1} << 62, {n}, at::kLong);
+    for (const Tensor& t :
+         {high.add(low), high.add(few), wide, low, few.sub(1), at::full_like(few, -7),
+          at::randn({n}, at::kDouble), high.to(at::kDouble).add(few), at::randn({n}, at::kFloat),
+          at::randint(-9, 9, {n}, at::kHalf)}) {
+      for (bool descending : {false, true}) {
+        at::set_num_threads(1);
+        const auto [values, indices] = t.sort(0, descending);
+        // No pair of int64 is compared as double.
+        Ints order(static_cast<size_t>(n));
+        std::iota(order.begin(), order.end(), 0);
+        const auto ordered = [&](const auto& x) {
+          std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
+            return descending ? x[j] < x[i] : x[i] < x[j];
+          });
+        };
+        t.scalar_type() == at::kLong ? ordered(ints(t)) : ordered(doubles(t));
+        ASSERT_TRUE(ints(indices) == order) << t.scalar_type() << " " << n;
+        ASSERT_TRUE(at::equal(values, t.gather(0, indices))) << t.scalar_type() << " " << n;
+        at::set_num_threads(3);
+        const auto [again, places] = t.sort(0, descending);
+        ASSERT_TRUE(at::equal(places, indices)) << t.scalar_type() << " " << n;
+        ASSERT_TRUE(at::equal(again, values)) << t.scalar_type() << " " << n;
+      }
+    }
+  }
+  at::set_num_threads(threads);
+}
+
+// Zeros keep their signs and NaNs their bits, although their keys are equal; in place, too.
+TEST(Sort, KeepsTheBitsOfElements) {
+  for (at::ScalarType dtype : {at::kHalf, at::kBFloat16, at::kFloat, at::kDouble}) {
+    const at::ScalarType same_size = dtype == at::kDouble  ? at::kLong
+                                     : dtype == at::kFloat ? at::kInt
+                                                           : at::kShort;
+    for (int64_t repeats : {3, 30}) {
+      Tensor t = f64({0.0, kNaN, -0.0, 1.0, -kNaN, -2.5, kInf, -kInf}).to(dtype).repeat({repeats});
+      for (bool descending : {false, true}) {
+        const Tensor order = t.argsort(0, descending),
+                     expected = t.view(same_size).index_select(0, order);
+        EXPECT_TRUE(at::equal(std::get<0>(t.sort(0, descending)).view(same_size), expected));
+        Tensor x = t.clone(), indices = at::empty({0}, at::kLong);
+        at::sort_out(x, indices, x, 0, descending);
+        EXPECT_TRUE(at::equal(x.view(same_size), expected)) << dtype;
+        EXPECT_TRUE(at::equal(indices, order)) << dtype;
       }
     }
   }
@@ -115,6 +186,44 @@ TEST(Topk, LargestAndSmallest) {
   EXPECT_EQ(ints(std::get<1>(f64({1.0, kNaN, 2.0}).topk(2))), (Ints{1, 2}));
   EXPECT_EQ(sizes(std::get<0>(at::ones({3, 4}).topk(2, 0))), (Ints{2, 4}));
   EXPECT_EQ(doubles(std::get<0>(at::tensor(4.0, at::kDouble).topk(1))), (Doubles{4}));
+}
+
+// Rows in every order, of every dtype, with gaps, and NaN where there is one.
+TEST(Topk, EveryDtypeAndOrder) {
+  at::manual_seed(6);
+  for (at::ScalarType dtype : all_dtypes()) {
+    if (c10::isComplexType(dtype)) continue;
+    for (int64_t n : {31, 64, 1000}) {
+      Tensor t = at::randint(0, 100, {n}, at::kDouble).to(dtype);
+      if (c10::isFloatingType(dtype)) {
+        t[n / 3] = kNaN;
+        t[n / 2] = -0.0;
+        t[n - 5] = kNaN;
+      }
+      const Tensor ascending = std::get<0>(t.sort());
+      for (const Tensor& x : {t, ascending, ascending.flip({0})}) {
+        const Tensor gaps = at::stack({x, x}, 1).select(1, 1);
+        for (int64_t k : {int64_t{1}, int64_t{2}, int64_t{20}, n - 1, n}) {
+          for (bool largest : {false, true}) {
+            const Tensor order = std::get<1>(x.sort(0, largest)).narrow(0, 0, k);
+            for (const Tensor& row : {x, gaps}) {
+              const auto [values, indices] = row.topk(k, 0, largest);
+              ASSERT_EQ(ints(indices), ints(order)) << dtype << " " << n << " " << k;
+              ASSERT_TRUE(at::allclose(values, x.gather(0, order), 0, 0, /*equal_nan=*/true));
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// More NaNs than are looked at before some are dropped.
+TEST(Topk, AfterNaNs) {
+  const Tensor t = at::cat({f64({kNaN}).repeat({200}), at::arange(100, at::kDouble)});
+  EXPECT_EQ(ints(std::get<1>(t.topk(3, 0, /*largest=*/false))), (Ints{200, 201, 202}));
+  EXPECT_EQ(ints(std::get<1>(t.topk(3))), (Ints{0, 1, 2}));
+  EXPECT_EQ(ints(std::get<1>(t.flip({0}).topk(3))), (Ints{100, 101, 102}));
 }
 
 TEST(Sort, WrongArguments) {
