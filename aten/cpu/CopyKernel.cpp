@@ -109,17 +109,33 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
   const CastLoop row = cast_loop_kernel(to, from);
   const auto to_size = static_cast<int64_t>(c10::elementSize(to));
   const auto from_size = static_cast<int64_t>(c10::elementSize(from));
-  const int64_t sizes[] = {to_size, from_size};
+  if (to != from) {
+    return at::detail::for_each_dense_row(
+        iter, 2, [&](char** dense, int64_t n) { row(dense[0], to_size, dense[1], from_size, n); });
+  }
+  const auto transpose = at::detail::get_transpose_loop(to_size);
+  const bool stream = iter.numel() * to_size >= at::detail::kStreamedBytes;
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-    const bool transposed = size1 >= 8 && size0 >= 8 && strides[0] == to_size &&
-                            strides[3] == from_size && strides[1] > from_size;
-    if (transposed) {
-      return at::detail::for_each_dense_row(
-          data, strides, sizes, 1, 2, size0, size1,
-          [&](char** dense, int64_t n) { row(dense[0], to_size, dense[1], from_size, n); });
-    }
-    for (int64_t i = 0; i < size1; ++i) {
-      row(data[0] + i * strides[2], strides[0], data[1] + i * strides[3], strides[1], size0);
+    constexpr int64_t kShort = 8;
+    const bool transposed = std::min(size0, size1) >= kShort && strides[0] == to_size &&
+                            strides[3] == to_size && strides[1] != to_size;
+    // Of a matrix that is transposed, as many rows at a time as DenseRows.cpp takes. Short rows are
+    // walked over across, as far as the first-level cache holds what they touch.
+    const bool across = size0 < kShort && size0 < size1;
+    const int64_t block = transposed ? 64 : across ? 1024 : 1;
+    for (int64_t j = 0; j < size1; j += block) {
+      char* target = data[0] + j * strides[2];
+      const char* source = data[1] + j * strides[3];
+      const int64_t rows = std::min(block, size1 - j);
+      if (transposed) {
+        transpose(target, strides[2], source, strides[1], rows, size0, stream);
+      } else if (across) {
+        for (int64_t i = 0; i < size0; ++i) {
+          row(target + i * strides[0], strides[2], source + i * strides[1], strides[3], rows);
+        }
+      } else {
+        row(target, strides[0], source, strides[1], size0);
+      }
     }
   });
 }

@@ -1,4 +1,4 @@
-// The loops that convert elements between dtypes, as the iterator uses them.
+// The loops that convert and move elements, as the iterator uses them.
 #pragma once
 
 #include <aten/core/Namespace.h>
@@ -14,7 +14,33 @@ namespace at::inline oploom_v1::detail {
 using CastLoop = void (*)(char* dst, int64_t dst_stride, const char* src, int64_t src_stride,
                           int64_t n);
 
-// The loop for one pair of dtypes. Defined beside the stubs, which know the instruction set.
+// Moves the elements of a matrix, to[r * to_stride + c] = from[c * from_stride + r], r < rows,
+// c < columns; strides count bytes, r and c elements. `stream`: past the cache where `to` allows.
+using TransposeLoop = void (*)(char* to, int64_t to_stride, const char* from, int64_t from_stride,
+                               int64_t rows, int64_t columns, bool stream);
+
+// Copies bytes past the cache. Once all are copied, stream_fence() has to be called.
+using StreamLoop = void (*)(char* to, const char* from, int64_t bytes);
+
+// Before another thread may read what was written past the cache.
+inline void stream_fence() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
+// An output of so many bytes is written past the cache: it has left the cache, or pushed out all
+// else, before anybody reads it, and memory need not be read to be overwritten. The last-level
+// caches that one core can use have 8 to 32 MiB; what the system says about them is often wrong.
+#if defined(__SSE2__)
+inline constexpr int64_t kStreamedBytes = 32 << 20;
+#else
+inline constexpr int64_t kStreamedBytes = INT64_MAX;
+#endif
+
+// Defined beside the stubs, which know the instruction set.
 CastLoop get_cast_loop(ScalarType to, ScalarType from);
+OPLOOM_API TransposeLoop get_transpose_loop(int64_t element_size);
+OPLOOM_API StreamLoop get_stream_loop();
 
 }  // namespace at::inline oploom_v1::detail

@@ -1,5 +1,6 @@
 // for_each_dense_row: presents rows of any strides to a loop over dense ones.
 #include <aten/core/OpaqueType.h>
+#include <aten/iterator/Cast.h>
 #include <aten/iterator/DenseRows.h>
 #include <aten/iterator/TensorIterator.h>
 #include <c10/util/Exception.h>
@@ -10,12 +11,14 @@
 namespace at::inline oploom_v1::detail {
 namespace {
 
-// For all operands together: what fits into the first-level cache beside the dense ones.
-constexpr int64_t kBuffersBytes = 65536;
-// For one of them; up to eight have 8 KiB each.
-int64_t buffer_bytes(int operands) { return kBuffersBytes / (operands <= 8 ? 8 : kMaxOperands); }
-// Rows that are gathered together from a transposed input: a cache line of float holds as many.
-constexpr int64_t kRows = 16;
+// What is gathered fits into the second-level cache, and into the stack of any thread.
+constexpr int64_t kBuffersBytes = 69632;
+// What is computed at a time where nothing is transposed fits into the first-level cache.
+constexpr int64_t kPieceBytes = 4096;
+// Rows that are transposed together: of float32, four lines of the memory that follow one another.
+constexpr int64_t kRows = 64;
+// Rows of a buffer lie a line further apart than need be, hence not a power of two.
+constexpr int64_t kLineBytes = 64;
 
 // to[i] = from[i * stride]
 void gather(char* to, const char* from, int64_t stride, int64_t size, int64_t n) {
@@ -46,25 +49,6 @@ void repeat(char* to, const char* from, int64_t size, int64_t n) {
   std::memcpy(to + i, pattern, static_cast<size_t>(bytes - i));
 }
 
-// Rows of `width` elements each: to[r * width + i] = from[r + i * stride], r < rows
-void gather_columns(char* to, int64_t width, const char* from, int64_t stride, int64_t size,
-                    int64_t n, int64_t rows) {
-  with_opaque_type(static_cast<size_t>(size), [&]<typename T>(T) {
-    T* target = reinterpret_cast<T*>(to);
-    for (int64_t i = 0; i < n; ++i) {
-      const char* place = from + i * stride;
-      // The processor does not foresee such strides; by 16 columns the memory has answered.
-      __builtin_prefetch(place + 16 * stride);
-      const T* column = reinterpret_cast<const T*>(place);
-      if (rows == kRows) {
-        for (int64_t r = 0; r < kRows; ++r) target[r * width + i] = column[r];
-      } else {
-        for (int64_t r = 0; r < rows; ++r) target[r * width + i] = column[r];
-      }
-    }
-  });
-}
-
 // Rows of n elements each: to[r * n + i] = from[r * outer + i * inner], r < rows
 void gather_rows(char* to, const char* from, int64_t inner, int64_t outer, int64_t size, int64_t n,
                  int64_t rows) {
@@ -82,6 +66,8 @@ void gather_rows(char* to, const char* from, int64_t inner, int64_t outer, int64
 
 // A row that is this short is worth less than what is done for each: several are taken together.
 constexpr int64_t kShortRowBytes = 512;
+// Fewer transposed rows than this are gathered one by one.
+constexpr int64_t kFewRows = 8;
 
 // Short rows, whose outputs follow one another: several become one, for which the inputs that are
 // not dense in both dimensions are copied together.
@@ -89,7 +75,7 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
                         int operands, int64_t size0, int64_t size1, int64_t largest,
                         DenseRowLoop dense) {
   alignas(64) char buffers[kBuffersBytes];
-  const int64_t bytes = buffer_bytes(operands);
+  const int64_t bytes = kBuffersBytes / std::max(operands, 8) / kLineBytes * kLineBytes;
   const auto buffer = [&](int k) { return buffers + k * bytes; };
   const int64_t* outer = strides + operands;
   const int64_t block = std::max<int64_t>(bytes / (largest * size0), 1);
@@ -99,7 +85,12 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
     for (int k = 0; k < operands; ++k) {
       row[k] = data[k] + j * outer[k];
       if (k < outputs || (strides[k] == sizes[k] && outer[k] == size0 * sizes[k])) continue;
-      gather_rows(buffer(k), row[k], strides[k], outer[k], sizes[k], size0, rows);
+      if (outer[k] == sizes[k] && strides[k] != 0 && size0 >= kFewRows) {
+        get_transpose_loop(sizes[k])(buffer(k), size0 * sizes[k], row[k], strides[k], rows, size0,
+                                     /*stream=*/false);
+      } else {
+        gather_rows(buffer(k), row[k], strides[k], outer[k], sizes[k], size0, rows);
+      }
       row[k] = buffer(k);
     }
     dense(row, rows * size0);
@@ -108,96 +99,150 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
 
 enum class Mode : uint8_t { Dense, Repeated, Strided, Columns };
 
-}  // namespace
+// How operand k is presented.
+Mode mode_of(bool is_output, int64_t inner, int64_t outer, int64_t size, int64_t size1) {
+  if (inner == size) return Mode::Dense;
+  if (inner == 0 && !is_output) return Mode::Repeated;
+  return outer == size && size1 >= kFewRows ? Mode::Columns : Mode::Strided;
+}
 
-void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
-                        int operands, int64_t size0, int64_t size1, DenseRowLoop dense) {
+// Rows of which some are not dense, with buffers for those.
+void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
+                           int operands, int64_t size0, int64_t size1, int64_t largest, bool stream,
+                           DenseRowLoop dense) {
   const int64_t* outer = strides + operands;
-  int64_t largest = 1;
-  bool all_dense = true;
-  bool in_order = true;
-  for (int k = 0; k < operands; ++k) {
-    const bool row_is_dense = strides[k] == sizes[k];
-    largest = std::max(largest, sizes[k]);
-    all_dense = all_dense && row_is_dense;
-    in_order = in_order && (k >= outputs || (row_is_dense && outer[k] == size0 * sizes[k]));
-  }
-  if (in_order && size1 > 1 && size0 * largest <= kShortRowBytes) {
-    return for_each_short_row(data, strides, sizes, outputs, operands, size0, size1, largest,
-                              dense);
-  }
-  char* row[kMaxOperands];
-  // The loop may move the pointers that it gets.
-  if (all_dense || size0 == 1) {
-    for (int64_t j = 0; j < size1; ++j) {
-      for (int k = 0; k < operands; ++k) row[k] = data[k] + j * outer[k];
-      dense(row, size0);
-    }
-    return;
-  }
-
   alignas(64) char buffers[kBuffersBytes];
-  const int64_t bytes = buffer_bytes(operands);
-  const auto buffer = [&](int k) { return buffers + k * bytes; };
+  char* buffer[kMaxOperands];
   Mode mode[kMaxOperands];
   bool columns = false;
+  int buffered = 0;
   for (int k = 0; k < operands; ++k) {
-    if (strides[k] == sizes[k]) {
-      mode[k] = Mode::Dense;
-    } else if (strides[k] == 0 && k >= outputs) {
-      mode[k] = Mode::Repeated;
-    } else if (k >= outputs && outer[k] == sizes[k] && size1 >= kRows / 2) {
-      mode[k] = Mode::Columns;
-      columns = true;
-    } else {
-      mode[k] = Mode::Strided;
-    }
+    mode[k] = mode_of(k < outputs, strides[k], outer[k], sizes[k], size1);
+    columns = columns || mode[k] == Mode::Columns;
+    buffered += mode[k] != Mode::Dense;
   }
-  const int64_t block = columns ? kRows : 1;
-  const int64_t width = bytes / largest / block;
+  const int64_t bytes = kBuffersBytes / buffered / kLineBytes * kLineBytes;
+  for (int k = 0, next = 0; k < operands; ++k) {
+    buffer[k] = buffers + (mode[k] == Mode::Dense ? 0 : next++ * bytes);
+  }
+  // A block of rows and a piece of each: `pitch` bytes from one row of a buffer to the next.
+  int64_t block = 1, pitch = kPieceBytes;
+  if (columns) {
+    block = std::min(size1, std::clamp<int64_t>(2 * kRows / buffered, kRows / 4, kRows));
+    pitch = bytes / block / kLineBytes * kLineBytes;
+  }
+  const int64_t width = (columns ? pitch - kLineBytes : pitch) / largest;
 
+  const auto transpose = [&](int k, int64_t i, int64_t j, int64_t n, int64_t rows) {
+    char* place = data[k] + i * strides[k] + j * outer[k];
+    const TransposeLoop loop = get_transpose_loop(sizes[k]);
+    if (k < outputs) {
+      loop(place, strides[k], buffer[k], pitch, n, rows, stream);
+    } else {
+      loop(buffer[k], pitch, place, strides[k], rows, n, /*stream=*/false);
+    }
+  };
+  char* row[kMaxOperands];
   for (int64_t j = 0; j < size1; j += block) {
     const int64_t rows = std::min(block, size1 - j);
     for (int64_t i = 0; i < size0; i += width) {
       const int64_t n = std::min(width, size0 - i);
       for (int k = outputs; k < operands; ++k) {
-        if (mode[k] != Mode::Columns) continue;
-        gather_columns(buffer(k), width, data[k] + i * strides[k] + j * outer[k], strides[k],
-                       sizes[k], n, rows);
+        if (mode[k] == Mode::Columns) transpose(k, i, j, n, rows);
       }
       for (int64_t r = 0; r < rows; ++r) {
         for (int k = 0; k < operands; ++k) {
           char* place = data[k] + i * strides[k] + (j + r) * outer[k];
-          switch (mode[k]) {
-            case Mode::Dense:
-              row[k] = place;
-              break;
-            case Mode::Repeated:
-              // The buffer still holds the element if neither row nor piece needs another.
-              if (i == 0 && (outer[k] != 0 || (j == 0 && r == 0))) {
-                repeat(buffer(k), place, sizes[k], std::min(width, size0));
-              }
-              if (columns && i > 0 && outer[k] != 0) repeat(buffer(k), place, sizes[k], n);
-              row[k] = buffer(k);
-              break;
-            case Mode::Strided:
-              row[k] = buffer(k);
-              if (k >= outputs) gather(buffer(k), place, strides[k], sizes[k], n);
-              break;
-            case Mode::Columns:
-              row[k] = buffer(k) + r * width * sizes[k];
-              break;
+          row[k] = mode[k] == Mode::Dense ? place : buffer[k];
+          if (mode[k] == Mode::Columns) row[k] += r * pitch;
+          if (mode[k] == Mode::Strided && k >= outputs) {
+            gather(buffer[k], place, strides[k], sizes[k], n);
+          }
+          // The buffer still holds the element if neither row nor piece needs another.
+          if (mode[k] == Mode::Repeated && (outer[k] != 0 || i + j + r == 0)) {
+            if (columns || i == 0) repeat(buffer[k], place, sizes[k], std::min(width, size0));
           }
         }
         dense(row, n);
         for (int k = 0; k < outputs; ++k) {
           if (mode[k] != Mode::Strided) continue;
-          scatter(data[k] + i * strides[k] + (j + r) * outer[k], strides[k], buffer(k), sizes[k],
+          scatter(data[k] + i * strides[k] + (j + r) * outer[k], strides[k], buffer[k], sizes[k],
                   n);
         }
       }
+      for (int k = 0; k < outputs; ++k) {
+        if (mode[k] == Mode::Columns) transpose(k, i, j, n, rows);
+      }
     }
   }
+}
+
+// Whether more operands are dense along the second dimension than along the first.
+bool is_rather_transposed(const int64_t* strides, const int64_t* sizes, int operands) {
+  int along_first = 0, along_second = 0;
+  for (int k = 0; k < operands; ++k) {
+    along_first += strides[k] == sizes[k];
+    along_second += strides[k] != 0 && strides[operands + k] == sizes[k];
+  }
+  return along_second > along_first;
+}
+
+}  // namespace
+
+void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
+                        int operands, int64_t size0, int64_t size1, bool stream,
+                        DenseRowLoop dense) {
+  int64_t turned[2 * kMaxOperands];
+  if (std::min(size0, size1) >= kFewRows && is_rather_transposed(strides, sizes, operands)) {
+    std::rotate_copy(strides, strides + operands, strides + 2 * operands, turned);
+    strides = turned;
+    std::swap(size0, size1);
+  }
+  const int64_t* outer = strides + operands;
+  int64_t largest = 1;
+  bool all_dense = true;
+  bool in_order = true;
+  bool none_gathered = true;
+  for (int k = 0; k < operands; ++k) {
+    const bool row_is_dense = strides[k] == sizes[k];
+    largest = std::max(largest, sizes[k]);
+    all_dense = all_dense && row_is_dense;
+    none_gathered = none_gathered && (row_is_dense || (k >= outputs && strides[k] == 0));
+    in_order = in_order && (k >= outputs || (row_is_dense && outer[k] == size0 * sizes[k]));
+  }
+  const bool short_rows = in_order && size1 > 1 && size0 * largest <= kShortRowBytes;
+  // Computed in a buffer, and copied from there past the cache. Where one input among several is
+  // gathered, that would only be slower.
+  const auto streamed = [&](char** row, int64_t n) {
+    alignas(64) char piece[kPieceBytes];
+    const StreamLoop copy = get_stream_loop();
+    char* target = row[0];
+    for (int64_t i = 0; i < n; i += kPieceBytes / sizes[0]) {
+      const int64_t count = std::min(n - i, kPieceBytes / sizes[0]);
+      char* at[kMaxOperands] = {piece};
+      for (int k = 1; k < operands; ++k) at[k] = row[k] + i * sizes[k];
+      dense(at, count);
+      copy(target + i * sizes[0], piece, count * sizes[0]);
+    }
+  };
+  const bool in_pieces =
+      stream && outputs == 1 &&
+      (short_rows || ((none_gathered || operands == 2) && size0 * sizes[0] >= kPieceBytes / 4));
+  const DenseRowLoop loop = in_pieces ? DenseRowLoop(streamed) : dense;
+  if (short_rows) {
+    for_each_short_row(data, strides, sizes, outputs, operands, size0, size1, largest, loop);
+  } else if (all_dense || size0 == 1) {
+    // The loop may move the pointers that it gets.
+    char* row[kMaxOperands];
+    for (int64_t j = 0; j < size1; ++j) {
+      for (int k = 0; k < operands; ++k) row[k] = data[k] + j * outer[k];
+      loop(row, size0);
+    }
+  } else {
+    for_each_buffered_row(data, strides, sizes, outputs, operands, size0, size1, largest, stream,
+                          loop);
+  }
+  if (in_pieces) stream_fence();
 }
 
 void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense) {
@@ -212,8 +257,13 @@ void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop den
   int64_t sizes[kMaxOperands];
   for (int k = 0; k < operands; ++k) sizes[k] = iter.element_size(k);
   const int outputs = iter.noutputs();
+  bool stream = iter.numel() * sizes[0] >= kStreamedBytes;
+  for (int k = outputs; stream && k < operands; ++k) {
+    // What is written in place has been read, and lies in the cache.
+    stream = iter.data_ptr(k) != iter.data_ptr(0);
+  }
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-    for_each_dense_row(data, strides, sizes, outputs, operands, size0, size1, dense);
+    for_each_dense_row(data, strides, sizes, outputs, operands, size0, size1, stream, dense);
   });
 }
 

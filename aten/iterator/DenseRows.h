@@ -16,18 +16,20 @@ namespace at::inline oploom_v1::detail {
 // Note [Dense rows]
 // A pointwise kernel has one loop, over dense rows. Rows that are not dense are taken in pieces: an
 // element that stands for a whole row is repeated in a buffer, strided inputs are gathered into
-// one, and a strided output is scattered from one. Where an input is transposed with regard to the
-// others, many rows are gathered together, so that each cache line is fetched once. All this is
-// compiled once, and not for each operator, dtype and instruction set.
+// one, and a strided output is scattered from one. Where an operand is transposed with regard to
+// the others, a block of rows is transposed together, so that each cache line is fetched once. An
+// output that the cache cannot hold is computed in small pieces, which are copied past the cache.
+// All this is compiled once, and not for each operator, dtype and instruction set.
 //
 // `data` points to the first elements of `operands` operands, `outputs` outputs first; `strides`
 // holds their inner and then their outer strides (bytes), as in TensorIteratorBase::loop2d_t;
-// `sizes` the bytes of one element of each. `dense` gets pointers to rows of n dense elements.
+// `sizes` the bytes of one element of each; `stream` says that the output is one for which
+// kStreamedBytes in Cast.h holds. `dense` gets pointers to rows of n dense elements.
 inline constexpr int kMaxOperands = 16;  // outputs and inputs
 using DenseRowLoop = c10::function_ref<void(char** data, int64_t n)>;
 OPLOOM_API void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes,
                                    int outputs, int operands, int64_t size0, int64_t size1,
-                                   DenseRowLoop dense);
+                                   bool stream, DenseRowLoop dense);
 
 // For all elements of an iterator with one output or more, on several threads if there are many.
 // `operands`: how many the loop expects.

@@ -2,6 +2,7 @@
 #include <aten/core/Dispatch.h>
 #include <aten/core/Empty.h>
 #include <aten/core/Parallel.h>
+#include <aten/iterator/Cast.h>
 #include <aten/iterator/MemoryOverlap.h>
 #include <aten/iterator/TensorIterator.h>
 #include <aten/native/ShapeUtils.h>
@@ -41,7 +42,7 @@ namespace at::inline oploom_v1::native {
 
 namespace {
 
-// Copies n elements of one dtype that lie densely in both places.
+// Copies bytes that lie densely in both places.
 void copy_bytes(void* to, const void* from, int64_t bytes) {
   constexpr int64_t kGrain = 512 * 1024;
   if (bytes <= kGrain) {
@@ -49,8 +50,14 @@ void copy_bytes(void* to, const void* from, int64_t bytes) {
     return;
   }
   at::parallel_for(0, bytes, kGrain, [&](int64_t begin, int64_t end) {
-    std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
-                static_cast<size_t>(end - begin));
+    char* target = static_cast<char*>(to) + begin;
+    const char* source = static_cast<const char*>(from) + begin;
+    if (bytes >= at::detail::kStreamedBytes) {
+      at::detail::get_stream_loop()(target, source, end - begin);
+      at::detail::stream_fence();
+    } else {
+      std::memcpy(target, source, static_cast<size_t>(end - begin));
+    }
   });
 }
 

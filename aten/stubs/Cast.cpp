@@ -1,4 +1,4 @@
-// get_cast_loop: connects the iterator with the conversion loops of the chosen instruction set.
+// Connects the iterator with the loops of the chosen instruction set.
 #include <aten/iterator/Cast.h>
 #include <aten/stubs/Copy.h>
 
@@ -7,5 +7,11 @@ namespace at::inline oploom_v1::detail {
 CastLoop get_cast_loop(ScalarType to, ScalarType from) {
   return native::cast_loop_stub(DeviceType::CPU, to, from);
 }
+
+TransposeLoop get_transpose_loop(int64_t element_size) {
+  return native::transpose_loop_stub(DeviceType::CPU, element_size);
+}
+
+StreamLoop get_stream_loop() { return native::stream_row_stub.get(DeviceType::CPU); }
 
 }  // namespace at::inline oploom_v1::detail

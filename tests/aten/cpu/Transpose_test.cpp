@@ -1,0 +1,278 @@
+// Transposing and writing past the cache, byte by byte against plain loops; nothing beside the
+// result may be written.
+#include <aten/Base.h>
+#include <aten/iterator/Cast.h>
+#include <aten/iterator/DenseRows.h>
+#include <generated/ops/add.h>
+#include <generated/ops/arange.h>
+#include <generated/ops/contiguous.h>
+#include <generated/ops/copy.h>
+#include <generated/ops/empty.h>
+#include <generated/ops/empty_like.h>
+#include <generated/ops/equal.h>
+#include <generated/ops/fill.h>
+#include <generated/ops/full_like.h>
+#include <generated/ops/item.h>
+#include <generated/ops/select.h>
+#include <generated/ops/slice.h>
+#include <generated/ops/t.h>
+#include <generated/ops/to.h>
+#include <generated/ops/view.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+namespace {
+
+using namespace at;
+
+using Bytes = std::vector<char>;
+
+// Bytes of a pattern that does not repeat every power of two.
+Bytes pattern(int64_t n, int first = 0) {
+  Bytes bytes(static_cast<size_t>(n));
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<char>((i * 7 + i / 251 + static_cast<size_t>(first)) % 256);
+  }
+  return bytes;
+}
+
+// The first multiple of 64 in `memory`, which has that much to spare.
+char* line_of(Bytes& memory) {
+  return memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
+}
+
+TEST(Transpose, EverySizeAndStride) {
+  for (const int64_t size : {1, 2, 4, 8, 16}) {
+    const at::detail::TransposeLoop transpose = at::detail::get_transpose_loop(size);
+    for (const int64_t rows : {1, 2, 7, 15, 16, 17, 33, 64, 65}) {
+      for (const int64_t columns : {1, 3, 8, 15, 16, 31, 64, 67, 257, 300}) {
+        for (const bool stream : {false, true}) {
+          for (const bool gaps : {false, true}) {
+            // Streams take whole lines.
+            const int64_t to_stride =
+                gaps ? (columns * size + 63) / 64 * 64 + (stream ? 64 : size) : columns * size;
+            const int64_t from_stride = (rows + (gaps ? 3 : 0)) * size;
+            const Bytes from = pattern(columns * from_stride);
+            Bytes to = pattern(rows * to_stride + 64, 5);
+            char* place = line_of(to);
+            Bytes wanted = to;
+            char* wanted_place = wanted.data() + (place - to.data());
+            for (int64_t r = 0; r < rows; ++r) {
+              for (int64_t c = 0; c < columns; ++c) {
+                std::memcpy(wanted_place + r * to_stride + c * size,
+                            from.data() + c * from_stride + r * size, static_cast<size_t>(size));
+              }
+            }
+            transpose(place, to_stride, from.data(), from_stride, rows, columns, stream);
+            ASSERT_EQ(to, wanted) << rows << " x " << columns << " elements of " << size
+                                  << " bytes, stream " << stream << ", gaps " << gaps;
+            // From the last row on upwards.
+            transpose(place, to_stride, from.data() + (columns - 1) * from_stride, -from_stride,
+                      rows, columns, stream);
+            ASSERT_EQ(std::memcmp(place, from.data() + (columns - 1) * from_stride,
+                                  static_cast<size_t>(size)),
+                      0);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Transpose, StreamsAnyBytes) {
+  for (const int64_t bytes : {0, 1, 63, 64, 65, 200, 4096}) {
+    for (const int64_t offset : {0, 1, 40, 63}) {
+      const Bytes from = pattern(bytes);
+      Bytes to = pattern(bytes + 200, 9);
+      Bytes wanted = to;
+      char* place = line_of(to) + offset;
+      std::memcpy(wanted.data() + (place - to.data()), from.data(), from.size());
+      at::detail::get_stream_loop()(place, from.data(), bytes);
+      at::detail::stream_fence();
+      ASSERT_EQ(to, wanted) << bytes << " bytes at " << offset;
+    }
+  }
+}
+
+// ---- Dense rows of operands of every kind ----
+
+enum Kind { kDense, kTransposed, kGaps, kTransposedGaps, kOneForARow, kOneForAColumn, kOne };
+
+// Strides in elements, and how many elements the memory has.
+struct Layout {
+  int64_t inner, outer, elements;
+};
+Layout layout(Kind kind, int64_t size0, int64_t size1) {
+  switch (kind) {
+    case kDense:
+      return {1, size0 + 1, (size0 + 1) * size1};
+    case kTransposed:
+      return {size1 + 2, 1, (size1 + 2) * size0};
+    case kGaps:
+      return {2, 2 * size0, 2 * size0 * size1};
+    case kTransposedGaps:
+      return {3 * size1, 3, 3 * size0 * size1};
+    case kOneForARow:
+      return {0, 1, size1};
+    case kOneForAColumn:
+      return {1, 0, size0};
+    default:
+      return {0, 0, 1};
+  }
+}
+
+// out = a + b + c, where c has elements of another size than the others.
+template <typename T, typename C>
+void check_rows(Kind out_kind, Kind a_kind, Kind b_kind, Kind c_kind, int64_t size0, int64_t size1,
+                bool stream) {
+  const Kind kinds[] = {out_kind, a_kind, b_kind, c_kind};
+  const int64_t sizes[] = {sizeof(T), sizeof(T), sizeof(T), sizeof(C)};
+  Layout layouts[4];
+  Bytes memory[4];
+  char* data[4];
+  int64_t strides[8];
+  for (int k = 0; k < 4; ++k) {
+    layouts[k] = layout(kinds[k], size0, size1);
+    memory[k] = pattern(layouts[k].elements * sizes[k], k);
+    data[k] = memory[k].data();
+    strides[k] = layouts[k].inner * sizes[k];
+    strides[4 + k] = layouts[k].outer * sizes[k];
+  }
+  const auto at = [&](int k, int64_t i, int64_t j) {
+    return i * layouts[k].inner + j * layouts[k].outer;
+  };
+  Bytes wanted = memory[0];
+  for (int64_t j = 0; j < size1; ++j) {
+    for (int64_t i = 0; i < size0; ++i) {
+      reinterpret_cast<T*>(wanted.data())[at(0, i, j)] =
+          static_cast<T>(reinterpret_cast<const T*>(data[1])[at(1, i, j)] +
+                         reinterpret_cast<const T*>(data[2])[at(2, i, j)] +
+                         static_cast<T>(reinterpret_cast<const C*>(data[3])[at(3, i, j)]));
+    }
+  }
+  at::detail::for_each_dense_row(
+      data, strides, sizes, 1, 4, size0, size1, stream, [](char** row, int64_t n) {
+        for (int64_t i = 0; i < n; ++i) {
+          reinterpret_cast<T*>(row[0])[i] = static_cast<T>(
+              reinterpret_cast<const T*>(row[1])[i] + reinterpret_cast<const T*>(row[2])[i] +
+              static_cast<T>(reinterpret_cast<const C*>(row[3])[i]));
+        }
+      });
+  at::detail::stream_fence();
+  ASSERT_EQ(memory[0], wanted) << "out " << out_kind << ", a " << a_kind << ", b " << b_kind
+                               << ", c " << c_kind << ", " << size0 << " x " << size1 << ", stream "
+                               << stream;
+}
+
+TEST(Transpose, DenseRowsOfEveryLayout) {
+  for (const Kind out : {kDense, kTransposed, kGaps}) {
+    for (const Kind a : {kDense, kTransposed, kGaps, kOneForARow, kOneForAColumn}) {
+      for (const Kind b : {kDense, kTransposed, kTransposedGaps, kOne}) {
+        for (const Kind c : {kDense, kTransposed, kOneForARow}) {
+          for (const bool stream : {false, true}) {
+            for (const auto& [size0, size1] : {std::pair(3, 50), {50, 3}, {130, 9}, {9, 130}}) {
+              check_rows<uint32_t, uint8_t>(out, a, b, c, size0, size1, stream);
+            }
+            check_rows<uint32_t, uint64_t>(out, a, b, c, 301, 71, stream);
+            check_rows<uint16_t, uint16_t>(out, a, b, c, 1500, 18, stream);
+          }
+        }
+      }
+    }
+  }
+}
+
+// Sixteen transposed operands leave little room for each.
+TEST(Transpose, DenseRowsOfManyOperands) {
+  constexpr int kOperands = 16;
+  const int64_t size0 = 100, size1 = 40;
+  std::vector<double> memory[kOperands];
+  char* data[kOperands];
+  int64_t strides[2 * kOperands], sizes[kOperands];
+  for (int k = 0; k < kOperands; ++k) {
+    const bool transposed = k % 2 == 1;
+    for (int64_t i = 0; i < size0 * size1; ++i) {
+      memory[k].push_back(static_cast<double>(transposed ? i % size1 * size0 + i / size1 : i));
+    }
+    data[k] = reinterpret_cast<char*>(memory[k].data());
+    sizes[k] = 8;
+    strides[k] = transposed ? 8 * size1 : 8;
+    strides[kOperands + k] = transposed ? 8 : 8 * size0;
+  }
+  at::detail::for_each_dense_row(data, strides, sizes, 1, kOperands, size0, size1, false,
+                                 [](char** row, int64_t n) {
+                                   for (int64_t i = 0; i < n; ++i) {
+                                     double sum = 0;
+                                     for (int k = 1; k < kOperands; ++k) {
+                                       sum += reinterpret_cast<const double*>(row[k])[i];
+                                     }
+                                     reinterpret_cast<double*>(row[0])[i] = sum;
+                                   }
+                                 });
+  for (int64_t i = 0; i < size0 * size1; ++i) {
+    ASSERT_EQ(memory[0][static_cast<size_t>(i)], static_cast<double>(15 * i));
+  }
+}
+
+// ---- Tensors ----
+
+TEST(Transpose, CopiesTensors) {
+  for (const ScalarType dtype : {kByte, kShort, kInt, kLong, kComplexDouble}) {
+    for (const auto& [rows, columns] :
+         {std::pair(1, 5), {3, 1000}, {1000, 3}, {8, 8}, {64, 63}, {100, 300}}) {
+      const Tensor a = at::arange(rows * columns, kLong).to(dtype).view({rows, columns});
+      const Tensor copy = at::empty({columns, rows}, dtype);
+      copy.copy_(a.t());
+      const Tensor converted = at::empty({columns, rows}, kDouble);
+      if (dtype != kComplexDouble) converted.copy_(a.t());
+      const auto at = [](const Tensor& t, int64_t i, int64_t j) {
+        return t.select(0, i).select(0, j).item().to<double>();
+      };
+      for (int64_t i = 0; i < columns; ++i) {
+        for (int64_t j = 0; j < rows; ++j) {
+          ASSERT_EQ(at(copy, i, j), at(a, j, i));
+          if (dtype != kComplexDouble) {
+            ASSERT_EQ(at(converted, i, j), at(a, j, i));
+          }
+        }
+      }
+    }
+  }
+}
+
+// Results that are written past the cache, on one thread and on all.
+TEST(Transpose, LargeTensors) {
+  for (const auto& [rows, columns] : {std::pair(3008, 3008), {2999, 3001}}) {
+    const Tensor a = at::arange(rows * columns, kInt).view({rows, columns});
+    ASSERT_GE(static_cast<int64_t>(a.nbytes()), at::detail::kStreamedBytes);
+    Tensor transposed = at::empty({columns, rows}, kInt), sum = at::empty_like(transposed);
+    transposed.copy_(a.t());
+    at::add_out(sum, a.t(), transposed);
+    Tensor both = at::empty_like(transposed), copy = at::empty_like(a);
+    at::add_out(both, a.t(), a.t());
+    copy.copy_(a);
+    const int32_t* p = transposed.const_data_ptr<int32_t>();
+    const int32_t* q = sum.const_data_ptr<int32_t>();
+    const int32_t* r = both.const_data_ptr<int32_t>();
+    for (int64_t i = 0, k = 0; i < columns; ++i) {
+      for (int64_t j = 0; j < rows; ++j, ++k) {
+        const auto value = static_cast<int32_t>(j * columns + i);
+        ASSERT_EQ(p[k], value);
+        ASSERT_EQ(q[k], 2 * value);
+        ASSERT_EQ(r[k], 2 * value);
+      }
+    }
+    EXPECT_TRUE(at::equal(copy, a));
+    copy.add_(a);  // in place
+    EXPECT_TRUE(at::equal(copy, at::add(a, a)));
+    const Tensor part = copy.slice(1, 1, columns - 1);
+    const Tensor edge = copy.slice(1, columns - 1, columns).contiguous();
+    part.fill_(7);
+    EXPECT_TRUE(at::equal(part, at::full_like(part, 7)));
+    EXPECT_TRUE(at::equal(copy.slice(1, columns - 1, columns), edge));
+  }
+}
+
+}  // namespace
