@@ -245,6 +245,76 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   if (in_pieces) stream_fence();
 }
 
+namespace {
+
+// Elements as they lie in memory, `sizes` bytes each.
+void for_each_row_of(TensorIteratorBase& iter, const int64_t* sizes, DenseRowLoop dense) {
+  const int outputs = iter.noutputs(), operands = iter.ntensors();
+  bool stream = iter.numel() * sizes[0] >= kStreamedBytes;
+  for (int k = outputs; stream && k < operands; ++k) {
+    // What is written in place has been read, and lies in the cache.
+    stream = iter.data_ptr(k) != iter.data_ptr(0);
+  }
+  iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+    for_each_dense_row(data, strides, sizes, outputs, operands, size0, size1, stream, dense);
+  });
+}
+
+// An iterator whose loops get elements of the dtypes that they have in memory.
+struct Unconverted : TensorIteratorBase {
+  explicit Unconverted(const TensorIteratorBase& iter) : TensorIteratorBase(iter) {
+    has_casts_ = false;
+  }
+  const OperandInfo& operand(int k) const { return operands_[k]; }
+};
+
+// See Note [Casts]. Converting dense rows, and not what lies anyhow, is fast.
+void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense) {
+  Unconverted as_is(iter);
+  const int outputs = iter.noutputs(), operands = iter.ntensors();
+  const auto is_converted = [&](int k) {
+    return as_is.operand(k).load != nullptr || as_is.operand(k).store != nullptr;
+  };
+  int64_t sizes[kMaxOperands];
+  int converted = 0;
+  for (int k = 0; k < operands; ++k) {
+    const OperandInfo& op = as_is.operand(k);
+    sizes[k] =
+        static_cast<int64_t>(elementSize(is_converted(k) ? op.current_dtype : op.target_dtype));
+    converted += is_converted(k);
+  }
+  constexpr int64_t kElements = 1024;
+  const int64_t piece = kElements / converted;
+  for_each_row_of(as_is, sizes, [&](char** row, int64_t n) {
+    alignas(64) char buffers[kElements * 16];
+    for (int64_t i = 0; i < n; i += piece) {
+      const int64_t count = std::min(piece, n - i);
+      char* at[kMaxOperands];
+      char* buffer = buffers;
+      for (int k = 0; k < operands; ++k) {
+        const OperandInfo& op = as_is.operand(k);
+        at[k] = row[k] + i * sizes[k];
+        if (!is_converted(k)) continue;
+        if (op.load != nullptr) {
+          op.load(buffer, iter.element_size(k), at[k], sizes[k], count);
+        }
+        at[k] = buffer;
+        buffer += piece * 16;
+      }
+      char* given[kMaxOperands];  // which the loop may move
+      std::copy_n(at, operands, given);
+      dense(given, count);
+      for (int k = 0; k < outputs; ++k) {
+        const OperandInfo& op = as_is.operand(k);
+        if (op.store == nullptr) continue;
+        op.store(row[k] + i * sizes[k], sizes[k], at[k], iter.element_size(k), count);
+      }
+    }
+  });
+}
+
+}  // namespace
+
 void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense) {
   OPLOOM_INTERNAL_ASSERT(iter.ntensors() == operands && operands <= kMaxOperands,
                          "the kernel takes ", operands, " operands, got ", iter.ntensors());
@@ -254,17 +324,10 @@ void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop den
     iter.get_data_ptrs(data);
     return dense(data, iter.numel());
   }
+  if (iter.has_casts()) return for_each_converted_row(iter, dense);
   int64_t sizes[kMaxOperands];
   for (int k = 0; k < operands; ++k) sizes[k] = iter.element_size(k);
-  const int outputs = iter.noutputs();
-  bool stream = iter.numel() * sizes[0] >= kStreamedBytes;
-  for (int k = outputs; stream && k < operands; ++k) {
-    // What is written in place has been read, and lies in the cache.
-    stream = iter.data_ptr(k) != iter.data_ptr(0);
-  }
-  iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-    for_each_dense_row(data, strides, sizes, outputs, operands, size0, size1, stream, dense);
-  });
+  for_each_row_of(iter, sizes, dense);
 }
 
 }  // namespace at::inline oploom_v1::detail

@@ -19,6 +19,7 @@ namespace at::inline oploom_v1::detail {
 // one, and a strided output is scattered from one. Where an operand is transposed with regard to
 // the others, a block of rows is transposed together, so that each cache line is fetched once. An
 // output that the cache cannot hold is computed in small pieces, which are copied past the cache.
+// Rows of another dtype than the kernel's are converted when they are dense.
 // All this is compiled once, and not for each operator, dtype and instruction set.
 //
 // `data` points to the first elements of `operands` operands, `outputs` outputs first; `strides`

@@ -73,3 +73,26 @@ def test_numbers_that_are_kept_stay_what_they_are():
     for result in reversed(results):
         result.sum().backward()
     np.testing.assert_array_equal(x.grad.numpy(), np.full(3, 8.0, np.float32))
+
+
+@pytest.mark.parametrize("shape", [(3, 50), (40, 9), (70, 1100), (257, 130)], ids=str)
+@pytest.mark.parametrize("dtypes", itertools.product(DTYPES, DTYPES), ids="-".join)
+def test_a_transposed_tensor(shape, dtypes):
+    # Converted on the way where the dtypes differ, in the output and in place too.
+    a, b = numbers(shape, dtypes[0], 0), numbers(shape[::-1], dtypes[1], 1)
+    ours = oploom.from_numpy(a), oploom.from_numpy(b)
+    wanted = a.astype(np.result_type(a, b, np.float64)) * b.T
+    product = ours[0] * ours[1].t()
+    np.testing.assert_allclose(product.numpy(), wanted.astype(product.numpy().dtype), rtol=2e-3)
+    both = ours[1].t() * ours[0]
+    np.testing.assert_array_equal(both.numpy(), product.numpy())
+    out = oploom.zeros(*shape, dtype=oploom.complex128)
+    oploom.mul(ours[0], ours[1].t(), out=out)
+    np.testing.assert_array_equal(out.numpy(), product.numpy())
+    copy = oploom.zeros(*shape[::-1], dtype=ours[1].dtype)
+    copy.copy_(ours[1].t().contiguous().t())
+    np.testing.assert_array_equal(copy.numpy(), b)
+    if product.dtype == ours[0].dtype:
+        in_place = ours[0].clone()
+        in_place *= ours[1].t()
+        np.testing.assert_array_equal(in_place.numpy(), product.numpy())
