@@ -383,12 +383,13 @@ void small_product(const GemmArguments& g, T alpha, T beta) {
 // which is as fast then (and has threads).
 constexpr int64_t kSide = Vec<float>::size() == 16 ? 100 : Vec<float>::size() == 8 ? 72 : 16;
 
-// Rows or columns of a product, computed by several threads.
+// Rows or columns of a product, computed by several threads where there are many.
 template <typename T>
 void shared_product(const GemmArguments& g, T alpha, T beta) {
+  constexpr int64_t kGrain = 131072;  // multiply-adds
+  if (g.m * g.n * g.k <= kGrain) return small_product(g, alpha, beta);
   const bool by_rows = g.m > 1;
-  const int64_t work = std::max<int64_t>(1, g.k * (by_rows ? g.n : 1));
-  at::parallel_for(0, by_rows ? g.m : g.n, std::max<int64_t>(1, 131072 / work),
+  at::parallel_for(0, by_rows ? g.m : g.n, std::max<int64_t>(1, kGrain / (by_rows ? g.n : g.k)),
                    [&](int64_t begin, int64_t end) {
                      GemmArguments part = g;
                      (by_rows ? part.m : part.n) = end - begin;

@@ -128,19 +128,13 @@ using onednn::Matrix;
 
 bool is_zero(const Scalar& s) { return s.toComplexDouble() == c10::complex<double>(0); }
 
-// The matrix in the last two dimensions of `t`, or of a copy, put into `t`, if those are not laid
-// out as BLAS wants them.
-Matrix matrix_of(MaybeOwned<Tensor>& t) {
-  const int64_t* sizes = t->sizes().end() - 2;
-  const int64_t* strides = t->strides().end() - 2;
-  if (OPLOOM_UNLIKELY(!onednn::has_blas_strides(sizes[0], sizes[1], strides[0], strides[1]))) {
-    t = MaybeOwned<Tensor>::owned(t->contiguous());
-    strides = t->strides().end() - 2;
-  }
-  return {t->const_data_ptr(), strides[0], strides[1]};
+// Whether the last two dimensions are laid out as BLAS wants them, as those of a contiguous tensor
+// are. Where there is no element, contiguous() does not care for strides, and nobody needs to.
+bool fits_blas(const Tensor& t) {
+  const int64_t* sizes = t.sizes().end() - 2;
+  const int64_t* strides = t.strides().end() - 2;
+  return onednn::has_blas_strides(sizes[0], sizes[1], strides[0], strides[1]) || t.numel() == 0;
 }
-
-Matrix transposed(const Matrix& m) { return {m.data, m.column_stride, m.row_stride}; }
 
 // How a product can be written to `out`, by the strides of its last two dimensions.
 enum class Order { Rows, Columns, Other };
@@ -170,29 +164,28 @@ void multiply(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar
     result.copy_(dense);
     return;
   }
-  auto left = MaybeOwned<Tensor>::borrowed(a), right = MaybeOwned<Tensor>::borrowed(b);
-  Matrix first = matrix_of(left), second = matrix_of(right);
-  const bool batched = out.dim() == 3;
-  int64_t first_step = batched ? left->strides()[0] : 0;
-  int64_t second_step = batched ? right->strides()[0] : 0;
-  int64_t m = sizes[0], n = sizes[1], ldc = strides[0];
-  const int64_t k = a.sizes().back();
-  if (order == Order::Columns) {
-    // The transposed product: out^T = b^T a^T.
-    std::swap(m, n);
-    std::swap(first, second);
-    std::swap(first_step, second_step);
-    first = transposed(first);
-    second = transposed(second);
-    ldc = strides[1];
-  }
-  if (batched) {
-    onednn::gemm_batched(out.scalar_type(), out.sizes()[0], m, n, k, alpha, first, first_step,
-                         second, second_step, beta, out.mutable_data_ptr(), ldc, out.strides()[0]);
-  } else {
-    onednn::gemm(out.scalar_type(), m, n, k, alpha, first, second, beta, out.mutable_data_ptr(),
-                 ldc);
-  }
+  if (OPLOOM_UNLIKELY(!fits_blas(a))) return multiply(a.contiguous(), b, beta, alpha, out);
+  if (OPLOOM_UNLIKELY(!fits_blas(b))) return multiply(a, b.contiguous(), beta, alpha, out);
+  const int64_t* a_strides = a.strides().end() - 2;
+  const int64_t* b_strides = b.strides().end() - 2;
+  // Of a product that is written by columns the transposed one is computed: out^T = b^T a^T.
+  const bool by_rows = order == Order::Rows;
+  const GemmArguments g = by_rows ? GemmArguments{sizes[0],           sizes[1],
+                                                  a.sizes().back(),   a.const_data_ptr(),
+                                                  a_strides[0],       a_strides[1],
+                                                  b.const_data_ptr(), b_strides[0],
+                                                  b_strides[1],       out.mutable_data_ptr(),
+                                                  strides[0]}
+                                  : GemmArguments{sizes[1],           sizes[0],
+                                                  a.sizes().back(),   b.const_data_ptr(),
+                                                  b_strides[1],       b_strides[0],
+                                                  a.const_data_ptr(), a_strides[1],
+                                                  a_strides[0],       out.mutable_data_ptr(),
+                                                  strides[1]};
+  if (out.dim() == 2) return onednn::gemm(out.scalar_type(), g, alpha, beta);
+  const int64_t a_step = a.strides()[0], b_step = b.strides()[0];
+  onednn::gemm_batched(out.scalar_type(), out.sizes()[0], g, by_rows ? a_step : b_step,
+                       by_rows ? b_step : a_step, out.strides()[0], alpha, beta);
 }
 
 // Starts a product that is added to `self`: puts it into `out`, unless it is not to be read.
@@ -212,8 +205,9 @@ void multiply_vector(const Tensor& matrix, const Tensor& vec, const Scalar& beta
     Tensor(out).copy_(dense);
     return;
   }
-  auto left = MaybeOwned<Tensor>::borrowed(matrix);
-  onednn::gemv(out.scalar_type(), matrix.sizes()[0], matrix.sizes()[1], alpha, matrix_of(left),
+  if (!fits_blas(matrix)) return multiply_vector(matrix.contiguous(), vec, beta, alpha, out);
+  const Matrix factor{matrix.const_data_ptr(), matrix.strides()[0], matrix.strides()[1]};
+  onednn::gemv(out.scalar_type(), matrix.sizes()[0], matrix.sizes()[1], alpha, factor,
                vec.const_data_ptr(), vec.strides()[0], beta, out.mutable_data_ptr(),
                out.strides()[0]);
 }

@@ -24,6 +24,7 @@ namespace at::inline oploom_v1::onednn {
 namespace {
 
 using c10::complex;
+using native::GemmArguments;
 
 // Multiply-adds from which on one product occupies all threads.
 constexpr int64_t kLargeProduct = int64_t{256} * 256 * 256;
@@ -53,30 +54,26 @@ bool fits_blas(int64_t a, int64_t b, int64_t c) {
   return std::max({a, b, c}) <= std::numeric_limits<blasint>::max();
 }
 
-void gemm_by_loops(ScalarType dtype, int64_t m, int64_t n, int64_t k, const Scalar& alpha,
-                   const Matrix& a, const Matrix& b, const Scalar& beta, void* c, int64_t ldc) {
-  const native::GemmArguments arguments{
-      m, n,  k, a.data, a.row_stride, a.column_stride, b.data, b.row_stride, b.column_stride,
-      c, ldc};
-  native::gemm_stub(kCPU, dtype, arguments, alpha, beta);
-}
+Matrix factor_a(const GemmArguments& g) { return {g.a, g.a_row, g.a_column}; }
+Matrix factor_b(const GemmArguments& g) { return {g.b, g.b_row, g.b_column}; }
 
 template <typename T>
-void gemm_by_blas(int64_t m, int64_t n, int64_t k, const Scalar& alpha, const Matrix& a,
-                  const Matrix& b, const Scalar& beta, void* c, int64_t ldc) {
-  const Layout la = layout_of(a, m, k);
-  const Layout lb = layout_of(b, k, n);
+void gemm_by_blas(const GemmArguments& g, const Scalar& alpha, const Scalar& beta) {
+  const auto& [m, n, k, a, a_row, a_column, b, b_row, b_column, c, c_row] = g;
+  const Layout la = layout_of(factor_a(g), m, k);
+  const Layout lb = layout_of(factor_b(g), k, n);
+  const int64_t ldc = std::max(c_row, n);  // of one row it may be anything
   const int64_t large = std::max({m, n, k});
   if (!fits_blas(large, la.ld, std::max(lb.ld, ldc))) {
-    gemm_by_loops(c10::CppTypeToScalarType<T>::value, m, n, k, alpha, a, b, beta, c, ldc);
+    native::gemm_stub(kCPU, c10::CppTypeToScalarType<T>::value, g, alpha, beta);
     return;
   }
   const CBLAS_TRANSPOSE ta = la.transposed ? CblasTrans : CblasNoTrans;
   const CBLAS_TRANSPOSE tb = lb.transposed ? CblasTrans : CblasNoTrans;
   const T alpha_value = alpha.to<T>();
   const T beta_value = beta.to<T>();
-  const auto* pa = static_cast<const T*>(a.data);
-  const auto* pb = static_cast<const T*>(b.data);
+  const auto* pa = static_cast<const T*>(a);
+  const auto* pb = static_cast<const T*>(b);
   auto* pc = static_cast<T*>(c);
   const auto im = static_cast<blasint>(m), in = static_cast<blasint>(n),
              ik = static_cast<blasint>(k), lda = static_cast<blasint>(la.ld),
@@ -137,10 +134,10 @@ bool is_product_in_place(int64_t m, int64_t n) {
   return !blocked && 1.0 / static_cast<double>(m) + 1.0 / static_cast<double>(n) >= 0.0038;
 }
 
-void gemm_float(int64_t m, int64_t n, int64_t k, const Scalar& alpha, const Matrix& a,
-                const Matrix& b, const Scalar& beta, void* c, int64_t ldc) {
-  Factor fa{static_cast<const float*>(a.data), layout_of(a, m, k), {}};
-  Factor fb{static_cast<const float*>(b.data), layout_of(b, k, n), {}};
+void gemm_float(const GemmArguments& g, const Scalar& alpha, const Scalar& beta) {
+  const int64_t m = g.m, n = g.n, k = g.k;
+  Factor fa{static_cast<const float*>(g.a), layout_of(factor_a(g), m, k), {}};
+  Factor fb{static_cast<const float*>(g.b), layout_of(factor_b(g), k, n), {}};
   if (is_product_in_place(m, n)) {
     if (fa.layout.transposed) fa.spread(k, m, n);
     if (!fb.layout.transposed) fb.spread(k, n, m);
@@ -148,7 +145,7 @@ void gemm_float(int64_t m, int64_t n, int64_t k, const Scalar& alpha, const Matr
   const dnnl_status_t status =
       dnnl_sgemm(fa.layout.transposed ? 'T' : 'N', fb.layout.transposed ? 'T' : 'N', m, n, k,
                  alpha.to<float>(), fa.data, fa.layout.ld, fb.data, fb.layout.ld, beta.to<float>(),
-                 static_cast<float*>(c), ldc);
+                 static_cast<float*>(g.c), std::max(g.ldc, n));
   OPLOOM_INTERNAL_ASSERT(status == dnnl_success, "oneDNN refused a product of ", m, " x ", k,
                          " and ", k, " x ", n, " (status ", static_cast<int>(status), ")");
 }
@@ -174,18 +171,19 @@ void convert_rows(ScalarType to, ScalarType from, int64_t rows, int64_t columns,
 }
 
 // In float32, which both factors convert to exactly.
-void gemm_reduced(ScalarType dtype, int64_t m, int64_t n, int64_t k, const Scalar& alpha,
-                  const Matrix& a, const Matrix& b, const Scalar& beta, void* c, int64_t ldc) {
+void gemm_reduced(ScalarType dtype, const GemmArguments& g, const Scalar& alpha,
+                  const Scalar& beta) {
+  const int64_t m = g.m, n = g.n, k = g.k;
   std::unique_ptr<float[]> buffer(new float[m * k + k * n + m * n]);
   float* fa = buffer.get();
   float* fb = fa + m * k;
   float* fc = fb + k * n;
-  convert_rows(kFloat, dtype, m, k, fa, k, 1, a.data, a.row_stride, a.column_stride);
-  convert_rows(kFloat, dtype, k, n, fb, n, 1, b.data, b.row_stride, b.column_stride);
+  convert_rows(kFloat, dtype, m, k, fa, k, 1, g.a, g.a_row, g.a_column);
+  convert_rows(kFloat, dtype, k, n, fb, n, 1, g.b, g.b_row, g.b_column);
   const bool reads_c = beta.to<float>() != 0;
-  if (reads_c) convert_rows(kFloat, dtype, m, n, fc, n, 1, c, ldc, 1);
-  gemm(kFloat, m, n, k, alpha, {fa, k, 1}, {fb, n, 1}, beta, fc, n);
-  convert_rows(dtype, kFloat, m, n, c, ldc, 1, fc, n, 1);
+  if (reads_c) convert_rows(kFloat, dtype, m, n, fc, n, 1, g.c, g.ldc, 1);
+  gemm(kFloat, {m, n, k, fa, k, 1, fb, n, 1, fc, n}, alpha, beta);
+  convert_rows(dtype, kFloat, m, n, g.c, g.ldc, 1, fc, n, 1);
 }
 
 bool is_zero_or_one(const Scalar& s) {
@@ -198,60 +196,55 @@ bool takes_bfloat16(ScalarType dtype, int64_t k, const Scalar& alpha, const Scal
          is_zero_or_one(beta);
 }
 
-Matrix moved(const Matrix& x, int64_t elements, size_t itemsize) {
-  return {static_cast<const char*>(x.data) + elements * static_cast<int64_t>(itemsize),
-          x.row_stride, x.column_stride};
-}
-
 }  // namespace
 
-void gemm(ScalarType dtype, int64_t m, int64_t n, int64_t k, const Scalar& alpha, const Matrix& a,
-          const Matrix& b, const Scalar& beta, void* c, int64_t ldc) {
-  ldc = std::max(ldc, n);
-  if (dtype == kFloat || dtype == kDouble) {
-    const native::GemmArguments arguments{
-        m, n,  k, a.data, a.row_stride, a.column_stride, b.data, b.row_stride, b.column_stride,
-        c, ldc};
-    if (native::small_gemm_stub(kCPU, dtype, arguments, alpha, beta)) return;
+void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const Scalar& beta) {
+  if ((dtype == kFloat || dtype == kDouble) &&
+      native::small_gemm_stub(kCPU, dtype, g, alpha, beta)) {
+    return;
   }
   match_threads();
   switch (dtype) {
     case kFloat:
-      return gemm_float(m, n, k, alpha, a, b, beta, c, ldc);
+      return gemm_float(g, alpha, beta);
     case kDouble:
-      return gemm_by_blas<double>(m, n, k, alpha, a, b, beta, c, ldc);
+      return gemm_by_blas<double>(g, alpha, beta);
     case kComplexFloat:
-      return gemm_by_blas<complex<float>>(m, n, k, alpha, a, b, beta, c, ldc);
+      return gemm_by_blas<complex<float>>(g, alpha, beta);
     case kComplexDouble:
-      return gemm_by_blas<complex<double>>(m, n, k, alpha, a, b, beta, c, ldc);
+      return gemm_by_blas<complex<double>>(g, alpha, beta);
     case kHalf:
     case kBFloat16:
-      if (takes_bfloat16(dtype, k, alpha, beta)) {
-        return matmul_bfloat16(1, m, n, k, a, m * k, b, k * n, beta.toDouble() == 1, c, ldc,
-                               m * ldc);
+      if (takes_bfloat16(dtype, g.k, alpha, beta)) {
+        const int64_t ldc = std::max(g.ldc, g.n);
+        return matmul_bfloat16(1, g.m, g.n, g.k, factor_a(g), g.m * g.k, factor_b(g), g.k * g.n,
+                               beta.toDouble() == 1, g.c, ldc, g.m * ldc);
       }
-      return gemm_reduced(dtype, m, n, k, alpha, a, b, beta, c, ldc);
+      return gemm_reduced(dtype, g, alpha, beta);
     default:
-      return gemm_by_loops(dtype, m, n, k, alpha, a, b, beta, c, ldc);
+      return native::gemm_stub(kCPU, dtype, g, alpha, beta);
   }
 }
 
-void gemm_batched(ScalarType dtype, int64_t batch, int64_t m, int64_t n, int64_t k,
-                  const Scalar& alpha, const Matrix& a, int64_t a_step, const Matrix& b,
-                  int64_t b_step, const Scalar& beta, void* c, int64_t ldc, int64_t c_step) {
-  if (takes_bfloat16(dtype, k, alpha, beta) && a_step > 0 && b_step > 0) {
+void gemm_batched(ScalarType dtype, int64_t batch, const GemmArguments& g, int64_t a_step,
+                  int64_t b_step, int64_t c_step, const Scalar& alpha, const Scalar& beta) {
+  if (takes_bfloat16(dtype, g.k, alpha, beta) && a_step > 0 && b_step > 0) {
     match_threads();
-    matmul_bfloat16(batch, m, n, k, a, a_step, b, b_step, beta.toDouble() == 1, c, ldc, c_step);
+    matmul_bfloat16(batch, g.m, g.n, g.k, factor_a(g), a_step, factor_b(g), b_step,
+                    beta.toDouble() == 1, g.c, g.ldc, c_step);
     return;
   }
-  const size_t itemsize = c10::elementSize(dtype);
+  const auto itemsize = static_cast<int64_t>(c10::elementSize(dtype));
   auto run = [&](int64_t begin, int64_t end) {
+    GemmArguments one = g;
     for (int64_t i = begin; i < end; ++i) {
-      gemm(dtype, m, n, k, alpha, moved(a, i * a_step, itemsize), moved(b, i * b_step, itemsize),
-           beta, static_cast<char*>(c) + i * c_step * static_cast<int64_t>(itemsize), ldc);
+      one.a = static_cast<const char*>(g.a) + i * a_step * itemsize;
+      one.b = static_cast<const char*>(g.b) + i * b_step * itemsize;
+      one.c = static_cast<char*>(g.c) + i * c_step * itemsize;
+      gemm(dtype, one, alpha, beta);
     }
   };
-  const int64_t work = m * n * std::max<int64_t>(k, 1);
+  const int64_t work = g.m * g.n * std::max<int64_t>(g.k, 1);
   if (work >= kLargeProduct) {
     run(0, batch);
   } else {
@@ -293,6 +286,12 @@ void dot(ScalarType dtype, int64_t n, const void* x, int64_t x_stride, const voi
 
 void gemv(ScalarType dtype, int64_t m, int64_t n, const Scalar& alpha, const Matrix& a,
           const void* x, int64_t x_stride, const Scalar& beta, void* y, int64_t y_stride) {
+  // As a row times the transposed matrix, which has to have one of them dense.
+  if ((dtype == kFloat || dtype == kDouble) && y_stride == 1 &&
+      (x_stride == 1 || a.row_stride == 1)) {
+    const GemmArguments g{1, m, n, x, 0, x_stride, a.data, a.column_stride, a.row_stride, y, m};
+    if (native::small_gemm_stub(kCPU, dtype, g, alpha, beta)) return;
+  }
   match_threads();
   const Layout la = layout_of(a, m, n);
   const bool blas = fits_blas(std::max(m, n), std::max(x_stride, y_stride), la.ld) &&

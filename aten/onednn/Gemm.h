@@ -3,6 +3,7 @@
 #pragma once
 
 #include <aten/core/Namespace.h>
+#include <aten/stubs/LinearAlgebra.h>
 #include <c10/core/Scalar.h>
 #include <c10/core/ScalarType.h>
 
@@ -19,17 +20,17 @@ struct Matrix {
   int64_t column_stride;
 };
 
-// c = beta * c + alpha * a b, for a of m x k, b of k x n, and c of m x n with neighbouring columns
-// and rows `ldc` apart. All are of `dtype`, which is any but bool. With beta 0, c is only written.
-// k may be 0, m and n must not. float16 and bfloat16 are summed in float32, integers wrap around.
-void gemm(ScalarType dtype, int64_t m, int64_t n, int64_t k, const Scalar& alpha, const Matrix& a,
-          const Matrix& b, const Scalar& beta, void* c, int64_t ldc);
+// c = beta * c + alpha * a b, for factors that are as those of a Matrix. All are of `dtype`, which
+// is any but bool. With beta 0, c is only written. k may be 0, m and n must not. float16 and
+// bfloat16 are summed in float32, integers wrap around.
+void gemm(ScalarType dtype, const native::GemmArguments& arguments, const Scalar& alpha,
+          const Scalar& beta);
 
-// The same for `batch` products, whose matrices lie a_step, b_step and c_step elements apart. Runs
-// on several threads.
-void gemm_batched(ScalarType dtype, int64_t batch, int64_t m, int64_t n, int64_t k,
-                  const Scalar& alpha, const Matrix& a, int64_t a_step, const Matrix& b,
-                  int64_t b_step, const Scalar& beta, void* c, int64_t ldc, int64_t c_step);
+// The same for `batch` products, whose matrices lie a_step, b_step and c_step elements apart; the
+// arguments are those of the first. Runs on several threads.
+void gemm_batched(ScalarType dtype, int64_t batch, const native::GemmArguments& arguments,
+                  int64_t a_step, int64_t b_step, int64_t c_step, const Scalar& alpha,
+                  const Scalar& beta);
 
 // Whether gemm() can take a matrix with these strides as it is.
 inline bool has_blas_strides(int64_t rows, int64_t columns, int64_t row_stride,

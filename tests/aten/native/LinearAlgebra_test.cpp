@@ -190,6 +190,10 @@ TEST_P(MatrixProductTest, VectorsAndNothing) {
   expect_close(at::dot(x, y), naive_mm(x.unsqueeze(0), y.unsqueeze(1)), 10 * tolerance_of(dtype));
   const auto options = at::TensorOptions().dtype(dtype);
   EXPECT_EQ(doubles(at::mm(at::empty({2, 0}, options), at::empty({0, 3}, options))), Doubles(6, 0));
+  // No strides of an empty factor stand in the way.
+  const Tensor spread = at::empty({0, 6}, options).t().slice(0, 0, 6, 2);
+  EXPECT_EQ(doubles(at::mm(spread, at::empty({0, 3}, options))), Doubles(9, 0));
+  EXPECT_EQ(doubles(at::mv(spread, at::empty({0}, options))), Doubles(3, 0));
   EXPECT_EQ(sizes(at::mm(at::empty({0, 2}, options), at::empty({2, 3}, options))), (Ints{0, 3}));
   EXPECT_EQ(doubles(at::bmm(at::empty({2, 1, 0}, options), at::empty({2, 0, 1}, options))),
             Doubles(2, 0));

@@ -53,6 +53,22 @@ struct Operand {
   std::vector<Number> elements;
 };
 
+// Of a c with rows `ldc` apart.
+at::native::GemmArguments arguments(int64_t m, int64_t n, int64_t k, const Operand& a,
+                                    const Operand& b, const Tensor& c, int64_t ldc) {
+  return {m,
+          n,
+          k,
+          a.matrix.data,
+          a.matrix.row_stride,
+          a.matrix.column_stride,
+          b.matrix.data,
+          b.matrix.row_stride,
+          b.matrix.column_stride,
+          c.mutable_data_ptr(),
+          ldc};
+}
+
 double magnitude(Number z) { return std::hypot(z.real(), z.imag()); }
 
 struct Expected {
@@ -139,8 +155,7 @@ void check_products(ScalarType dtype, int64_t m, int64_t n, int64_t k, bool a_by
                           " beta ", scales.beta));
     const Tensor c = random(m * ldc, dtype);
     const std::vector<Number> before = numbers(c);
-    at::onednn::gemm(dtype, m, n, k, scales.alpha, a.matrix, b.matrix, scales.beta,
-                     c.mutable_data_ptr(), ldc);
+    at::onednn::gemm(dtype, arguments(m, n, k, a, b, c, ldc), scales.alpha, scales.beta);
     const std::vector<Number> after = numbers(c);
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < ldc; ++j) {
@@ -189,7 +204,7 @@ TEST_P(GemmTest, BetaZeroOnlyWrites) {
     const Operand a(20, k, GetParam(), true, 0), b(k, 20, GetParam(), true, 0);
     const Tensor c = at::tensor(std::vector<double>(400, std::numeric_limits<double>::quiet_NaN()))
                          .to(GetParam());
-    at::onednn::gemm(GetParam(), 20, 20, k, 1, a.matrix, b.matrix, 0, c.mutable_data_ptr(), 20);
+    at::onednn::gemm(GetParam(), arguments(20, 20, k, a, b, c, 20), 1, 0);
     for (const Number& number : numbers(c)) ASSERT_FALSE(std::isnan(number.real())) << k;
   }
 }
@@ -205,9 +220,8 @@ TEST_P(GemmTest, Batches) {
           const int64_t ldc = n + 1, c_step = m * ldc + 2;
           const Tensor c = random(batch * c_step, GetParam());
           const std::vector<Number> before = numbers(c);
-          at::onednn::gemm_batched(GetParam(), batch, m, n, k, scales.alpha, a.matrix, a.step,
-                                   b.matrix, shared ? 0 : b.step, scales.beta, c.mutable_data_ptr(),
-                                   ldc, c_step);
+          at::onednn::gemm_batched(GetParam(), batch, arguments(m, n, k, a, b, c, ldc), a.step,
+                                   shared ? 0 : b.step, c_step, scales.alpha, scales.beta);
           const std::vector<Number> after = numbers(c);
           for (int64_t place = 0; place < batch * c_step; ++place) {
             const int64_t product = place / c_step, i = place % c_step / ldc,

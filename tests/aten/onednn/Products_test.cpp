@@ -12,8 +12,6 @@
 
 namespace {
 
-using at::onednn::Matrix;
-
 // Memory whose end nothing can be read behind.
 class Fenced {
  public:
@@ -51,15 +49,24 @@ class Operand {
     }
   }
   T& at(int64_t i, int64_t j) { return data_[i * row_ + j * column_]; }
-  Matrix matrix() const { return {data_, row_, column_}; }
   T* data() { return data_; }
-  int64_t ld() const { return row_; }
+  int64_t row() const { return row_; }
+  int64_t column() const { return column_; }
 
  private:
   int64_t row_, column_, count_;
   Fenced memory_;
   T* data_;
 };
+
+template <typename T>
+void multiply(int64_t m, int64_t n, int64_t k, double alpha, Operand<T>& a, Operand<T>& b,
+              double beta, Operand<T>& c) {
+  at::onednn::gemm(
+      c10::CppTypeToScalarType<T>::value,
+      {m, n, k, a.data(), a.row(), a.column(), b.data(), b.row(), b.column(), c.data(), c.row()},
+      alpha, beta);
+}
 
 template <typename T>
 class ProductsTest : public testing::Test {
@@ -76,8 +83,7 @@ class ProductsTest : public testing::Test {
         before.push_back(beta == 0 ? 0 : c.at(i, j));
       }
     }
-    at::onednn::gemm(c10::CppTypeToScalarType<T>::value, m, n, k, alpha, a.matrix(), b.matrix(),
-                     beta, c.data(), c.ld());
+    multiply(m, n, k, alpha, a, b, beta, c);
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < n; ++j) {
         double sum = 0, magnitude = std::abs(beta);
@@ -138,8 +144,7 @@ TYPED_TEST(ProductsTest, AnInfinityStaysInItsColumn) {
       Operand<TypeParam> a(kSize, kSize, true, 0), b(kSize, kSize, b_by_rows, 0),
           c(kSize, kSize, true, 0);
       b.at(where, where) = std::numeric_limits<TypeParam>::infinity();
-      at::onednn::gemm(c10::CppTypeToScalarType<TypeParam>::value, kSize, kSize, kSize, 1,
-                       a.matrix(), b.matrix(), 0, c.data(), c.ld());
+      multiply(kSize, kSize, kSize, 1, a, b, 0, c);
       for (int64_t j = 0; j < kSize; ++j) {
         ASSERT_EQ(std::isinf(c.at(4, j)), j == where) << where << ", " << j;
       }
