@@ -328,17 +328,18 @@ void by_blocks(Operands<T>& o, int64_t m, int64_t vectors, int64_t last) {
   while (m > 0) take(portion(m, most), 1);
 }
 
-// Columns of c for which those of b are copied first, in pieces.
+// Columns of c for which those of b are copied first, in pieces of as many rows whatever the number
+// of columns, so that the order of the sums does not depend on how columns are shared out.
 template <typename T>
 OPLOOM_NOINLINE void by_packed_blocks(const Operands<T>& operands, int64_t b_column, int64_t m,
                                       int64_t vectors, int64_t last) {
-  alignas(64) T packed[32768 / sizeof(T)];
+  constexpr int64_t kStep = Vec<T>::size(), kPiece = 32768 / sizeof(T) / (kColumns * kStep);
+  alignas(64) T packed[kPiece * kColumns * kStep];
   Operands<T> o = operands;
-  const int64_t width = (vectors - 1) * Vec<T>::size() + last;
-  const int64_t most = std::ssize(packed) / width;
+  const int64_t width = (vectors - 1) * kStep + last;
   int64_t p = 0;
   do {
-    o.k = std::min(operands.k - p, most);
+    o.k = std::min(operands.k - p, kPiece);
     pack(packed, operands.b + p * operands.ldb, operands.ldb, b_column, o.k, width);
     o.a = operands.a + p * o.a_column;
     o.b = packed;
@@ -366,7 +367,7 @@ void small_product(const GemmArguments& g, T alpha, T beta) {
       return by_dots(o, g.m, g.n);
     }
   }
-  const int64_t widest = g.m == 1 || g.k == 1 ? kWide : kColumns;
+  const int64_t widest = dense && (g.m == 1 || g.k == 1) ? kWide : kColumns;
   for (int64_t j = 0, left = (g.n + kStep - 1) / kStep; left > 0;) {
     const int64_t vectors = portion(left, widest);
     left -= vectors;

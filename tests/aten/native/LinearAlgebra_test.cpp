@@ -1,11 +1,14 @@
 // Matrix products against plain loops in float64.
 #include "Testing.h"
 
+#include <aten/core/Parallel.h>
+#include <aten/stubs/DispatchStub.h>
 #include <generated/ops/addmm.h>
 #include <generated/ops/addmv.h>
 #include <generated/ops/baddbmm.h>
 #include <generated/ops/bmm.h>
 #include <generated/ops/clone.h>
+#include <generated/ops/contiguous.h>
 #include <generated/ops/diagonal.h>
 #include <generated/ops/dot.h>
 #include <generated/ops/einsum.h>
@@ -251,6 +254,32 @@ TEST(MatrixProduct, OutputMayBeAnInput) {
   const Doubles expected = naive_mm(a, a);
   at::mm_out(a, a, a);
   expect_close(a, expected, 1e-12);
+}
+
+TEST(MatrixProduct, VectorsGiveTheSameForAnyNumberOfThreads) {
+  if (at::get_cpu_capability() == "DEFAULT") GTEST_SKIP() << "computed by libraries";
+  const int threads = at::get_num_threads();
+  at::manual_seed(9);
+  const Tensor x = at::randn({2002}).slice(0, 0, 2002, 2), row = x.unsqueeze(0);
+  const Tensor dense = row.contiguous(), b = at::randn({1001, 500}),
+               b_columns = at::randn({500, 1001}).t();
+  const auto products = [&] {
+    Doubles all;
+    for (const Tensor& product :
+         {at::mm(row, b), at::mm(row, b_columns), at::mm(dense, b), at::mm(dense, b_columns),
+          at::mv(b.t(), x), at::mv(b_columns.t(), dense[0]), at::mm(dense.t(), dense)}) {
+      const Doubles values = doubles(product);
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    return all;
+  };
+  at::set_num_threads(1);
+  const Doubles expected = products();
+  for (const int count : {2, 3}) {
+    at::set_num_threads(count);
+    EXPECT_EQ(products(), expected) << count;
+  }
+  at::set_num_threads(threads);
 }
 
 TEST(MatrixProduct, AddedInputIsBroadcast) {
