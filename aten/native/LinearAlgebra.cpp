@@ -1,5 +1,6 @@
 // Matrix products: mm, bmm, addmm, baddbmm, mv, addmv, dot, outer, matmul, linear.
 #include <aten/core/Empty.h>
+#include <aten/core/Parallel.h>
 #include <aten/native/ShapeUtils.h>
 #include <aten/onednn/Gemm.h>
 #include <generated/native/addmm.h>
@@ -31,6 +32,8 @@
 #include <generated/ops/t.h>
 #include <generated/ops/transpose.h>
 #include <generated/ops/unsqueeze.h>
+
+#include <cstring>
 
 namespace at::inline oploom_v1::meta {
 
@@ -191,6 +194,18 @@ void multiply(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar
 // Starts a product that is added to `self`: puts it into `out`, unless it is not to be read.
 void begin_with(const char* op, const Tensor& self, const Scalar& beta, const Tensor& out) {
   if (is_zero(beta) || self.is_same(out)) return;
+  const int64_t n = out.sizes().back();
+  const bool is_row = self.dim() == 1 && self.sizes()[0] == n && self.strides()[0] == 1;
+  if (is_row && out.dim() == 2 && out.strides()[1] == 1 && out.numel() <= at::GRAIN_SIZE) {
+    // The bias of a layer.
+    const auto itemsize = static_cast<int64_t>(out.itemsize());
+    auto* row = static_cast<char*>(out.mutable_data_ptr());
+    for (int64_t i = 0; i < out.sizes()[0] && n > 0; ++i) {
+      std::memmove(row, self.const_data_ptr(), static_cast<size_t>(n * itemsize));
+      row += out.strides()[0] * itemsize;
+    }
+    return;
+  }
   Tensor result(out);
   native::copy_(result, expand_alias(op, self, out.sizes()), /*non_blocking=*/false);
 }

@@ -285,6 +285,13 @@ TEST(MatrixProduct, VectorsGiveTheSameForAnyNumberOfThreads) {
 TEST(MatrixProduct, AddedInputIsBroadcast) {
   const Tensor a = at::ones({2, 3}, at::kDouble), b = at::ones({3, 4}, at::kDouble);
   EXPECT_EQ(doubles(at::addmm(f64({1., 2., 3., 4.}), a, b)), (Doubles{4, 5, 6, 7, 4, 5, 6, 7}));
+  // Into rows with gaps, and from a row with gaps.
+  const Tensor wide = at::full({2, 6}, 9., at::kDouble), row = f64({1., 2., 3., 4., 5., 6., 7.});
+  Tensor out = wide.slice(1, 1, 5);
+  at::addmm_out(out, row.slice(0, 1, 5), a, b);
+  EXPECT_EQ(doubles(wide), (Doubles{9, 5, 6, 7, 8, 9, 9, 5, 6, 7, 8, 9}));
+  at::addmm_out(out, row.slice(0, 0, 7, 2), a, b);
+  EXPECT_EQ(doubles(wide), (Doubles{9, 4, 6, 8, 10, 9, 9, 4, 6, 8, 10, 9}));
   EXPECT_EQ(doubles(at::addmm(f64({{1.}, {2.}}), a, b, 10, 2)),
             (Doubles{16, 16, 16, 16, 26, 26, 26, 26}));
   EXPECT_THAT(message_of<c10::Error>([&] {
