@@ -51,7 +51,9 @@ void check_index_dtype(const char* op, const Tensor& index) {
 // The index as int64, contiguous, after a look at all its values; see Note [Indices are checked
 // before]. Negative ones down to -size are let through where `wrap` says so.
 Tensor checked_index(const char* op, const Tensor& index, int64_t dim, int64_t size, bool wrap) {
-  const Tensor dense = index.to(kLong).contiguous();
+  // The usual index is not asked to become what it is.
+  const bool as_wanted = index.scalar_type() == kLong && index.is_contiguous();
+  const Tensor dense = as_wanted ? index : index.to(kLong).contiguous();
   const int64_t lowest = wrap ? -size : 0;
   const int64_t* data = dense.const_data_ptr<int64_t>();
   const bool in_bounds = at::parallel_reduce(

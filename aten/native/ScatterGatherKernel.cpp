@@ -19,9 +19,8 @@ namespace {
 // element, so lines are what is shared out to the threads. Lines that are neighbours along one more
 // dimension, `across`, are handled together, as a block, so that memory is read in its order.
 //
-// Where lines lie beside each other in `self`, each place asks for another cache line, of which it
-// uses one element. Blocks of few lines, whose elements of `self` fit into the cache, are therefore
-// copied there first, and back at the end (Note [Strips]).
+// Where each place asks for another cache line of `self`, of which it uses one element, blocks of
+// few lines are copied to where they fit into the cache first, and back at the end (Note [Strips]).
 
 // Strides in elements, along dim and across, from line to line.
 struct Steps {
@@ -43,7 +42,7 @@ template <typename S, typename O, typename Each, typename Row>
 void for_each_in_run(int64_t n, S* self, Steps self_steps, const int64_t* index, int64_t index_step,
                      O* other, int64_t other_step, const Each& each, const Row& row) {
   if (index_step == 0) {
-    constexpr int64_t kLongRow = 16;
+    constexpr int64_t kLongRow = 8;
     self += *index * self_steps.dim;
     if (self_steps.line == 1 && other_step == 1 && n >= kLongRow) return row(self, other, n);
     for (int64_t j = 0; j < n; ++j) each(self[j * self_steps.line], other[j * other_step]);
@@ -83,22 +82,31 @@ void prefetch_row(const T* row, int64_t n) {
 }
 
 // Note [Strips]
-// The strip of `self` that belongs to some lines, `size` positions long: copied to a buffer, row by
-// row of one element of each line, and back again if it is written to.
+// The strip of `self` that belongs to some lines, `size` positions long: copied to a buffer, where
+// the elements of one position lie beside each other, and back again if it is written to.
 template <typename S>
 void copy_strip(S* self, Steps steps, int64_t size, int64_t lines, std::remove_const_t<S>* strip,
                 bool back) {
-  for (int64_t i = 0; i < size; ++i, self += steps.dim, strip += lines) {
-    if (i + kRowsAhead < size) prefetch_row(self + kRowsAhead * steps.dim, lines);
-    for (int64_t j = 0; j < lines; ++j) {
-      if constexpr (!std::is_const_v<S>) {
-        if (back) {
-          self[j * steps.line] = strip[j];
-          continue;
-        }
+  const auto copy = [&](int64_t position, int64_t line) {
+    auto& in_strip = strip[position * lines + line];
+    auto& in_self = self[position * steps.dim + line * steps.line];
+    if constexpr (!std::is_const_v<S>) {
+      if (back) {
+        in_self = in_strip;
+        return;
       }
-      strip[j] = self[j * steps.line];
     }
+    in_strip = in_self;
+  };
+  if (steps.dim < steps.line) {
+    for (int64_t j = 0; j < lines; ++j) {
+      for (int64_t i = 0; i < size; ++i) copy(i, j);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < size; ++i) {
+    if (i + kRowsAhead < size) prefetch_row(self + (i + kRowsAhead) * steps.dim, lines);
+    for (int64_t j = 0; j < lines; ++j) copy(i, j);
   }
 }
 
@@ -107,8 +115,8 @@ void copy_strip(S* self, Steps steps, int64_t size, int64_t lines, std::remove_c
 // of them in a line.
 int64_t strip_lines(int64_t itemsize, Steps steps, int64_t size, int64_t length, int64_t width) {
   constexpr int64_t kCacheLine = 64, kBuffer = 512 * 1024, kLargestBuffer = 2 * 1024 * 1024;
-  const bool beside = steps.line * itemsize < kCacheLine && steps.dim * itemsize >= kCacheLine;
-  if (!beside || size * steps.dim * itemsize < kCached || length < size / 2) return 0;
+  const int64_t touched = std::max(size * steps.dim, width * steps.line) * itemsize;
+  if (touched < kCached || length < size / 2) return 0;
   const int64_t lines = std::max(kCacheLine, kBuffer / size) / itemsize;
   return width * itemsize >= kCacheLine && size * lines * itemsize <= kLargestBuffer ? lines : 0;
 }
@@ -118,11 +126,12 @@ int64_t strip_lines(int64_t itemsize, Steps steps, int64_t size, int64_t length,
 template <typename S, typename O, typename Each, typename Row>
 void for_each_place(const TensorBase& self, S* self_data, int64_t dim, const TensorBase& index,
                     const TensorBase& other, O* other_data, const Each& each, const Row& row) {
-  const IntArrayRef shape = index.sizes();
+  const IntArrayRef shape = index.sizes(), self_strides = self.strides(),
+                    index_strides = index.strides(), other_strides = other.strides();
   const int64_t ndim = index.dim();
   const auto* index_data = index.const_data_ptr<int64_t>();
   // What a step along d costs in what is walked through; along `across` it costs the least.
-  const auto cost = [&](int64_t d) { return index.strides()[d] + other.strides()[d]; };
+  const auto cost = [&](int64_t d) { return index_strides[d] + other_strides[d]; };
   int64_t across = -1;
   for (int64_t d = 0; d < ndim; ++d) {
     if (d != dim && shape[d] > 1 && (across < 0 || cost(d) <= cost(across))) across = d;
@@ -133,17 +142,24 @@ void for_each_place(const TensorBase& self, S* self_data, int64_t dim, const Ten
   for (int64_t d = 0; d < ndim; ++d) {
     if (d != dim && d != across) outer *= shape[d];
   }
-  const auto steps_of = [&](const TensorBase& t) {
-    return Steps{t.strides()[dim], across < 0 ? 0 : t.strides()[across]};
+  const auto steps_of = [&](IntArrayRef strides) {
+    return Steps{strides[dim], across < 0 ? 0 : strides[across]};
   };
-  const Steps self_steps = steps_of(self), index_steps = steps_of(index),
-              other_steps = steps_of(other);
+  const Steps self_steps = steps_of(self_strides), index_steps = steps_of(index_strides),
+              other_steps = steps_of(other_strides);
   // Rows of one place in each line, or line by line.
   const bool rows = across >= 0 && cost(across) < cost(dim);
-  // A row of one index touches whole rows of `self`.
+  // Where neighbours in `self` are asked for one after the other, or in places far from each other,
+  // strips bring nothing.
+  constexpr int64_t kPerCacheLine = 64 / sizeof(S);
   const int64_t size = self.sizes()[dim];
+  const bool lines_apart = self_steps.line >= kPerCacheLine,
+             places_apart = self_steps.dim >= kPerCacheLine;
+  const bool one_index = rows && index_steps.line == 0;
   const int64_t strip =
-      rows && index_steps.line == 0 ? 0 : strip_lines(sizeof(S), self_steps, size, length, width);
+      lines_apart != places_apart && (rows || places_apart) && (!one_index || lines_apart)
+          ? strip_lines(sizeof(S), self_steps, size, length, width)
+          : 0;
   const bool reads_ahead =
       self_steps.dim == 1 && size * int64_t{sizeof(S)} <= kCached && length >= size / 4;
   const auto run_block = [&](const Block& block, S* elements, Steps steps) {
@@ -188,9 +204,9 @@ void for_each_place(const TensorBase& self, S* self_data, int64_t dim, const Ten
         if (d == dim || d == across) continue;
         const int64_t position = rest % shape[d];
         rest /= shape[d];
-        block.self += position * self.strides()[d];
-        block.index += position * index.strides()[d];
-        block.other += position * other.strides()[d];
+        block.self += position * self_strides[d];
+        block.index += position * index_strides[d];
+        block.other += position * other_strides[d];
       }
       S* elements = self_data + block.self;
       if (strip > 0) {

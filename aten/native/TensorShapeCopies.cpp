@@ -61,6 +61,13 @@ bool is_block(const Tensor& tensor, const Tensor& out) {
   return tensor.is_contiguous() && tensor.scalar_type() == out.scalar_type();
 }
 
+// Many rows of blocks of few bytes are written faster tensor by tensor, as columns.
+bool has_long_blocks(const Tensor& out, int64_t rows, size_t tensors) {
+  constexpr int64_t kFewRows = 64, kLongBlock = 32;
+  return rows < kFewRows ||
+         static_cast<int64_t>(out.nbytes()) / rows > kLongBlock * static_cast<int64_t>(tensors);
+}
+
 // Joins contiguous tensors of out's dtype: out is `rows` rows, each of which holds one block of
 // every tensor, block_bytes(i) long.
 template <typename BlockBytes>
@@ -151,10 +158,10 @@ namespace at::inline oploom_v1::native {
 OPLOOM_IMPL_FUNC(cat_out_cpu)(TensorList tensors, int64_t dim, const Tensor& out) {
   if (out.numel() == 0) return;
   dim = c10::wrap_dim("cat", dim, out.dim());
-  bool blocks = out.is_contiguous();
+  const int64_t rows = c10::multiply_integers(out.sizes().slice(0, dim));
+  bool blocks = out.is_contiguous() && has_long_blocks(out, rows, tensors.size());
   for (const Tensor& tensor : tensors) blocks &= is_block(tensor, out) || tensor.numel() == 0;
   if (blocks) {
-    const int64_t rows = c10::multiply_integers(out.sizes().slice(0, dim));
     join_blocks(tensors, out, rows, [rows](const Tensor& tensor) {
       return static_cast<int64_t>(tensor.nbytes()) / rows;
     });
@@ -200,10 +207,10 @@ namespace at::inline oploom_v1::native {
 OPLOOM_IMPL_FUNC(stack_out_cpu)(TensorList tensors, int64_t dim, const Tensor& out) {
   if (out.numel() == 0) return;
   dim = c10::wrap_dim("stack", dim, out.dim());
-  bool blocks = out.is_contiguous();
+  const int64_t rows = c10::multiply_integers(out.sizes().slice(0, dim));
+  bool blocks = out.is_contiguous() && has_long_blocks(out, rows, tensors.size());
   for (const Tensor& tensor : tensors) blocks &= is_block(tensor, out);
   if (blocks) {
-    const int64_t rows = c10::multiply_integers(out.sizes().slice(0, dim));
     join_blocks(tensors, out, rows, [rows](const Tensor& tensor) {
       return static_cast<int64_t>(tensor.nbytes()) / rows;
     });

@@ -20,6 +20,7 @@
 #include <generated/ops/permute.h>
 #include <generated/ops/randint.h>
 #include <generated/ops/remainder.h>
+#include <generated/ops/repeat.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/scatter.h>
 #include <generated/ops/scatter_add.h>
@@ -180,6 +181,12 @@ TEST(Gather, AndScatterInEveryLayout) {
         const Tensor out = laid_out(at::zeros(places, x.options()), layout & 8);
         at::gather_out(const_cast<Tensor&>(out), x, dim, where);
         ASSERT_EQ(ints(out), gathered.other) << text;
+        // One index for each row or column.
+        const Tensor line = where.select(1 - dim, 0);
+        const Tensor one = dim == 0 ? line.unsqueeze(1) : line.unsqueeze(0);
+        ASSERT_EQ(ints(x.index_select(dim, line)),
+                  ints(self.gather(dim, dim == 0 ? one.repeat({1, 300}) : one.repeat({300, 1}))))
+            << text;
         set.for_each([](int64_t& s, int64_t& o) { s = o; });
         ASSERT_EQ(ints(x.scatter(dim, where, from)), set.self) << text;
         added.for_each([](int64_t& s, int64_t& o) { s += o; });

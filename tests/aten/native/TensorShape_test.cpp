@@ -21,9 +21,11 @@
 #include <generated/ops/permute.h>
 #include <generated/ops/ravel.h>
 #include <generated/ops/real.h>
+#include <generated/ops/remainder.h>
 #include <generated/ops/repeat.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/roll.h>
+#include <generated/ops/select.h>
 #include <generated/ops/slice.h>
 #include <generated/ops/split.h>
 #include <generated/ops/split_with_sizes.h>
@@ -318,6 +320,24 @@ TEST(Cat, ValuesPromotionAndLayout) {
   const Tensor image = at::ones({1, 2, 2, 2}).contiguous(at::MemoryFormat::ChannelsLast);
   EXPECT_TRUE(at::cat({image, image}).is_contiguous(at::MemoryFormat::ChannelsLast));
   EXPECT_EQ(doubles(at::cat({image, image}, 1)), Doubles(16, 1.0));
+}
+
+// Many rows of few elements from each tensor, and of some more.
+TEST(Cat, AndStackOfColumns) {
+  for (at::ScalarType dtype : {at::kByte, at::kDouble}) {
+    for (int64_t rows : {63, 64, 200}) {
+      for (int64_t width : {1, 3, 5, 70}) {
+        const Tensor a = counted({rows, width}).remainder(99).to(dtype),
+                     b = counted({rows, 2}).remainder(98).to(dtype), none = at::ones({rows, 0});
+        const Tensor both = at::cat({a, none.to(dtype), b}, 1), pair = at::stack({a, a + 1}, 1);
+        ASSERT_EQ(ints(both.slice(1, 0, width)), ints(a)) << rows << " " << width;
+        ASSERT_EQ(ints(both.slice(1, width, width + 2)), ints(b)) << rows << " " << width;
+        ASSERT_EQ(sizes(pair), (Ints{rows, 2, width}));
+        ASSERT_EQ(ints(pair.select(1, 0)), ints(a)) << rows << " " << width;
+        ASSERT_EQ(ints(pair.select(1, 1)), ints(a + 1)) << rows << " " << width;
+      }
+    }
+  }
 }
 
 TEST(Cat, OutAndErrors) {
