@@ -45,6 +45,9 @@ function(oploom_kernel_options target isa)
   if(isa STREQUAL "AVX512" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC's own header of intrinsics (PR105593).
     target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-uninitialized)
+    # Two vectors of a long function are computed side by side, and not one after the other, which is
+    # more than a processor looks ahead. There are registers enough.
+    target_compile_options(${target} PRIVATE -fschedule-insns -fsched-pressure)
   endif()
   target_compile_definitions(${target} PRIVATE CPU_CAPABILITY=${isa} CPU_CAPABILITY_${isa})
 endfunction()
