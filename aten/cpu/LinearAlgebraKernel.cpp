@@ -41,7 +41,7 @@ using Blocks = void (*)(const Operands<T>& o, int64_t last, int64_t count);
 
 // Blocks have at most kRows rows of kColumns vectors, kTall of one vector, or one of kWide. Their
 // sums fill the registers, and are enough to hide the time that a multiply-add takes; a wide row
-// reads long runs of memory. Of dots(), the most sums.
+// reads long runs of memory.
 #if defined(CPU_CAPABILITY_AVX512)
 constexpr int kRows = 8, kColumns = 3, kWide = 16;
 #elif defined(CPU_CAPABILITY_AVX2)
@@ -126,7 +126,7 @@ OPLOOM_ALWAYS_INLINE auto sums_of(const Vec<T>& a, const Vec<T>& b, const Vec<T>
                                   const Vec<T>& d) {
   constexpr int kSize = Vec<T>::size();
   typedef T Line __attribute__((vector_size(kSize * sizeof(T))));
-  constexpr std::make_integer_sequence<int, kSize> kAll;
+  constexpr std::make_integer_sequence<int, kSize> kAll{};
   const Line ab = add_halves<kSize>(Line(a), Line(b), kAll);
   const Line cd = add_halves<kSize>(Line(c), Line(d), kAll);
   Line sums = add_halves<kSize / 2>(ab, cd, kAll);
@@ -135,8 +135,8 @@ OPLOOM_ALWAYS_INLINE auto sums_of(const Vec<T>& a, const Vec<T>& b, const Vec<T>
   return __builtin_shufflevector(sums, sums, 0, 1, 2, 3);
 }
 
-// The same for R rows and J columns, where rows of a and columns of b are next to each other in
-// memory.
+// A block of R rows and J columns of c, 4 or 1, where rows of a and columns of b are next to each
+// other in memory.
 template <int R, int J, typename T>
 void dots(const Operands<T>& o) {
   using V = Vec<T>;
@@ -167,24 +167,18 @@ void dots(const Operands<T>& o) {
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r) {
     T* c = o.c + r * o.ldc;
-    if constexpr (J % 4 == 0) {
-#pragma GCC unroll 16
-      for (int j = 0; j < J; j += 4) {
-        auto sum = sums_of(sums[r][j], sums[r][j + 1], sums[r][j + 2], sums[r][j + 3]) * o.alpha;
-        if (o.beta != T(0)) {
-          decltype(sum) before;
-          std::memcpy(&before, c + j, sizeof before);
-          sum += before * o.beta;
-        }
-        std::memcpy(c + j, &sum, sizeof sum);
+    if constexpr (J == 4) {
+      auto sum = sums_of(sums[r][0], sums[r][1], sums[r][2], sums[r][3]) * o.alpha;
+      if (o.beta != T(0)) {
+        decltype(sum) before;
+        std::memcpy(&before, c, sizeof before);
+        sum += before * o.beta;
       }
+      std::memcpy(c, &sum, sizeof sum);
     } else {
-#pragma GCC unroll 16
-      for (int j = 0; j < J; ++j) {
-        T sum = o.alpha * sums[r][j].reduce_add();
-        if (o.beta != T(0)) sum += o.beta * c[j];
-        c[j] = sum;
-      }
+      T sum = o.alpha * sums[r][0].reduce_add();
+      if (o.beta != T(0)) sum += o.beta * c[0];
+      c[0] = sum;
     }
   }
 }
@@ -210,7 +204,7 @@ constexpr std::array<std::array<Blocks<T>, kTall>, kWide> all_blocks(
   return {blocks_of<T, C + 1>(std::make_integer_sequence<int, kTall>{})...};
 }
 
-// All columns of R rows.
+// All columns of R rows of c.
 template <int R, typename T>
 void dots_of_rows(Operands<T> o, int64_t n) {
   const auto take = [&]<int J>(std::integral_constant<int, J>) {
@@ -384,9 +378,52 @@ void small_product(const GemmArguments& g, T alpha, T beta) {
 // which is as fast then (and has threads).
 constexpr int64_t kSide = Vec<float>::size() == 16 ? 100 : Vec<float>::size() == 8 ? 72 : 16;
 
+// A row times C vectors of columns, which are too few to hide the time that a multiply-add takes:
+// every fourth term goes to another sum.
+template <int C, typename T>
+void narrow_product(const GemmArguments& g, T alpha, T beta) {
+  using V = Vec<T>;
+  constexpr int kSums = 4;
+  const int64_t last = g.n - (C - 1) * V::size();
+  const auto load = [&](const T* line, int s) OPLOOM_ALWAYS_INLINE_LAMBDA {
+    return s < C - 1 ? V::loadu(line + s * V::size()) : V::loadu(line + s * V::size(), last);
+  };
+  V sums[kSums][C];
+#pragma GCC unroll 4
+  for (int i = 0; i < kSums; ++i) {
+#pragma GCC unroll 2
+    for (int s = 0; s < C; ++s) sums[i][s] = V(T(0));
+  }
+  const T* a = static_cast<const T*>(g.a);
+  const T* b = static_cast<const T*>(g.b);
+  const auto add = [&](int i) OPLOOM_ALWAYS_INLINE_LAMBDA {
+#pragma GCC unroll 2
+    for (int s = 0; s < C; ++s) sums[i][s] = fmadd(V(*a), load(b, s), sums[i][s]);
+    a += g.a_column;
+    b += g.b_row;
+  };
+  int64_t p = 0;
+  for (; p + kSums <= g.k; p += kSums) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kSums; ++i) add(i);
+  }
+  for (; p < g.k; ++p) add(0);
+  T* c = static_cast<T*>(g.c);
+#pragma GCC unroll 2
+  for (int s = 0; s < C; ++s) {
+    V sum = V(alpha) * ((sums[0][s] + sums[1][s]) + (sums[2][s] + sums[3][s]));
+    if (beta != T(0)) sum = fmadd(V(beta), load(c, s), sum);
+    sum.storeu(c + s * V::size(), s < C - 1 ? V::size() : last);
+  }
+}
+
 // Rows or columns of a product, computed by several threads where there are many.
 template <typename T>
 void shared_product(const GemmArguments& g, T alpha, T beta) {
+  constexpr int64_t kStep = Vec<T>::size();
+  if (g.m == 1 && g.n <= 2 * kStep && g.k > 16 && g.b_column == 1) {
+    return g.n <= kStep ? narrow_product<1>(g, alpha, beta) : narrow_product<2>(g, alpha, beta);
+  }
   constexpr int64_t kGrain = 131072;  // multiply-adds
   if (g.m * g.n * g.k <= kGrain) return small_product(g, alpha, beta);
   const bool by_rows = g.m > 1;

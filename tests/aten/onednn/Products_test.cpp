@@ -134,6 +134,7 @@ TYPED_TEST(ProductsTest, Terms) {
   // The columns of b are multiplied with rows as they lie, or copied in one or several pieces.
   for (const int64_t k : {63, 64, 65, 500, 1100}) {
     for (const int64_t m : {1, 2, 3, 7, 20}) this->check_layouts(m, 21, k);
+    for (const int64_t n : {1, 3, 4, 7, 8, 13, 16, 30, 32}) this->check_layouts(1, n, k);
   }
 }
 
