@@ -6,11 +6,11 @@
 #include <aten/core/TensorBase.h>
 #include <aten/iterator/Walker.h>
 #include <aten/stubs/ReduceOps.h>
-#include <c10/util/FunctionRef.h>
 #include <c10/util/SmallVector.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <new>
@@ -23,14 +23,18 @@ inline namespace CPU_CAPABILITY {
 
 // Note [Reduction operations]
 // The engine knows nothing about dtypes: it moves bytes and calls the functions of a Reduction, so
-// that it is compiled once and not for each operation and dtype. make_reduction<Op>() makes them
-// from a struct of static functions that are written with types:
+// that it is compiled once and not for each operation and dtype. make_reduction<Op, Finish>() makes
+// them from structs of static functions that are written with types:
 //   Elem, Acc                   what it works on; the state of a reduction
+//   kLongest                    elements that chunk() takes where they lie
 //   Acc identity()
 //   Acc chunk(const Elem*, n)   reduces n >= 1 elements that lie side by side
 //   Acc combine(Acc, Acc)
 //   struct Columns              the states of up to kColumns neighbouring outputs, with
-//     add(const Elem* const* rows, nrows, n) (the first call), merge(const Columns&, n), get(j)
+//     add(const Elem* const* rows, nrows, n) (the first call), get(j),
+//     merge(const Columns&, offset, n), which adds states from `offset` on to the first n; what
+//     is behind the states of a Columns may hold anything
+//   Finish::apply(Acc, count, parameter)   the result of `count` elements
 // int8 input, say, needs no more than a function that turns it into Elem.
 //
 // Note [Order of a reduction]
@@ -38,11 +42,13 @@ inline namespace CPU_CAPABILITY {
 // so a result has the same bits for every number of threads and every instruction set. Groups are
 // combined pairwise: the rounding error of a sum grows with the logarithm of its length.
 
-// Elements that are reduced at once; their converted copy fits into the first-level cache.
+// Elements that are gathered or converted at once; the copy fits into the first-level cache.
 inline constexpr int64_t kChunk = 1024;
 // Outputs, and rows for each, that are reduced side by side.
 inline constexpr int64_t kColumns = 512;
 inline constexpr int64_t kRows = 16;
+// Up to as many elements short rows are joined: memory is still read nearly in order.
+inline constexpr int64_t kJoined = 128;
 // Elements for which another thread is worth starting.
 inline constexpr int64_t kReduceGrain = 32768;
 
@@ -94,12 +100,13 @@ struct ReducePlan {
     if (reduced.empty()) reduced.push_back({1, in_size, 0});
     simplify(kept);
     // Neighbouring outputs are reduced side by side where they lie closer together than the
-    // elements of one, or where one has few of them.
+    // elements of one, unless they are few and far from the next, or where one has few elements.
     if (!kept.empty()) {
       const int64_t width = kept[0].size;
-      by_columns = std::abs(reduced[0].in) > std::abs(kept[0].in) && kept[0].in != 0
-                       ? width >= 8
-                       : reduced[0].size < 32 && width >= 16;
+      const WalkDim& rows = reduced[0];
+      by_columns = std::abs(rows.in) > std::abs(kept[0].in) && kept[0].in != 0
+                       ? width >= 8 || (rows.in == width * kept[0].in && rows.size >= 8)
+                       : rows.size < 32 && width >= 16;
     }
   }
 
@@ -120,33 +127,38 @@ struct Reduction {
   // The operation; see Note [Reduction operations].
   size_t elem_size;
   size_t columns_size;
+  int64_t longest;
   void (*identity)(ReduceState& state);
   void (*chunk)(const void* elements, int64_t n, ReduceState& state);
   // b becomes the state of a's and b's elements together.
   void (*combine)(const ReduceState& a, ReduceState& b);
   void (*columns_add)(void* columns, const void* const* rows, int64_t nrows, int64_t n);
-  void (*columns_merge)(const void* a, void* b, int64_t n);
-  void (*columns_get)(const void* columns, int64_t j, ReduceState& state);
-  // Turns n elements of the input, `stride` bytes apart, into Elem.
-  void (*load)(const char* in, int64_t stride, int64_t n, void* out, double parameter);
+  // The first n of b become the states of theirs and a's from `offset` on.
+  void (*columns_merge)(const void* a, int64_t offset, void* b, int64_t n);
   // Writes the result, given the state of `count` elements.
   void (*store)(const ReduceState& state, int64_t count, char* out, double parameter);
+  // The results of n neighbouring outputs, `stride` bytes apart.
+  void (*columns_store)(const void* columns, int64_t n, int64_t count, char* out, int64_t stride,
+                        double parameter);
+  // Turns n elements of the input, `stride` bytes apart, into Elem.
+  void (*load)(const char* in, int64_t stride, int64_t n, void* out, double parameter);
   // The input is Elem already and is used where it lies.
   bool direct;
   double parameter;
 };
 
-template <typename Op>
-Reduction make_reduction(decltype(Reduction::load) load, decltype(Reduction::store) store,
-                         bool direct, double parameter = 0) {
+template <typename Op, typename Finish>
+Reduction make_reduction(decltype(Reduction::load) load, bool direct, double parameter = 0) {
   using Elem = typename Op::Elem;
   using Acc = typename Op::Acc;
   using Columns = typename Op::Columns;
+  using Out = decltype(Finish::apply(Op::identity(), 0, 0.));
   static_assert(sizeof(Acc) <= sizeof(ReduceState) && std::is_trivially_copyable_v<Acc>);
   static_assert(std::is_trivially_copyable_v<Columns>);
   return {
       sizeof(Elem),
       sizeof(Columns),
+      Op::kLongest,
       [](ReduceState& state) { new (&state) Acc(Op::identity()); },
       [](const void* elements, int64_t n, ReduceState& state) {
         new (&state) Acc(Op::chunk(static_cast<const Elem*>(elements), n));
@@ -157,14 +169,26 @@ Reduction make_reduction(decltype(Reduction::load) load, decltype(Reduction::sto
       [](void* columns, const void* const* rows, int64_t nrows, int64_t n) {
         static_cast<Columns*>(columns)->add(reinterpret_cast<const Elem* const*>(rows), nrows, n);
       },
-      [](const void* a, void* b, int64_t n) {
-        static_cast<Columns*>(b)->merge(*static_cast<const Columns*>(a), n);
+      [](const void* a, int64_t offset, void* b, int64_t n) {
+        static_cast<Columns*>(b)->merge(*static_cast<const Columns*>(a), offset, n);
       },
-      [](const void* columns, int64_t j, ReduceState& state) {
-        new (&state) Acc(static_cast<const Columns*>(columns)->get(j));
+      [](const ReduceState& state, int64_t count, char* out, double p) {
+        *reinterpret_cast<Out*>(out) = Finish::apply(reinterpret_cast<const Acc&>(state), count, p);
+      },
+      [](const void* columns, int64_t n, int64_t count, char* out, int64_t stride, double p) {
+        const auto& states = *static_cast<const Columns*>(columns);
+        const auto store = [&](auto step) {
+          for (int64_t j = 0; j < n; ++j) {
+            *reinterpret_cast<Out*>(out + j * step) = Finish::apply(states.get(j), count, p);
+          }
+        };
+        if (stride == sizeof(Out)) {
+          store(std::integral_constant<int64_t, sizeof(Out)>());
+        } else {
+          store(stride);
+        }
       },
       load,
-      store,
       direct,
       parameter,
   };
@@ -200,23 +224,30 @@ class Cascade {
 // The same for the states of neighbouring outputs.
 class ColumnsCascade {
  public:
-  ColumnsCascade(const Reduction& r, int64_t width) : r_(r), width_(width), next_(make()) {}
+  explicit ColumnsCascade(const Reduction& r) : r_(r) {}
+  // Begins with other outputs.
+  void start(int64_t width) {
+    if (next_ == nullptr) next_ = make();
+    width_ = width;
+    parts_ = 0;
+  }
   // Where the states of the next part are to be written.
   void* next() { return next_.get(); }
   void push() {
     size_t level = 0;
     for (uint64_t n = parts_++; n & 1; n >>= 1, ++level) {
-      r_.columns_merge(levels_[level].get(), next_.get(), width_);
+      r_.columns_merge(levels_[level].get(), 0, next_.get(), width_);
     }
-    if (level == levels_.size()) levels_.push_back(make());
+    while (level >= levels_.size()) levels_.push_back(make());
     std::swap(levels_[level], next_);
   }
-  const void* finish() {
+  // There must be a part.
+  void* finish() {
     size_t level = 0;
     while (((parts_ >> level) & 1) == 0) ++level;
     void* result = levels_[level].get();
     for (++level; (parts_ >> level) != 0; ++level) {
-      if ((parts_ >> level) & 1) r_.columns_merge(levels_[level].get(), result, width_);
+      if ((parts_ >> level) & 1) r_.columns_merge(levels_[level].get(), 0, result, width_);
     }
     return result;
   }
@@ -226,25 +257,26 @@ class ColumnsCascade {
   Buffer make() const { return Buffer(new char[r_.columns_size]); }
 
   const Reduction& r_;
-  int64_t width_;
+  int64_t width_ = 0;
   SmallVector<Buffer, 8> levels_;
   Buffer next_;
   uint64_t parts_ = 0;
 };
 
-// The state of one output whose first element is at `in`.
-inline ReduceState reduce_one(const Reduction& r, const WalkDims& reduced, int64_t count,
-                              const char* in) {
+// Whether elements `stride` bytes apart are neighbours that need no conversion.
+inline bool is_dense(const Reduction& r, int64_t stride) {
+  return r.direct && stride == static_cast<int64_t>(r.elem_size);
+}
+
+// The state of one output whose first element is at `in`, part by part.
+inline ReduceState reduce_parts_of_one(const Reduction& r, const WalkDims& reduced, int64_t count,
+                                       const char* in) {
   const int64_t row = reduced[0].size;
   const int64_t stride = reduced[0].in;
   const auto elem_size = static_cast<int64_t>(r.elem_size);
   // Rows that are long enough are reduced where they lie, others are put together in the buffer.
-  const bool in_place = r.direct && stride == elem_size && (row >= 128 || row == count);
+  const bool in_place = is_dense(r, reduced[0].in) && (row >= 128 || row == count);
   ReduceState state;
-  if (in_place && count == row && row <= kChunk) {
-    r.chunk(in, row, state);
-    return state;
-  }
   alignas(64) char buffer[kChunk * 16];
   Cascade cascade(r);
   Walker walker(reduced.data() + 1, reduced.size() - 1, 0);
@@ -257,7 +289,9 @@ inline ReduceState reduce_one(const Reduction& r, const WalkDims& reduced, int64
     const char* p = in + walker.in;
     int64_t left = row;
     if (in_place) {
-      for (; left > 0; left -= kChunk, p += kChunk * elem_size) push(p, std::min(left, kChunk));
+      for (; left > 0; left -= r.longest, p += r.longest * elem_size) {
+        push(p, std::min(left, r.longest));
+      }
       continue;
     }
     while (left > 0) {
@@ -276,82 +310,234 @@ inline ReduceState reduce_one(const Reduction& r, const WalkDims& reduced, int64
   return cascade.finish();
 }
 
-// The states of `width` <= kColumns outputs, whose first elements lie `stride` apart from `in` on,
-// are handed to sink(state, number of the output).
-inline void reduce_columns(const Reduction& r, const WalkDims& reduced, int64_t count,
-                           const char* in, int64_t stride, int64_t width,
-                           c10::function_ref<void(const ReduceState&, int64_t)> sink) {
-  const auto elem_size = static_cast<int64_t>(r.elem_size);
-  const bool in_place = r.direct && stride == elem_size;
-  std::unique_ptr<char[]> buffer(in_place ? nullptr : new char[kRows * width * elem_size]);
-  ColumnsCascade cascade(r, width);
-  Walker walker(reduced.data(), reduced.size(), 0);
-  const void* rows[kRows];
-  for (int64_t done = 0; done < count; done += kRows) {
-    const int64_t n = std::min(count - done, kRows);
-    for (int64_t i = 0; i < n; ++i, walker.next()) {
-      rows[i] = in + walker.in;
-      if (!in_place) {
-        char* row = buffer.get() + i * width * elem_size;
-        r.load(in + walker.in, stride, width, row, r.parameter);
-        rows[i] = row;
-      }
-    }
-    r.columns_add(cascade.next(), rows, n, width);
-    cascade.push();
+// The state of one output whose first element is at `in`.
+inline ReduceState reduce_one(const Reduction& r, const WalkDims& reduced, int64_t count,
+                              const char* in) {
+  if (!is_dense(r, reduced[0].in) || reduced[0].size != count || count > r.longest) {
+    return reduce_parts_of_one(r, reduced, count, in);
   }
-  const void* columns = cascade.finish();
   ReduceState state;
-  for (int64_t j = 0; j < width; ++j) {
-    r.columns_get(columns, j, state);
-    sink(state, j);
+  r.chunk(in, count, state);
+  return state;
+}
+
+// Reduces neighbouring outputs, whose elements lie `stride` apart.
+class ColumnsReduction {
+ public:
+  ColumnsReduction(const Reduction& r, int64_t stride)
+      : r_(r),
+        elem_size_(static_cast<int64_t>(r.elem_size)),
+        stride_(stride),
+        in_place_(is_dense(r, stride)),
+        cascade_(r),
+        rest_(r),
+        buffer_(in_place_ ? nullptr : new char[kRows * limit(r, stride) * elem_size_]) {}
+
+  // The greatest number of outputs. Columns that are gathered or converted go through a buffer,
+  // which is to stay in the cache.
+  static int64_t limit(const Reduction& r, int64_t stride) {
+    return is_dense(r, stride) ? kColumns : kColumns / 4;
+  }
+
+  // The states of `width` outputs, the first element of the first of which is at `in`.
+  const void* operator()(const WalkDims& reduced, int64_t count, const char* in, int64_t width) {
+    const WalkDim rows = reduced[0];
+    int64_t joined = 1;
+    if (rows.in == width * stride_) {
+      const int64_t most = std::min(kJoined / width, rows.size / 2);
+      while (2 * joined <= most) joined *= 2;
+    }
+    if (joined == 1) return run(cascade_, reduced, count, in, width);
+    // Rows that follow one another are taken as a longer one, whose parts are merged at the end.
+    part_ = reduced;
+    const int64_t others = count / rows.size;
+    part_[0] = {rows.size / joined, rows.in * joined, 0};
+    void* states = run(cascade_, part_, others * part_[0].size, in, joined * width);
+    for (int64_t n = joined / 2 * width; n >= width; n /= 2) r_.columns_merge(states, n, states, n);
+    if (const int64_t left = rows.size % joined; left > 0) {
+      part_[0] = {left, rows.in, 0};
+      in += (rows.size - left) * rows.in;
+      r_.columns_merge(run(rest_, part_, others * left, in, width), 0, states, width);
+    }
+    return states;
+  }
+
+ private:
+  void* run(ColumnsCascade& cascade, const WalkDims& reduced, int64_t count, const char* in,
+            int64_t width) {
+    cascade.start(width);
+    Walker walker(reduced.data(), reduced.size(), 0);
+    const void* rows[kRows];
+    for (int64_t done = 0; done < count; done += kRows) {
+      const int64_t n = std::min(count - done, kRows);
+      for (int64_t i = 0; i < n; ++i, walker.next()) {
+        rows[i] = in + walker.in;
+        if (!in_place_) {
+          char* row = buffer_.get() + i * width * elem_size_;
+          r_.load(in + walker.in, stride_, width, row, r_.parameter);
+          rows[i] = row;
+        }
+      }
+      r_.columns_add(cascade.next(), rows, n, width);
+      cascade.push();
+    }
+    return cascade.finish();
+  }
+
+  const Reduction& r_;
+  const int64_t elem_size_;
+  const int64_t stride_;
+  const bool in_place_;
+  ColumnsCascade cascade_;
+  ColumnsCascade rest_;
+  WalkDims part_;
+  std::unique_ptr<char[]> buffer_;
+};
+
+// The elements of each output, split along the longest dimension into parts that are reduced
+// independently.
+class ReduceParts {
+ public:
+  explicit ReduceParts(const ReducePlan& plan) : plan_(plan) {
+    for (size_t d = 1; d < plan.reduced.size(); ++d) {
+      if (plan.reduced[d].size > plan.reduced[dim_].size) dim_ = d;
+    }
+    const int64_t length = plan.reduced[dim_].size;
+    const int64_t work = plan.outputs * plan.count;
+    const int64_t together = plan.by_columns ? std::min(plan.kept[0].size, kColumns) : 1;
+    const int64_t tasks = plan.outputs / together;
+    step_ = length;
+    if (tasks < 32 && work >= 2 * kReduceGrain) {
+      const int64_t wanted = std::min({int64_t{64} / tasks, work / kReduceGrain, length});
+      step_ = (length + wanted - 1) / wanted;
+    }
+    number = (length + step_ - 1) / step_;
+  }
+  WalkDims reduced(int64_t part) const {
+    WalkDims dims = plan_.reduced;
+    dims[dim_].size = std::min(step_, dims[dim_].size - part * step_);
+    return dims;
+  }
+  int64_t count(int64_t part) const {
+    const int64_t length = plan_.reduced[dim_].size;
+    return plan_.count / length * std::min(step_, length - part * step_);
+  }
+  int64_t offset(int64_t part) const { return part * step_ * plan_.reduced[dim_].in; }
+  // Elements of the largest.
+  int64_t longest() const { return count(0); }
+
+  int64_t number = 1;
+
+ private:
+  const ReducePlan& plan_;
+  size_t dim_ = 0;
+  int64_t step_ = 1;
+};
+
+// Calls merge(i, j) until what belongs to parts 0 to `number` - 1 has come together in the first.
+template <typename Merge>
+void merge_parts(int64_t number, const Merge& merge) {
+  for (int64_t gap = 1; gap < number; gap *= 2) {
+    for (int64_t i = 0; i + gap < number; i += 2 * gap) merge(i, i + gap);
   }
 }
 
-// Computes the states of all outputs and hands each to sink(state, the output's offset).
-inline void reduce_all_outputs(const Reduction& r, const ReducePlan& plan, const WalkDims& reduced,
-                               int64_t count, const char* in,
-                               c10::function_ref<void(const ReduceState&, int64_t)> sink) {
-  if (!plan.by_columns) {
-    const int64_t grain = std::max<int64_t>(1, kReduceGrain / count);
+inline void reduce_rows(const Reduction& r, const ReducePlan& plan, const char* in, char* out) {
+  const ReduceParts parts(plan);
+  const int64_t grain = std::max<int64_t>(1, kReduceGrain / parts.longest());
+  if (parts.number == 1) {
     at::parallel_for(0, plan.outputs, grain, [&](int64_t begin, int64_t end) {
       Walker walker(plan.kept.data(), plan.kept.size(), begin);
       for (int64_t i = begin; i < end; ++i, walker.next()) {
-        sink(reduce_one(r, reduced, count, in + walker.in), walker.out);
+        r.store(reduce_one(r, plan.reduced, plan.count, in + walker.in), plan.count,
+                out + walker.out, r.parameter);
       }
     });
     return;
   }
-  const WalkDim& inner = plan.kept[0];
-  // Columns that are gathered or converted go through a buffer, which is to stay in the cache.
-  const bool in_place = r.direct && inner.in == static_cast<int64_t>(r.elem_size);
-  const int64_t width = in_place ? kColumns : kColumns / 4;
-  const int64_t blocks = (inner.size + width - 1) / width;
-  const int64_t grain = std::max<int64_t>(1, kReduceGrain / (std::min(width, inner.size) * count));
-  at::parallel_for(0, plan.outputs / inner.size * blocks, grain, [&](int64_t begin, int64_t end) {
-    Walker walker(plan.kept.data() + 1, plan.kept.size() - 1, begin / blocks);
-    int64_t block = begin % blocks;
+  // Those of one output side by side.
+  std::vector<ReduceState> states(static_cast<size_t>(parts.number * plan.outputs));
+  at::parallel_for(0, parts.number * plan.outputs, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = block * width;
-      const int64_t n = std::min(width, inner.size - first);
-      reduce_columns(r, reduced, count, in + walker.in + first * inner.in, inner.in, n,
-                     [&](const ReduceState& state, int64_t j) {
-                       sink(state, walker.out + (first + j) * inner.out);
-                     });
-      if (++block == blocks) {
-        block = 0;
-        walker.next();
-      }
+      const Walker walker(plan.kept.data(), plan.kept.size(), i / parts.number);
+      const int64_t part = i % parts.number;
+      states[i] = reduce_one(r, parts.reduced(part), parts.count(part),
+                             in + walker.in + parts.offset(part));
     }
   });
+  Walker walker(plan.kept.data(), plan.kept.size(), 0);
+  for (int64_t i = 0; i < plan.outputs; ++i, walker.next()) {
+    ReduceState* state = states.data() + i * parts.number;
+    merge_parts(parts.number, [&](int64_t a, int64_t b) { r.combine(state[b], state[a]); });
+    r.store(*state, plan.count, out + walker.out, r.parameter);
+  }
 }
 
-// The number of parts that the elements of each output are split into, to be reduced independently.
-inline int64_t number_of_parts(const ReducePlan& plan, int64_t longest) {
-  const int64_t work = plan.outputs * plan.count;
-  const int64_t tasks = plan.by_columns ? (plan.outputs + kColumns - 1) / kColumns : plan.outputs;
-  if (tasks >= 32 || work < 2 * kReduceGrain) return 1;
-  return std::min({int64_t{64} / tasks, work / kReduceGrain, longest});
+inline void reduce_columns(const Reduction& r, const ReducePlan& plan, const char* in, char* out) {
+  const ReduceParts parts(plan);
+  const WalkDim& inner = plan.kept[0];
+  const int64_t limit = ColumnsReduction::limit(r, inner.in);
+  const int64_t strips = (inner.size + limit - 1) / limit;
+  const int64_t tasks = plan.outputs / inner.size * strips;
+  const int64_t grain =
+      std::max<int64_t>(1, kReduceGrain / (std::min(limit, inner.size) * parts.longest()));
+  // Goes through the strips from `task` on.
+  struct Strip {
+    Strip(const ReducePlan& plan, int64_t strips, int64_t limit, int64_t task)
+        : inner(plan.kept[0]),
+          strips(strips),
+          limit(limit),
+          walker(plan.kept.data() + 1, plan.kept.size() - 1, task / strips),
+          number(task % strips) {}
+    void next() {
+      if (++number < strips) return;
+      number = 0;
+      walker.next();
+    }
+    int64_t in() const { return walker.in + number * limit * inner.in; }
+    int64_t out() const { return walker.out + number * limit * inner.out; }
+    int64_t width() const { return std::min(limit, inner.size - number * limit); }
+
+    const WalkDim& inner;
+    int64_t strips;
+    int64_t limit;
+    Walker walker;
+    int64_t number;
+  };
+  const auto store = [&](const Strip& strip, const void* columns) {
+    r.columns_store(columns, strip.width(), plan.count, out + strip.out(), inner.out, r.parameter);
+  };
+  if (parts.number == 1) {
+    at::parallel_for(0, tasks, grain, [&](int64_t begin, int64_t end) {
+      ColumnsReduction reduction(r, inner.in);
+      Strip strip(plan, strips, limit, begin);
+      for (int64_t i = begin; i < end; ++i, strip.next()) {
+        store(strip, reduction(plan.reduced, plan.count, in + strip.in(), strip.width()));
+      }
+    });
+    return;
+  }
+  // The states of the parts of a strip side by side.
+  const size_t size = r.columns_size;
+  const std::unique_ptr<char[]> states(new char[size * tasks * parts.number]);
+  at::parallel_for(0, tasks * parts.number, grain, [&](int64_t begin, int64_t end) {
+    ColumnsReduction reduction(r, inner.in);
+    for (int64_t i = begin; i < end; ++i) {
+      const Strip strip(plan, strips, limit, i / parts.number);
+      const int64_t part = i % parts.number;
+      const void* columns = reduction(parts.reduced(part), parts.count(part),
+                                      in + strip.in() + parts.offset(part), strip.width());
+      std::memcpy(states.get() + i * size, columns, size);
+    }
+  });
+  Strip strip(plan, strips, limit, 0);
+  for (int64_t task = 0; task < tasks; ++task, strip.next()) {
+    char* columns = states.get() + task * parts.number * size;
+    merge_parts(parts.number, [&](int64_t a, int64_t b) {
+      r.columns_merge(columns + b * size, 0, columns + a * size, strip.width());
+    });
+    store(strip, columns);
+  }
 }
 
 inline void reduce(const Reduction& r, const TensorBase& result, const TensorBase& self,
@@ -374,45 +560,7 @@ inline void reduce(const Reduction& r, const TensorBase& result, const TensorBas
     }
     return;
   }
-  size_t longest = 0;
-  for (size_t d = 1; d < plan.reduced.size(); ++d) {
-    if (plan.reduced[d].size > plan.reduced[longest].size) longest = d;
-  }
-  const int64_t parts = number_of_parts(plan, plan.reduced[longest].size);
-  if (parts <= 1) {
-    reduce_all_outputs(r, plan, plan.reduced, plan.count, in,
-                       [&](const ReduceState& state, int64_t offset) {
-                         r.store(state, plan.count, out + offset, r.parameter);
-                       });
-    return;
-  }
-  // Each part writes its states to a row of its own, packed in the order of the plan's dimensions.
-  ReducePlan packed = plan;
-  int64_t next = 1;
-  for (WalkDim& dim : packed.kept) {
-    dim.out = next;
-    next *= dim.size;
-  }
-  const int64_t length = plan.reduced[longest].size;
-  const int64_t step = (length + parts - 1) / parts;
-  const int64_t used = (length + step - 1) / step;
-  std::vector<ReduceState> states(static_cast<size_t>(used * plan.outputs));
-  at::parallel_for(0, used, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t part = begin; part < end; ++part) {
-      WalkDims reduced = plan.reduced;
-      reduced[longest].size = std::min(step, length - part * step);
-      ReduceState* row = states.data() + part * plan.outputs;
-      reduce_all_outputs(r, packed, reduced, plan.count / length * reduced[longest].size,
-                         in + part * step * plan.reduced[longest].in,
-                         [row](const ReduceState& state, int64_t offset) { row[offset] = state; });
-    }
-  });
-  Walker walker(plan.kept.data(), plan.kept.size(), 0);
-  for (int64_t i = 0; i < plan.outputs; ++i, walker.next()) {
-    Cascade cascade(r);
-    for (int64_t part = 0; part < used; ++part) cascade.push(states[part * plan.outputs + i]);
-    r.store(cascade.finish(), plan.count, out + walker.out, r.parameter);
-  }
+  (plan.by_columns ? reduce_columns : reduce_rows)(r, plan, in, out);
 }
 
 }  // namespace CPU_CAPABILITY

@@ -2,15 +2,20 @@
 #pragma once
 
 #include <aten/core/TensorBase.h>
+#include <aten/cpu/vec/vec.h>
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>
 #include <c10/util/complex.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
@@ -31,38 +36,146 @@ struct real_part<c10::complex<T>> {
 template <typename T>
 using real_part_t = typename real_part<T>::type;
 
-// Applies F to neighbouring pairs until one element is left. The width of the partial results is
-// fixed, so the order is the same for every instruction set; the compiler makes vectors of them.
+// Numbers that are reduced together: a Vec where the processor has one for T, one number elsewhere.
+template <typename T>
+struct Lanes {
+  static constexpr bool kVec = vec::Vec<T>::kInRegister;
+  using V = std::conditional_t<kVec, vec::Vec<T>, T>;
+  static constexpr int64_t kSize = sizeof(V) / sizeof(T);
+  OPLOOM_ALWAYS_INLINE static V load(const T* p) {
+    if constexpr (kVec) return V::loadu(p);
+    if constexpr (!kVec) return *p;
+  }
+  OPLOOM_ALWAYS_INLINE static V with(V value, V /*others*/) { return value; }
+  OPLOOM_ALWAYS_INLINE static void store(T* p, V value) { std::memcpy(p, &value, sizeof(V)); }
+  OPLOOM_ALWAYS_INLINE static T first(V value) {
+    if constexpr (kVec) return value[0];
+    if constexpr (!kVec) return value;
+  }
+  template <typename Mask>
+  OPLOOM_ALWAYS_INLINE static V select(const Mask& mask, V then, V otherwise) {
+    if constexpr (kVec) return blendv(otherwise, then, mask);
+    if constexpr (!kVec) return mask ? then : otherwise;
+  }
+};
+// The first `count` of them; what is loaded has zeros behind these.
+// Not for what is soon loaded again: the processor hands on whole stores only.
+template <typename T>
+struct FirstLanes {
+  using V = typename Lanes<T>::V;
+  explicit FirstLanes(int64_t count) : count(count) {}
+  OPLOOM_ALWAYS_INLINE V load(const T* p) const { return V::loadu(p, count); }
+  // `value` with what `others` has behind these.
+  OPLOOM_ALWAYS_INLINE V with(V value, V others) const {
+    const auto behind = V::loadu(kPlaces.data()) >= V(static_cast<T>(count));
+    return Lanes<T>::select(behind, others, value);
+  }
+  OPLOOM_ALWAYS_INLINE void store(T* p, V value) const { value.storeu(p, count); }
+  int64_t count;
+
+ private:
+  static constexpr std::array<T, Lanes<T>::kSize> kPlaces = [] {
+    std::array<T, Lanes<T>::kSize> places{};
+    for (int64_t i = 0; i < Lanes<T>::kSize; ++i) places[i] = static_cast<T>(i);
+    return places;
+  }();
+};
+
+// Calls f(j, lanes) for each place j in rows of n numbers where some are taken together, which
+// `lanes` loads and stores.
+template <typename T, typename F>
+OPLOOM_ALWAYS_INLINE void for_each_lanes(int64_t n, const F& f) {
+  using L = Lanes<T>;
+  int64_t j = 0;
+  for (; j + L::kSize <= n; j += L::kSize) f(j, L());
+  if constexpr (L::kSize > 1) {
+    if (j < n) f(j, FirstLanes<T>(n - j));
+  }
+}
+
+// F over all of them, in every place: halves first, then quarters, and so on.
+template <typename F, typename T, size_t step = Lanes<T>::kSize / 2>
+OPLOOM_ALWAYS_INLINE typename Lanes<T>::V across(typename Lanes<T>::V x) {
+  using V = typename Lanes<T>::V;
+  if constexpr (step == 0) {
+    return x;
+  } else {
+    typedef T Raw __attribute__((vector_size(sizeof(V))));
+    const auto swapped = [&]<size_t... i>(std::index_sequence<i...>) {
+      const Raw raw = std::bit_cast<Raw>(x);
+      return std::bit_cast<V>(Raw(__builtin_shufflevector(raw, raw, (i ^ step)...)));
+    };
+    return across<F, T, step / 2>(
+        F::apply(x, swapped(std::make_index_sequence<Lanes<T>::kSize>())));
+  }
+}
+
+struct Identity {
+  template <typename V>
+  OPLOOM_ALWAYS_INLINE V operator()(V x) const {
+    return x;
+  }
+};
+
+// Applies F to neighbouring pairs, of what `map` makes of the elements, until one element is left.
+// The width of the partial results is fixed, so the order is the same for every instruction set.
 // What comes a page later is fetched ahead: the processor stops at the end of a page by itself, and
 // a sum of 64 MB took a tenth longer.
-template <typename F, typename T>
-T reduce_chunk(const T* p, int64_t n) {
+template <typename F, typename T, typename Map = Identity>
+T reduce_chunk(const T* p, int64_t n, const Map& map = {}) {
+  using L = Lanes<T>;
   constexpr int64_t kWide = std::max<int64_t>(256 / sizeof(T), 16);
   constexpr int64_t kNarrow = kWide / 8;
+  // Blocks whose partial results are in turn added up as they are.
+  constexpr int64_t kGroup = 16;
   int64_t i = 0;
-  // As many blocks of this width as there are from i on; at least one.
-  const auto blocks = [&]<int64_t width>(std::integral_constant<int64_t, width>) {
-    T acc[width];
-    for (int64_t j = 0; j < width; ++j) acc[j] = p[i + j];
-    for (i += width; i + width <= n; i += width) {
-      if constexpr (width == kWide) {
-        for (size_t line = 0; line < kWide * sizeof(T); line += 64) {
-          __builtin_prefetch(reinterpret_cast<const char*>(p + i) + 4096 + line);
+  // Widths that fit into registers.
+  const auto wide = [&] {
+    constexpr int64_t kCount = kWide / L::kSize;
+    typename L::V total[kCount], acc[kCount];
+    const auto group = [&](typename L::V* to) {
+      const int64_t end = std::min(i + kGroup * kWide, n);
+#pragma GCC unroll 8
+      for (int64_t k = 0; k < kCount; ++k) to[k] = map(L::load(p + i + k * L::kSize));
+      for (i += kWide; i + kWide <= end; i += kWide) {
+#pragma GCC unroll 8
+        for (int64_t k = 0; k < kCount; ++k) {
+          const T* next = p + i + k * L::kSize;
+          if (k * L::kSize * sizeof(T) % 64 == 0) {
+            __builtin_prefetch(reinterpret_cast<const char*>(next) + 4096);
+          }
+          to[k] = F::apply(to[k], map(L::load(next)));
         }
       }
-#pragma GCC unroll 1
-      for (int64_t j = 0; j < width; ++j) acc[j] = F::apply(acc[j], p[i + j]);
+    };
+    group(total);
+    while (i + kWide <= n) {
+      group(acc);
+#pragma GCC unroll 8
+      for (int64_t k = 0; k < kCount; ++k) total[k] = F::apply(total[k], acc[k]);
     }
-    for (int64_t half = width / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+    for (int64_t half = kCount / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+      for (int64_t k = 0; k < half; ++k) total[k] = F::apply(total[k], total[k + half]);
+    }
+    return L::first(across<F, T>(total[0]));
+  };
+  // As many blocks as there are from i on; at least one.
+  const auto narrow = [&] {
+    T acc[kNarrow];
+    for (int64_t j = 0; j < kNarrow; ++j) acc[j] = map(p[i + j]);
+    for (i += kNarrow; i + kNarrow <= n; i += kNarrow) {
+      for (int64_t j = 0; j < kNarrow; ++j) acc[j] = F::apply(acc[j], map(p[i + j]));
+    }
+    for (int64_t half = kNarrow / 2; half > 0; half /= 2) {
       for (int64_t j = 0; j < half; ++j) acc[j] = F::apply(acc[j], acc[j + half]);
     }
     return acc[0];
   };
-  constexpr std::integral_constant<int64_t, kWide> wide;
-  constexpr std::integral_constant<int64_t, kNarrow> narrow;
-  T result = n >= kWide ? blocks(wide) : n >= kNarrow ? blocks(narrow) : p[i++];
-  if (n - i >= 2 * kNarrow) result = F::apply(result, blocks(narrow));
-  for (; i < n; ++i) result = F::apply(result, p[i]);
+  T result = n >= kWide ? wide() : n >= kNarrow ? narrow() : map(p[i++]);
+  if (n - i >= 2 * kNarrow) result = F::apply(result, narrow());
+  for (; i < n; ++i) result = F::apply(result, map(p[i]));
   return result;
 }
 
@@ -72,7 +185,7 @@ struct Add {
     return T(0);
   }
   template <typename T>
-  static T apply(T a, T b) {
+  OPLOOM_ALWAYS_INLINE static T apply(T a, T b) {
     // Integers wrap around.
     if constexpr (std::is_integral_v<T>) {
       return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) +
@@ -89,7 +202,7 @@ struct Multiply {
     return T(1);
   }
   template <typename T>
-  static T apply(T a, T b) {
+  OPLOOM_ALWAYS_INLINE static T apply(T a, T b) {
     if constexpr (std::is_integral_v<T>) {
       return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) *
                             static_cast<std::make_unsigned_t<T>>(b));
@@ -106,8 +219,14 @@ struct Max {
     return std::numeric_limits<T>::lowest();
   }
   template <typename T>
-  static T apply(T a, T b) {
-    return (b > a || b != b) ? b : a;
+  OPLOOM_ALWAYS_INLINE static T apply(T a, T b) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      // Two choices that depend on no branch.
+      const T larger = b > a ? b : a;
+      return b != b ? b : larger;
+    } else {
+      return maximum(b, a);
+    }
   }
 };
 
@@ -118,23 +237,45 @@ struct Min {
     return std::numeric_limits<T>::max();
   }
   template <typename T>
-  static T apply(T a, T b) {
-    return (b < a || b != b) ? b : a;
+  OPLOOM_ALWAYS_INLINE static T apply(T a, T b) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      // Two choices that depend on no branch.
+      const T smaller = b < a ? b : a;
+      return b != b ? b : smaller;
+    } else {
+      return minimum(b, a);
+    }
   }
 };
 
-// Turns n elements, `stride` bytes apart, into Elem; the last argument is not used.
-template <typename In, typename Elem>
-void load_row(const char* in, int64_t stride, int64_t n, void* elements, double) {
+// Turns n elements, `stride` bytes apart, into f(element).
+template <typename In, typename Elem, typename F>
+OPLOOM_ALWAYS_INLINE void load_as(const char* in, int64_t stride, int64_t n, void* elements,
+                                  const F& f) {
   auto* out = static_cast<Elem*>(elements);
   if (stride == sizeof(In)) {
     const In* p = reinterpret_cast<const In*>(in);
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Elem>(p[i]);
+    for (int64_t i = 0; i < n; ++i) out[i] = f(p[i]);
   } else {
-    for (int64_t i = 0; i < n; ++i) {
-      out[i] = static_cast<Elem>(*reinterpret_cast<const In*>(in + i * stride));
+    for (int64_t i = 0; i < n; ++i) out[i] = f(*reinterpret_cast<const In*>(in + i * stride));
+  }
+}
+
+// Converts them; the last argument is not used.
+template <typename In, typename Elem>
+void load_row(const char* in, int64_t stride, int64_t n, void* elements, double) {
+  if constexpr (c10::is_reduced_floating_point_v<In>) {
+    if (stride == sizeof(In)) {
+      const In* p = reinterpret_cast<const In*>(in);
+      vec::for_each_vec<In>(n, Identity(), &p, std::index_sequence<0>(),
+                            [&](int64_t i, const auto& value, int64_t count) {
+                              vec::Rows<float>::store(static_cast<float*>(elements) + i, value,
+                                                      count);
+                            });
+      return;
     }
   }
+  load_as<In, Elem>(in, stride, n, elements, [](In x) { return static_cast<Elem>(x); });
 }
 
 // Sum of f(i) over the blocks of `width` numbers from i on that end before n; moves i behind them.

@@ -6,6 +6,11 @@
 #include <aten/stubs/ReduceOps.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <limits>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace at::inline oploom_v1::native {
@@ -26,26 +31,50 @@ bool beats(T x, T best) {
   return F::apply(best, x) != best || x != x;
 }
 
-// Continues with elements p[0..n), the first of which has the index `first`.
-template <typename F, typename T>
-void advance(Best<T>& best, const T* p, int64_t n, int64_t first) {
-  if (n >= 32) {
-    const T extreme = reduce_chunk<F>(p, n);
-    if (best.index >= 0 && !beats<F>(extreme, best.value)) return;
-    int64_t i = 0;
-    if (extreme != extreme) {
-      while (p[i] == p[i]) ++i;
-    } else {
-      while (p[i] != extreme) ++i;
-    }
-    best = {p[i], first + i};
-    return;
-  }
+// The first of n elements for which `holds`; there is one.
+template <typename T, typename F>
+OPLOOM_ALWAYS_INLINE int64_t first_that(const T* p, int64_t n, const F& holds) {
+  // As wide as the elements, which makes vectors of both the same length.
+  using Flag = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  constexpr int64_t kBlock = 64;
   int64_t i = 0;
-  if (best.index < 0) best = {p[i++], first};
-  for (; i < n; ++i) {
-    if (beats<F>(p[i], best.value)) best = {p[i], first + i};
+  for (; i + kBlock <= n; i += kBlock) {
+    Flag any = 0;
+    for (int64_t j = 0; j < kBlock; ++j) any |= holds(p[i + j]) ? Flag(1) : Flag(0);
+    if (any != 0) break;
   }
+  while (!holds(p[i])) ++i;
+  return i;
+}
+
+// The place of an extreme element among the n that it is the extreme of.
+template <typename T>
+int64_t find(const T* p, int64_t n, T extreme) {
+  if (extreme != extreme) return first_that(p, n, [](T x) { return x != x; });
+  return first_that(p, n, [extreme](T x) { return x == extreme; });
+}
+
+// Goes on with rows that have the numbers from `first` on, for n outputs side by side. The indices
+// are those of the bits of T, so that what chooses the values chooses them as well. There is room
+// for more behind the values and the indices.
+template <typename F, int count, typename T, typename Index>
+void advance(const T* const* rows, int64_t first, int64_t n, T* value, T* index) {
+  using L = Lanes<T>;
+  for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
+    auto best = L::load(value + j);
+    auto place = L::load(index + j);
+    for (int r = 0; r < count; ++r) {
+      const auto x = lanes.load(rows[r] + j);
+      // beats() without branches.
+      auto better = std::is_same_v<F, Max> ? x > best : x < best;
+      if constexpr (std::is_floating_point_v<T>) better = better | ((x != x) & (best == best));
+      best = L::select(better, x, best);
+      place =
+          L::select(better, typename L::V(std::bit_cast<T>(static_cast<Index>(first + r))), place);
+    }
+    L::store(value + j, best);
+    L::store(index + j, place);
+  });
 }
 
 struct Shape {
@@ -97,18 +126,20 @@ Shape make_shape(const TensorBase& values, const TensorBase& indices, const Tens
   return shape;
 }
 
-// How elements of the input become T and a T an element of `values`.
+// How elements of the input become T, and n of T elements of `values`, `stride` bytes apart.
 template <typename T>
 struct Conversion {
   void (*load)(const char* in, int64_t stride, int64_t n, void* out, double);
-  void (*store)(T value, char* out);
+  void (*store)(const T* values, int64_t n, char* out, int64_t stride);
   // The input's dtype is T.
   bool direct;
 };
 
 template <typename T, typename Out>
-void store_value(T value, char* out) {
-  *reinterpret_cast<Out*>(out) = static_cast<Out>(value);
+void store_values(const T* values, int64_t n, char* out, int64_t stride) {
+  for (int64_t j = 0; j < n; ++j) {
+    *reinterpret_cast<Out*>(out + j * stride) = static_cast<Out>(values[j]);
+  }
 }
 
 template <typename F, typename T>
@@ -121,25 +152,32 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   char* value_out = values.defined() ? static_cast<char*>(values.mutable_data_ptr()) : nullptr;
   auto store = [&](const Best<T>& best, int64_t index_offset, int64_t value_offset) {
     *reinterpret_cast<int64_t*>(index_out + index_offset) = best.index;
-    if (value_out != nullptr) conversion.store(best.value, value_out + value_offset);
+    if (value_out != nullptr) conversion.store(&best.value, 1, value_out + value_offset, 0);
   };
   const int64_t length = shape.length;
   const int64_t stride = shape.stride;
-  // Elements [begin, end) of one row.
+  // Elements [begin, end) of one row: the chunk with the extreme first, then its place there.
   auto search = [&](const char* row, int64_t begin, int64_t end) {
-    Best<T> best;
-    T buffer[kChunk];
-    for (int64_t i = begin; i < end; i += kChunk) {
-      const int64_t n = std::min(kChunk, end - i);
+    alignas(64) T buffer[kChunk];
+    const auto chunk = [&](int64_t i, int64_t n) {
       const char* p = row + i * stride;
-      if (conversion.direct && stride == sizeof(T)) {
-        advance<F>(best, reinterpret_cast<const T*>(p), n, i);
-      } else {
-        conversion.load(p, stride, n, buffer, 0);
-        advance<F>(best, buffer, n, i);
-      }
+      if (conversion.direct && stride == sizeof(T)) return reinterpret_cast<const T*>(p);
+      conversion.load(p, stride, n, buffer, 0);
+      return static_cast<const T*>(buffer);
+    };
+    Best<T> best;
+    const T* p = nullptr;
+    int64_t last = begin;
+    for (int64_t i = begin; i < end; last = i, i += kChunk) {
+      const int64_t n = std::min(kChunk, end - i);
+      p = chunk(i, n);
+      const T extreme = reduce_chunk<F>(p, n);
+      if (best.index < 0 || beats<F>(extreme, best.value)) best = {extreme, i};
     }
-    return best;
+    const int64_t n = std::min(kChunk, end - best.index);
+    if (best.index != last) p = chunk(best.index, n);
+    const int64_t place = find(p, n, best.value);
+    return Best<T>{p[place], best.index + place};
   };
 
   if (shape.outputs == 1) {
@@ -158,9 +196,10 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
     return;
   }
 
+  // Neighbouring outputs are worked on side by side where they lie closer together than the
+  // elements of one, or where one has few of them.
   const WalkDim& inner = shape.kept[0];
-  const auto itemsize = static_cast<int64_t>(self.itemsize());
-  if (inner.size < 8 || inner.in != itemsize || (stride == itemsize && length >= 16)) {
+  if (inner.size < 8 || (std::abs(stride) <= std::abs(inner.in) && length >= 32)) {
     const int64_t grain = std::max<int64_t>(1, kReduceGrain / length);
     at::parallel_for(0, shape.outputs, grain, [&](int64_t begin, int64_t end) {
       Walker walker(shape.kept.data(), shape.kept.size(), begin);
@@ -172,14 +211,14 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
     return;
   }
 
-  // Neighbouring outputs side by side. Indices are as wide as the elements, which makes vectors of
-  // both the same length.
   using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
   OPLOOM_CHECK(sizeof(Index) == 8 || length <= std::numeric_limits<int32_t>::max(),
                "max(), min(), argmax(), argmin(): expected a dimension of less than 2^31 elements, "
                "got ",
                length);
-  constexpr int64_t kWidth = 256;
+  const bool in_place = conversion.direct && inner.in == sizeof(T);
+  constexpr int64_t kWidth = 512;
+  constexpr int64_t kTogether = 4;
   const int64_t blocks = (inner.size + kWidth - 1) / kWidth;
   const int64_t grain =
       std::max<int64_t>(1, kReduceGrain / (std::min(kWidth, inner.size) * length));
@@ -187,35 +226,38 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
     Walker walker(shape.kept.data() + 1, shape.kept.size() - 1, begin / blocks);
     Walker value_walker(shape.kept_values.data() + 1, shape.kept.size() - 1, begin / blocks);
     int64_t block = begin % blocks;
-    T value[kWidth];
-    T buffer[kWidth];
-    Index index[kWidth];
+    alignas(64) T value[kWidth + Lanes<T>::kSize];
+    alignas(64) T index[kWidth + Lanes<T>::kSize];
+    alignas(64) T buffer[kTogether][kWidth];
+    const T* rows[kTogether];
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = block * kWidth;
       const int64_t n = std::min(kWidth, inner.size - first);
-      const char* rows = in + walker.in + first * inner.in;
-      conversion.load(rows, itemsize, n, value, 0);
-      std::fill(index, index + n, Index(0));
-      for (int64_t k = 1; k < length; ++k) {
-        const T* row = reinterpret_cast<const T*>(rows + k * stride);
-        if (!conversion.direct) {
-          conversion.load(rows + k * stride, itemsize, n, buffer, 0);
-          row = buffer;
+      const char* next = in + walker.in + first * inner.in;
+      conversion.load(next, inner.in, n, value, 0);
+      std::fill(index, index + n, T(0));
+      for (int64_t k = 1; k < length;) {
+        const int64_t count = std::min(length - k, kTogether);
+        for (int64_t r = 0; r < count; ++r) {
+          next += stride;
+          rows[r] = in_place ? reinterpret_cast<const T*>(next) : buffer[r];
+          if (!in_place) conversion.load(next, inner.in, n, buffer[r], 0);
         }
-        const auto at_row = static_cast<Index>(k);
-        for (int64_t j = 0; j < n; ++j) {
-          const T x = row[j];
-          const T old = value[j];
-          // beats() without branches.
-          const bool better =
-              (std::is_same_v<F, Max> ? x > old : x < old) | ((x != x) & (old == old));
-          value[j] = better ? x : old;
-          index[j] = better ? at_row : index[j];
+        if (count == kTogether) {
+          advance<F, kTogether, T, Index>(rows, k, n, value, index);
+        } else {
+          for (int64_t r = 0; r < count; ++r)
+            advance<F, 1, T, Index>(rows + r, k + r, n, value, index);
         }
+        k += count;
       }
+      char* to = index_out + walker.out + first * inner.out;
       for (int64_t j = 0; j < n; ++j) {
-        store({value[j], index[j]}, walker.out + (first + j) * inner.out,
-              value_walker.out + (first + j) * shape.kept_values[0].out);
+        *reinterpret_cast<int64_t*>(to + j * inner.out) = std::bit_cast<Index>(index[j]);
+      }
+      if (value_out != nullptr) {
+        const int64_t step = shape.kept_values[0].out;
+        conversion.store(value, n, value_out + value_walker.out + first * step, step);
       }
       if (++block == blocks) {
         block = 0;
@@ -238,7 +280,7 @@ void select_extreme_kernel(const char* name, const TensorBase& values, const Ten
             std::conditional_t<std::is_integral_v<In>,
                                std::conditional_t<sizeof(In) == 8, int64_t, int32_t>, wide_t<In>>;
         select_extreme<F, T>(values, indices, self, dim,
-                             {&load_row<In, T>, &store_value<T, In>, std::is_same_v<In, T>});
+                             {&load_row<In, T>, &store_values<T, In>, std::is_same_v<In, T>});
       });
 }
 

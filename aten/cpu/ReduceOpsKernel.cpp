@@ -12,32 +12,54 @@
 namespace at::inline oploom_v1::native {
 namespace {
 
-// An operation whose state is one element.
-template <typename F, typename T>
+// An operation whose state is one element; Map is applied to each first.
+template <typename F, typename T, typename Map = Identity>
 struct SimpleOp {
   using Elem = T;
   using Acc = T;
+  static constexpr int64_t kLongest = 16 * kChunk;
   static T identity() { return F::template identity<T>(); }
-  static T chunk(const T* p, int64_t n) { return reduce_chunk<F>(p, n); }
+  static T chunk(const T* p, int64_t n) { return reduce_chunk<F>(p, n, Map()); }
   static T combine(T a, T b) { return F::apply(a, b); }
   struct Columns {
-    T acc[kColumns];
+    using L = Lanes<T>;
+    T acc[kColumns + L::kSize];
     void add(const T* const* rows, int64_t nrows, int64_t n) {
-      std::copy(rows[0], rows[0] + n, acc);
-      int64_t r = 1;
-      for (; r + 4 <= nrows; r += 4) {
-        const T *a = rows[r], *b = rows[r + 1], *c = rows[r + 2], *d = rows[r + 3];
-        for (int64_t j = 0; j < n; ++j) {
-          acc[j] = F::apply(acc[j], F::apply(F::apply(a[j], b[j]), F::apply(c[j], d[j])));
+      int64_t r = 0;
+      for (; r + 8 <= nrows; r += 8) add_rows<8>(rows + r, n, r == 0);
+      for (; r + 2 <= nrows; r += 2) add_rows<2>(rows + r, n, r == 0);
+      if (r < nrows) add_rows<1>(rows + r, n, r == 0);
+    }
+    template <int count>
+    void add_rows(const T* const* rows, int64_t n, bool first) {
+      // As far as from the first row to the last, and once more, come the next ones.
+      const auto ahead =
+          2 * (reinterpret_cast<uintptr_t>(rows[count / 2]) - reinterpret_cast<uintptr_t>(rows[0]));
+      for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
+        if (count == 8 && j * sizeof(T) % 64 == 0) {
+          for (int i = 0; i < count; ++i) {
+            __builtin_prefetch(
+                reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(rows[i] + j) + ahead));
+          }
         }
-      }
-      for (; r < nrows; ++r) {
-        const T* a = rows[r];
-        for (int64_t j = 0; j < n; ++j) acc[j] = F::apply(acc[j], a[j]);
+        auto value = pairwise<count>(rows, j, lanes);
+        if (!first) value = F::apply(L::load(acc + j), value);
+        L::store(acc + j, value);
+      });
+    }
+    template <int count, typename Some>
+    OPLOOM_ALWAYS_INLINE static auto pairwise(const T* const* rows, int64_t j, Some lanes) {
+      if constexpr (count == 1) {
+        return Map()(lanes.load(rows[0] + j));
+      } else {
+        return F::apply(pairwise<count / 2>(rows, j, lanes),
+                        pairwise<count / 2>(rows + count / 2, j, lanes));
       }
     }
-    void merge(const Columns& other, int64_t n) {
-      for (int64_t j = 0; j < n; ++j) acc[j] = F::apply(acc[j], other.acc[j]);
+    void merge(const Columns& other, int64_t offset, int64_t n) {
+      for (int64_t j = 0; j < n; j += L::kSize) {
+        L::store(acc + j, F::apply(L::load(acc + j), L::load(other.acc + offset + j)));
+      }
     }
     T get(int64_t j) const { return acc[j]; }
   };
@@ -46,10 +68,7 @@ struct SimpleOp {
 // Loaders.
 template <typename In>
 void load_truth(const char* in, int64_t stride, int64_t n, void* elements, double) {
-  auto* out = static_cast<uint8_t*>(elements);
-  for (int64_t i = 0; i < n; ++i) {
-    out[i] = *reinterpret_cast<const In*>(in + i * stride) != In(0) ? 1 : 0;
-  }
+  load_as<In, uint8_t>(in, stride, n, elements, [](In x) -> uint8_t { return x != In(0) ? 1 : 0; });
 }
 
 template <typename T>
@@ -65,59 +84,77 @@ enum class NormKind { Count, Sum, Squares, Powers };
 
 template <typename In, typename Elem, NormKind kind>
 void load_for_norm(const char* in, int64_t stride, int64_t n, void* elements, double p) {
-  auto* out = static_cast<Elem*>(elements);
-  for (int64_t i = 0; i < n; ++i) {
-    const In x = *reinterpret_cast<const In*>(in + i * stride);
+  load_as<In, Elem>(in, stride, n, elements, [p](In x) -> Elem {
     if constexpr (kind == NormKind::Count) {
-      out[i] = x != In(0) ? Elem(1) : Elem(0);
+      return x != In(0) ? Elem(1) : Elem(0);
     } else if constexpr (kind == NormKind::Sum) {
-      out[i] = magnitude(x);
+      return magnitude(x);
     } else if constexpr (kind == NormKind::Powers) {
-      out[i] = std::pow(magnitude(x), static_cast<Elem>(p));
-    } else if constexpr (c10::is_complex_v<In>) {
-      out[i] = x.real() * x.real() + x.imag() * x.imag();
+      return std::pow(magnitude(x), static_cast<Elem>(p));
     } else {
-      const auto v = static_cast<Elem>(x);
-      out[i] = v * v;
+      static_assert(c10::is_complex_v<In>);
+      return x.real() * x.real() + x.imag() * x.imag();
+    }
+  });
+}
+
+struct Magnitude {
+  template <typename V>
+  OPLOOM_ALWAYS_INLINE V operator()(V x) const {
+    if constexpr (std::is_arithmetic_v<V>) {
+      return std::abs(x);
+    } else {
+      return x.abs();
     }
   }
-}
+};
+struct Square {
+  template <typename V>
+  OPLOOM_ALWAYS_INLINE V operator()(V x) const {
+    return x * x;
+  }
+};
 
-// Writers.
-template <typename Acc>
-const Acc& as(const ReduceState& state) {
-  return reinterpret_cast<const Acc&>(state);
-}
+// What is made of a state in the end.
+template <typename Out>
+struct As {
+  template <typename Acc>
+  static Out apply(Acc acc, int64_t, double) {
+    return static_cast<Out>(acc);
+  }
+};
 
-template <typename Acc, typename Out>
-void store_state(const ReduceState& state, int64_t, char* out, double) {
-  *reinterpret_cast<Out*>(out) = static_cast<Out>(as<Acc>(state));
-}
+template <typename Out>
+struct Mean {
+  template <typename Acc>
+  static Out apply(Acc acc, int64_t count, double) {
+    return static_cast<Out>(acc / Acc(static_cast<real_part_t<Acc>>(count)));
+  }
+};
 
-template <typename Acc, typename Out>
-void store_mean(const ReduceState& state, int64_t count, char* out, double) {
-  using real_t = real_part_t<Acc>;
-  *reinterpret_cast<Out*>(out) = static_cast<Out>(as<Acc>(state) / Acc(static_cast<real_t>(count)));
-}
+template <typename Out>
+struct SquareRoot {
+  template <typename Acc>
+  static Out apply(Acc acc, int64_t, double) {
+    return static_cast<Out>(std::sqrt(acc));
+  }
+};
 
-template <typename Acc, typename Out>
-void store_sqrt(const ReduceState& state, int64_t, char* out, double) {
-  *reinterpret_cast<Out*>(out) = static_cast<Out>(std::sqrt(as<Acc>(state)));
-}
-
-template <typename Acc, typename Out>
-void store_root(const ReduceState& state, int64_t, char* out, double p) {
-  *reinterpret_cast<Out*>(out) =
-      static_cast<Out>(std::pow(as<Acc>(state), static_cast<Acc>(1.0 / p)));
-}
+template <typename Out>
+struct Root {
+  template <typename Acc>
+  static Out apply(Acc acc, int64_t, double p) {
+    return static_cast<Out>(std::pow(acc, static_cast<Acc>(1.0 / p)));
+  }
+};
 
 template <typename F>
 void fold_kernel(const char* name, const TensorBase& result, const TensorBase& self, DimMask mask) {
   OPLOOM_DISPATCH(self.scalar_type(), name, (OPLOOM_ALL), [&] {
     using T = wide_t<scalar_t>;
     using Out = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, scalar_t>;
-    reduce(make_reduction<SimpleOp<F, T>>(&load_row<scalar_t, T>, &store_state<T, Out>,
-                                          std::is_same_v<scalar_t, T>),
+    reduce(make_reduction<SimpleOp<F, T>, As<Out>>(&load_row<scalar_t, T>,
+                                                   std::is_same_v<scalar_t, T>),
            result, self, mask);
   });
 }
@@ -131,28 +168,27 @@ void prod_kernel(const TensorBase& result, const TensorBase& self, DimMask mask)
 }
 
 void mean_kernel(const TensorBase& result, const TensorBase& self, DimMask mask) {
-  OPLOOM_DISPATCH(
-      self.scalar_type(), "mean", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
-        using T = wide_t<scalar_t>;
-        reduce(make_reduction<SimpleOp<Add, T>>(&load_row<scalar_t, T>, &store_mean<T, scalar_t>,
-                                                std::is_same_v<scalar_t, T>),
-               result, self, mask);
-      });
+  OPLOOM_DISPATCH(self.scalar_type(), "mean", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
+                  [&] {
+                    using T = wide_t<scalar_t>;
+                    reduce(make_reduction<SimpleOp<Add, T>, Mean<scalar_t>>(
+                               &load_row<scalar_t, T>, std::is_same_v<scalar_t, T>),
+                           result, self, mask);
+                  });
 }
 
 template <typename F>
 void extreme_kernel(const char* name, const TensorBase& result, const TensorBase& self,
                     DimMask mask) {
-  OPLOOM_DISPATCH(self.scalar_type(), name,
-                  (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-                    // A bool is 0 or 1 in a byte.
-                    using In =
-                        std::conditional_t<std::is_same_v<scalar_t, bool>, uint8_t, scalar_t>;
-                    using T = std::conditional_t<std::is_integral_v<In>, In, wide_t<In>>;
-                    reduce(make_reduction<SimpleOp<F, T>>(&load_row<In, T>, &store_state<T, In>,
-                                                          std::is_same_v<In, T>),
-                           result, self, mask);
-                  });
+  OPLOOM_DISPATCH(
+      self.scalar_type(), name, (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED),
+      [&] {
+        // A bool is 0 or 1 in a byte.
+        using In = std::conditional_t<std::is_same_v<scalar_t, bool>, uint8_t, scalar_t>;
+        using T = std::conditional_t<std::is_integral_v<In>, In, wide_t<In>>;
+        reduce(make_reduction<SimpleOp<F, T>, As<In>>(&load_row<In, T>, std::is_same_v<In, T>),
+               result, self, mask);
+      });
 }
 
 void max_values_kernel(const TensorBase& result, const TensorBase& self, DimMask mask) {
@@ -181,10 +217,9 @@ template <typename F>
 void truth_kernel(const char* name, const TensorBase& result, const TensorBase& self,
                   DimMask mask) {
   OPLOOM_DISPATCH(self.scalar_type(), name, (OPLOOM_ALL), [&] {
-    reduce(
-        make_reduction<SimpleOp<F, uint8_t>>(&load_truth<scalar_t>, &store_state<uint8_t, uint8_t>,
-                                             std::is_same_v<scalar_t, bool>),
-        result, self, mask);
+    reduce(make_reduction<SimpleOp<F, uint8_t>, As<uint8_t>>(&load_truth<scalar_t>,
+                                                             std::is_same_v<scalar_t, bool>),
+           result, self, mask);
   });
 }
 
@@ -206,22 +241,16 @@ struct VarOp {
     T squares;
     int64_t count;
   };
+  // It is gone over twice, and is to stay in the first-level cache.
+  static constexpr int64_t kLongest = 16384 / sizeof(T);
   static Acc identity() { return {T(0), T(0), 0}; }
 
   static Acc chunk(const T* p, int64_t n) {
     const T mean = reduce_chunk<Add>(p, n) / static_cast<T>(n);
-    constexpr int64_t kWide = 128 / sizeof(T);
-    T acc[kWide] = {};
-    int64_t i = 0;
-    for (; i + kWide <= n; i += kWide) {
-#pragma GCC unroll 1
-      for (int64_t j = 0; j < kWide; ++j) acc[j] += (p[i + j] - mean) * (p[i + j] - mean);
-    }
-    for (int64_t half = kWide / 2; half > 0; half /= 2) {
-      for (int64_t j = 0; j < half; ++j) acc[j] += acc[j + half];
-    }
-    T squares = acc[0];
-    for (; i < n; ++i) squares += (p[i] - mean) * (p[i] - mean);
+    const T squares = reduce_chunk<Add>(p, n, [mean](auto x) {
+      const auto distance = x - decltype(x)(mean);
+      return distance * distance;
+    });
     return {mean, squares, n};
   }
 
@@ -236,32 +265,40 @@ struct VarOp {
   }
 
   struct Columns {
-    T mean[kColumns];
-    T squares[kColumns];
+    using L = Lanes<T>;
+    using V = typename L::V;
+    T mean[kColumns + L::kSize];
+    T squares[kColumns + L::kSize];
     int64_t count;
     void add(const T* const* rows, int64_t nrows, int64_t n) {
-      std::copy(rows[0], rows[0] + n, mean);
-      for (int64_t r = 1; r < nrows; ++r) {
-        const T* a = rows[r];
-        for (int64_t j = 0; j < n; ++j) mean[j] += a[j];
-      }
-      const T scale = T(1) / static_cast<T>(nrows);
-      for (int64_t j = 0; j < n; ++j) mean[j] *= scale;
-      std::fill(squares, squares + n, T(0));
-      for (int64_t r = 0; r < nrows; ++r) {
-        const T* a = rows[r];
-        for (int64_t j = 0; j < n; ++j) squares[j] += (a[j] - mean[j]) * (a[j] - mean[j]);
-      }
       count = nrows;
+      const V scale(T(1) / static_cast<T>(nrows));
+      for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
+        // The rows may be a power of two apart, of which no cache keeps more than a few.
+        V x[kRows];
+        x[0] = lanes.load(rows[0] + j);
+        V sum = x[0];
+        for (int64_t r = 1; r < nrows; ++r) {
+          x[r] = lanes.load(rows[r] + j);
+          sum = sum + x[r];
+        }
+        const V center = sum * scale;
+        V spread(T(0));
+        for (int64_t r = 0; r < nrows; ++r) spread = spread + (x[r] - center) * (x[r] - center);
+        L::store(mean + j, center);
+        L::store(squares + j, spread);
+      });
     }
-    void merge(const Columns& other, int64_t n) {
+    void merge(const Columns& other, int64_t offset, int64_t n) {
       const int64_t total = count + other.count;
-      const T share = static_cast<T>(other.count) / static_cast<T>(total);
-      const T weight = static_cast<T>(count) * share;
-      for (int64_t j = 0; j < n; ++j) {
-        const T delta = other.mean[j] - mean[j];
-        mean[j] += delta * share;
-        squares[j] += other.squares[j] + delta * delta * weight;
+      const V share(static_cast<T>(other.count) / static_cast<T>(total));
+      const V weight = V(static_cast<T>(count)) * share;
+      for (int64_t j = 0; j < n; j += L::kSize) {
+        const V old = L::load(mean + j);
+        const V delta = L::load(other.mean + offset + j) - old;
+        L::store(mean + j, old + delta * share);
+        L::store(squares + j, L::load(squares + j) + L::load(other.squares + offset + j) +
+                                  delta * delta * weight);
       }
       count = total;
     }
@@ -269,35 +306,49 @@ struct VarOp {
   };
 };
 
-// Not below 0; of nothing there is no variance, whatever the correction is.
-double var_divisor(int64_t count, double correction) {
-  return count == 0 ? 0 : std::max(0.0, static_cast<double>(count) - correction);
-}
+// The divisor is not below 0; of nothing there is no variance, whatever the correction is.
+template <typename Out, bool take_sqrt>
+struct Variance {
+  template <typename Acc>
+  static Out apply(const Acc& acc, int64_t count, double correction) {
+    using T = decltype(acc.squares);
+    const double divisor = count == 0 ? 0 : std::max(0.0, static_cast<double>(count) - correction);
+    const auto variance = acc.squares / static_cast<T>(divisor);
+    return static_cast<Out>(take_sqrt ? std::sqrt(variance) : variance);
+  }
+};
 
-template <typename T, typename Out>
-void store_var(const ReduceState& state, int64_t count, char* out, double correction) {
-  const double divisor = var_divisor(count, correction);
-  *reinterpret_cast<Out*>(out) =
-      static_cast<Out>(as<typename VarOp<T>::Acc>(state).squares / static_cast<T>(divisor));
-}
-
-template <typename T, typename Out>
-void store_std(const ReduceState& state, int64_t count, char* out, double correction) {
-  const double divisor = var_divisor(count, correction);
-  *reinterpret_cast<Out*>(out) = static_cast<Out>(
-      std::sqrt(as<typename VarOp<T>::Acc>(state).squares / static_cast<T>(divisor)));
+template <bool take_sqrt>
+void variance(const TensorBase& result, const TensorBase& self, DimMask mask, double correction) {
+  OPLOOM_DISPATCH(self.scalar_type(), take_sqrt ? "std" : "var", (OPLOOM_FLOATING, OPLOOM_REDUCED),
+                  [&] {
+                    using T = wide_t<scalar_t>;
+                    reduce(make_reduction<VarOp<T>, Variance<scalar_t, take_sqrt>>(
+                               &load_row<scalar_t, T>, std::is_same_v<scalar_t, T>, correction),
+                           result, self, mask);
+                  });
 }
 
 void var_kernel(const TensorBase& result, const TensorBase& self, DimMask mask, double correction,
                 bool take_sqrt) {
-  OPLOOM_DISPATCH(
-      self.scalar_type(), take_sqrt ? "std" : "var", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-        using T = wide_t<scalar_t>;
-        const auto store = take_sqrt ? &store_std<T, scalar_t> : &store_var<T, scalar_t>;
-        reduce(make_reduction<VarOp<T>>(&load_row<scalar_t, T>, store, std::is_same_v<scalar_t, T>,
-                                        correction),
-               result, self, mask);
-      });
+  (take_sqrt ? variance<true> : variance<false>)(result, self, mask, correction);
+}
+
+// The norm made of F over Map(element): Map is applied to real numbers as they are reduced, and to
+// complex ones as they are loaded.
+template <typename F, typename Map, NormKind kind, template <typename> typename Finish,
+          typename scalar_t>
+void simple_norm(const TensorBase& result, const TensorBase& self, DimMask mask) {
+  using Out = real_part_t<scalar_t>;
+  using T = wide_t<Out>;
+  if constexpr (c10::is_complex_v<scalar_t>) {
+    reduce(make_reduction<SimpleOp<F, T>, Finish<Out>>(&load_for_norm<scalar_t, T, kind>, false),
+           result, self, mask);
+  } else {
+    reduce(make_reduction<SimpleOp<F, T, Map>, Finish<Out>>(&load_row<scalar_t, T>,
+                                                            std::is_same_v<scalar_t, T>),
+           result, self, mask);
+  }
 }
 
 void norm_kernel(const TensorBase& result, const TensorBase& self, DimMask mask, double p) {
@@ -305,22 +356,20 @@ void norm_kernel(const TensorBase& result, const TensorBase& self, DimMask mask,
       self.scalar_type(), "norm", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
         using Out = real_part_t<scalar_t>;
         using T = wide_t<Out>;
-        const auto sum = [&](decltype(Reduction::load) load, decltype(Reduction::store) store) {
-          reduce(make_reduction<SimpleOp<Add, T>>(load, store, false, p), result, self, mask);
-        };
-        if (std::isinf(p)) {
-          const auto load = &load_for_norm<scalar_t, T, NormKind::Sum>;
-          reduce(p > 0 ? make_reduction<SimpleOp<Max, T>>(load, &store_state<T, Out>, false)
-                       : make_reduction<SimpleOp<Min, T>>(load, &store_state<T, Out>, false),
-                 result, self, mask);
-        } else if (p == 0) {
-          sum(&load_for_norm<scalar_t, T, NormKind::Count>, &store_state<T, Out>);
+        if (std::isinf(p) && p > 0) {
+          simple_norm<Max, Magnitude, NormKind::Sum, As, scalar_t>(result, self, mask);
+        } else if (std::isinf(p)) {
+          simple_norm<Min, Magnitude, NormKind::Sum, As, scalar_t>(result, self, mask);
         } else if (p == 1) {
-          sum(&load_for_norm<scalar_t, T, NormKind::Sum>, &store_state<T, Out>);
+          simple_norm<Add, Magnitude, NormKind::Sum, As, scalar_t>(result, self, mask);
         } else if (p == 2) {
-          sum(&load_for_norm<scalar_t, T, NormKind::Squares>, &store_sqrt<T, Out>);
+          simple_norm<Add, Square, NormKind::Squares, SquareRoot, scalar_t>(result, self, mask);
         } else {
-          sum(&load_for_norm<scalar_t, T, NormKind::Powers>, &store_root<T, Out>);
+          reduce(p == 0 ? make_reduction<SimpleOp<Add, T>, As<Out>>(
+                              &load_for_norm<scalar_t, T, NormKind::Count>, false)
+                        : make_reduction<SimpleOp<Add, T>, Root<Out>>(
+                              &load_for_norm<scalar_t, T, NormKind::Powers>, false, p),
+                 result, self, mask);
         }
       });
 }

@@ -8,26 +8,37 @@
 #include <generated/ops/any.h>
 #include <generated/ops/argmax.h>
 #include <generated/ops/argmin.h>
+#include <generated/ops/cat.h>
 #include <generated/ops/clone.h>
+#include <generated/ops/contiguous.h>
 #include <generated/ops/cumprod.h>
 #include <generated/ops/cumsum.h>
+#include <generated/ops/div.h>
 #include <generated/ops/empty.h>
 #include <generated/ops/expand.h>
+#include <generated/ops/fill.h>
 #include <generated/ops/full.h>
 #include <generated/ops/logsumexp.h>
 #include <generated/ops/max.h>
 #include <generated/ops/mean.h>
 #include <generated/ops/min.h>
+#include <generated/ops/mul.h>
+#include <generated/ops/neg.h>
 #include <generated/ops/norm.h>
 #include <generated/ops/ones.h>
 #include <generated/ops/permute.h>
 #include <generated/ops/prod.h>
 #include <generated/ops/randn.h>
+#include <generated/ops/select.h>
 #include <generated/ops/slice.h>
+#include <generated/ops/stack.h>
 #include <generated/ops/std.h>
 #include <generated/ops/sum.h>
 #include <generated/ops/t.h>
+#include <generated/ops/to.h>
 #include <generated/ops/var.h>
+#include <generated/ops/view.h>
+#include <generated/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
@@ -91,6 +102,21 @@ double naive_norm(const Doubles& x) {
   for (double v : x) sum += v * v;
   return std::sqrt(sum);
 }
+double naive_norm1(const Doubles& x) {
+  double sum = 0;
+  for (double v : x) sum += std::abs(v);
+  return sum;
+}
+double naive_norm_inf(const Doubles& x) {
+  double max = 0;
+  for (double v : x) max = std::max(max, std::abs(v));
+  return max;
+}
+double naive_norm_least(const Doubles& x) {
+  double min = kInf;
+  for (double v : x) min = std::min(min, std::abs(v));
+  return min;
+}
 double naive_argmax(const Doubles& x) {
   return static_cast<double>(std::max_element(x.begin(), x.end()) - x.begin());
 }
@@ -128,6 +154,13 @@ std::vector<Tensor> samples(at::ScalarType dtype) {
   result.push_back(random({6, 5, 4}).permute({1, 2, 0}));
   result.push_back(random({6, 1, 4}).expand({6, 5, 4}));
   result.push_back(random({1, 5}).expand({40, 5}));
+  // Rows that are joined, with some left over, and many short ones; more than is taken at once.
+  result.push_back(random({259, 3}));
+  result.push_back(random({3, 67, 10}));
+  result.push_back(random({301, 17}));
+  result.push_back(random({17, 530}));
+  result.push_back(random({2, 16500}));
+  result.push_back(random({9, 35, 2}).slice(1, 1, 34));
   return result;
 }
 
@@ -159,6 +192,11 @@ TEST_P(ReductionTest, AgreesWithPlainLoopsOverEverySetOfDimensions) {
           expect_close(at::var(t, dims, std::optional<at::Scalar>(), true),
                        reference(t, mask, naive_var), 10 * tolerance, what + " var");
         }
+      }
+      if (dtype == at::kDouble) {
+        expect_close(t.norm(1, dims), reference(t, mask, naive_norm1), tolerance, what + " norm1");
+        expect_close(t.norm(kInf, dims), reference(t, mask, naive_norm_inf), 0, what + " inf");
+        expect_close(t.norm(-kInf, dims), reference(t, mask, naive_norm_least), 0, what + " -inf");
       }
       if (dims.size() == 1) {
         const auto [values, indices] = t.max(only);
@@ -264,6 +302,42 @@ TEST(Reductions, NaNsAreKept) {
   EXPECT_EQ(ints(f64({3.0, 5.0, 5.0}).argmax()), (Ints{1}));
 }
 
+// A NaN at every place of rows and columns of every length about the widths of vectors.
+TEST(Reductions, NaNsAtEveryPlace) {
+  for (int64_t n : {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65, 130}) {
+    for (int64_t place = 0; place < n; ++place) {
+      for (at::ScalarType dtype : {at::kFloat, at::kDouble, at::kHalf}) {
+        Tensor t = at::ones({3, n}, dtype);
+        t[1].slice(0, place).fill_(kNaN);
+        for (const Tensor& x : {t, t.t().contiguous().t(), t.expand({40, 3, n}).contiguous()[11]}) {
+          EXPECT_EQ(ints(x.argmax(1)), (Ints{0, place, 0})) << n << ' ' << place;
+          EXPECT_EQ(ints(x.argmin(1)), (Ints{0, place, 0})) << n << ' ' << place;
+          const Doubles largest = doubles(x.amax({1})), smallest = doubles(x.amin({1}));
+          EXPECT_TRUE(largest[0] == 1 && std::isnan(largest[1]) && largest[2] == 1) << n;
+          EXPECT_TRUE(smallest[0] == 1 && std::isnan(smallest[1]) && smallest[2] == 1) << n;
+          const auto [values, indices] = x.t().contiguous().max(0);
+          EXPECT_EQ(ints(indices), (Ints{0, place, 0})) << n << ' ' << place;
+          EXPECT_TRUE(std::isnan(doubles(values)[1])) << n << ' ' << place;
+        }
+      }
+    }
+  }
+}
+
+// Of equal elements the first counts, wherever the others are.
+TEST(Reductions, FirstOfEqualElements) {
+  for (int64_t n : {2, 5, 16, 31, 32, 100, 1024, 1025, 5000}) {
+    for (int64_t first : {int64_t{0}, n / 3, n - 2}) {
+      Tensor t = at::zeros({9, n}, at::kInt);
+      t.slice(1, first).fill_(7);
+      EXPECT_EQ(ints(t.argmax(1)), Ints(9, first)) << n;
+      EXPECT_EQ(ints(t.t().contiguous().argmax(0)), Ints(9, first)) << n;
+      EXPECT_EQ(ints(std::get<1>(t.to(at::kFloat).neg().min(1))), Ints(9, first)) << n;
+      EXPECT_EQ(ints(t.t().contiguous().to(at::kShort).argmax(0)), Ints(9, first)) << n;
+    }
+  }
+}
+
 TEST(Reductions, LongSumsKeepTheirDigits) {
   const Tensor t = at::full({10'000'000}, 0.1, at::kFloat);
   EXPECT_NEAR(t.sum().item<double>(), 1e6, 1.0);
@@ -285,8 +359,11 @@ TEST(Reductions, SameBitsWithAnyNumberOfThreads) {
   const int threads = at::get_num_threads();
   const auto run = [&](int count) {
     at::set_num_threads(count);
-    return std::vector<Doubles>{doubles(t.sum()), doubles(m.sum({0})), doubles(m.var({1})),
-                                doubles(t.norm()), doubles(m.t().sum({0}))};
+    return std::vector<Doubles>{doubles(t.sum()),        doubles(m.sum({0})),
+                                doubles(m.var({1})),     doubles(t.norm()),
+                                doubles(m.t().sum({0})), doubles(t.view({100'000, 3}).sum({0})),
+                                doubles(m.var({0})),     doubles(t.cumsum(0)),
+                                doubles(m.cumsum(1)),    doubles(m.cumsum(0))};
   };
   const auto one = run(1), four = run(4);
   at::set_num_threads(threads);
@@ -366,6 +443,43 @@ TEST(Reductions, RunningSumsAndProducts) {
   }
   const Tensor columns = at::ones({100, 300});
   EXPECT_EQ(doubles(columns.cumsum(0)[99]), Doubles(300, 100));
+}
+
+// Against sums in long double, over rows, columns and strides; in place as well.
+TEST(Reductions, RunningSumsOfFloats) {
+  at::manual_seed(5);
+  for (int64_t n : {1, 2, 7, 8, 9, 15, 16, 40, 1003}) {
+    const Tensor t = at::randn({21, n}).mul(100);
+    const Doubles x = doubles(t);
+    Doubles sums(x.size()), products(x.size());
+    for (int64_t row = 0; row < 21; ++row) {
+      long double sum = 0;
+      double product = 1;
+      for (int64_t i = row * n; i < (row + 1) * n; ++i) {
+        sums[i] = static_cast<double>(sum += x[i]);
+        products[i] = product *= x[i] / 80;
+      }
+    }
+    for (const Tensor& same : {t, t.t().contiguous().t(), at::stack({t, t}, 2).select(2, 1),
+                               at::cat({t, t}, 1).slice(1, n)}) {
+      expect_close(same.cumsum(1), sums, 1e-6, c10::str("row of ", n));
+      expect_close(same.t().cumsum(0).t(), sums, 1e-6, c10::str("column of ", n));
+      expect_close(same.div(80).cumprod(1), products, 1e-4, c10::str("product of ", n));
+      Tensor in_place = same.clone();
+      in_place.cumsum_(1);
+      expect_close(in_place, sums, 1e-6, c10::str("in place ", n));
+    }
+    expect_close(t.to(at::kDouble).cumsum(1), sums, 1e-12, c10::str("double, row of ", n));
+  }
+  // What is not finite reaches what follows, and nothing before.
+  for (int64_t place = 0; place < 20; ++place) {
+    Tensor t = at::ones({20});
+    t[place].fill_(kInf);
+    const Doubles got = doubles(t.cumsum(0));
+    for (int64_t i = 0; i < 20; ++i) {
+      EXPECT_EQ(got[i], i < place ? static_cast<double>(i + 1) : kInf) << place;
+    }
+  }
 }
 
 TEST(Reductions, WrongArguments) {
