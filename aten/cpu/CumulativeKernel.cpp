@@ -3,9 +3,11 @@
 #include <aten/core/Parallel.h>
 #include <aten/cpu/Reduce.h>
 #include <aten/cpu/ReduceFunctions.h>
+#include <aten/cpu/vec/vec.h>
 #include <aten/stubs/ReduceOps.h>
 
 #include <algorithm>
+#include <type_traits>
 
 namespace at::inline oploom_v1::native {
 namespace {
@@ -37,6 +39,35 @@ void scan_rows(const char* const* in, char* const* out, int64_t length, int64_t 
   }
 }
 
+// Running sums of neighbours.
+void sum_row(const float* in, float* out, int64_t length) {
+  vec::Vec<double> sums(0.0);
+  int64_t i = 0;
+  for (; i + 8 <= length; i += 8) vec::sum_eight(in + i, out + i, sums);
+  double sum = sums[0];
+  for (; i < length; ++i) {
+    sum += in[i];
+    out[i] = static_cast<float>(sum);
+  }
+}
+
+// The next `count` elements of n rows side by side, which are in_step and out_step bytes apart.
+template <typename F, int count, typename T, typename Acc, typename InStep, typename OutStep>
+OPLOOM_ALWAYS_INLINE void scan_columns(const char* in, char* out, int64_t in_stride,
+                                       int64_t out_stride, InStep in_step, OutStep out_step,
+                                       int64_t n, Acc* acc) {
+#pragma GCC ivdep
+  for (int64_t j = 0; j < n; ++j) {
+    Acc result = acc[j];
+    for (int r = 0; r < count; ++r) {
+      const T x = *reinterpret_cast<const T*>(in + r * in_stride + j * in_step);
+      result = F::apply(result, static_cast<Acc>(x));
+      *reinterpret_cast<T*>(out + r * out_stride + j * out_step) = static_cast<T>(result);
+    }
+    acc[j] = result;
+  }
+}
+
 template <typename F, typename T>
 void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
   using Acc = typename running<T>::type;
@@ -60,7 +91,9 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
   }
   if (!kept.empty()) simplify(kept);
   const int64_t rows = numel / length;
-  if (kept.empty() || kept[0].size < 8 || kept[0].in != size || kept[0].out != size) {
+  // Neighbouring rows are gone through side by side, and those that are short.
+  const bool dense = !kept.empty() && kept[0].in == size && kept[0].out == size;
+  if (kept.empty() || kept[0].size < 8 || (!dense && length >= 8)) {
     constexpr int64_t kTogether = 4;
     const int64_t grain = std::max<int64_t>(1, kReduceGrain / length);
     at::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
@@ -68,6 +101,14 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
       const char* from[kTogether];
       char* to[kTogether];
       int64_t i = begin;
+      if constexpr (std::is_same_v<F, Add> && std::is_same_v<T, float>) {
+        if (in_stride == size && out_stride == size) {
+          for (; i < end; ++i, walker.next()) {
+            sum_row(reinterpret_cast<const float*>(in + walker.in),
+                    reinterpret_cast<float*>(out + walker.out), length);
+          }
+        }
+      }
       for (; i + kTogether <= end; i += kTogether) {
         for (int64_t r = 0; r < kTogether; ++r, walker.next()) {
           from[r] = in + walker.in;
@@ -83,28 +124,37 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
     });
     return;
   }
-  // Neighbouring rows side by side.
-  constexpr int64_t kWidth = 256;
+  constexpr int64_t kWidth = 512;
+  constexpr int kTogether = 4;
   const int64_t blocks = (kept[0].size + kWidth - 1) / kWidth;
   const int64_t grain =
       std::max<int64_t>(1, kReduceGrain / (std::min(kWidth, kept[0].size) * length));
   at::parallel_for(0, rows / kept[0].size * blocks, grain, [&](int64_t begin, int64_t end) {
     Walker walker(kept.data() + 1, kept.size() - 1, begin / blocks);
     int64_t block = begin % blocks;
-    Acc acc[kWidth];
+    alignas(64) Acc acc[kWidth];
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = block * kWidth;
       const int64_t n = std::min(kWidth, kept[0].size - first);
-      const char* from = in + walker.in + first * size;
-      char* to = out + walker.out + first * size;
-      for (int64_t j = 0; j < n; ++j) acc[j] = F::template identity<Acc>();
-      for (int64_t k = 0; k < length; ++k) {
-        const T* x = reinterpret_cast<const T*>(from + k * in_stride);
-        T* y = reinterpret_cast<T*>(to + k * out_stride);
-        for (int64_t j = 0; j < n; ++j) {
-          acc[j] = F::apply(acc[j], static_cast<Acc>(x[j]));
-          y[j] = static_cast<T>(acc[j]);
+      const char* from = in + walker.in + first * kept[0].in;
+      char* to = out + walker.out + first * kept[0].out;
+      std::fill(acc, acc + n, F::template identity<Acc>());
+      const auto scan = [&](auto in_step, auto out_step) {
+        int64_t k = 0;
+        for (; k + kTogether <= length; k += kTogether) {
+          scan_columns<F, kTogether, T>(from + k * in_stride, to + k * out_stride, in_stride,
+                                        out_stride, in_step, out_step, n, acc);
         }
+        for (; k < length; ++k) {
+          scan_columns<F, 1, T>(from + k * in_stride, to + k * out_stride, in_stride, out_stride,
+                                in_step, out_step, n, acc);
+        }
+      };
+      if (dense) {
+        constexpr std::integral_constant<int64_t, size> step;
+        scan(step, step);
+      } else {
+        scan(kept[0].in, kept[0].out);
       }
       if (++block == blocks) {
         block = 0;

@@ -320,6 +320,19 @@ OPLOOM_ALWAYS_INLINE Vec<float> narrow(Vec<double> first, Vec<double> second) {
                               _mm256_cvtpd_ps(second), 1);
 }
 
+// See vec.h.
+OPLOOM_ALWAYS_INLINE void sum_eight(const float* in, float* out, Vec<double>& sum) {
+  std::array<Vec<double>, 2> x = widen(Vec<float>::loadu(in));
+  for (Vec<double>& four : x) {
+    const __m256d before = _mm256_permute4x64_pd(four, 0b10010000);
+    four = four + Vec<double>(_mm256_blend_pd(before, _mm256_setzero_pd(), 1));
+    four = four + Vec<double>(_mm256_permute2f128_pd(four, four, 0x08));
+  }
+  x[1] = x[1] + Vec<double>(_mm256_permute4x64_pd(x[0], 0xff));
+  narrow(x[0] + sum, x[1] + sum).storeu(out);
+  sum = sum + Vec<double>(_mm256_permute4x64_pd(x[1], 0xff));
+}
+
 // Eight numbers of 16 bits to and from floats.
 OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const Half* source) {
   return Vec<float>(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(source))));

@@ -322,6 +322,17 @@ OPLOOM_ALWAYS_INLINE Vec<float> narrow(Vec<double> first, Vec<double> second) {
                             1);
 }
 
+// See vec.h.
+OPLOOM_ALWAYS_INLINE void sum_eight(const float* in, float* out, Vec<double>& sum) {
+  using V = Vec<double>;
+  V x = _mm512_cvtps_pd(_mm256_loadu_ps(in));
+  x = x + V(_mm512_maskz_permutex_pd(0xee, x, 0b10010000));
+  x = x + V(_mm512_maskz_permutex_pd(0xcc, x, 0b01000100));
+  x = x + V(_mm512_maskz_permutexvar_pd(0xf0, _mm512_set1_epi64(3), x));
+  _mm256_storeu_ps(out, _mm512_cvtpd_ps(x + sum));
+  sum = sum + V(_mm512_permutexvar_pd(_mm512_set1_epi64(7), x));
+}
+
 // n = 16 numbers of 16 bits to and from floats; count is the number of valid ones.
 OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const Half* source) {
   return Vec<float>(_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(source))));
