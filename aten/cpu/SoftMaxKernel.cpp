@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -27,18 +28,81 @@ struct Blocks {
 constexpr int64_t kGrain = 8192;
 // Columns that are worked on together; a tile of them is to stay in the second-level cache.
 constexpr int64_t kTile = 128;
+// Rows of as many elements are kept in registers.
+template <typename T>
+constexpr int64_t kShort = 4 * Lanes<T>::kSize;
+
+// y[i] = f(x[i]) for a number or some of them.
+template <typename T, typename F>
+OPLOOM_ALWAYS_INLINE void map_row(const T* x, T* y, int64_t n, const F& f) {
+  for_each_lanes<T>(n, [&](int64_t i, auto lanes) { lanes.store(y + i, f(lanes.load(x + i))); });
+}
+
+// Largest of numbers; with a NaN among them it is any: softmax gives NaN then, whatever it is.
+struct PlainMax {
+  template <typename V>
+  OPLOOM_ALWAYS_INLINE static V apply(V a, V b) {
+    using vec::at_least;
+    return at_least(a, b);
+  }
+};
+
+// softmax_row() for n <= kShort.
+template <bool log, typename T>
+OPLOOM_ALWAYS_INLINE void softmax_short_row(const T* x, T* y, int64_t n) {
+  using L = Lanes<T>;
+  using V = typename L::V;
+  // Behind the end of the row is the first element again: exponentials that underflow would take
+  // the processor long.
+  const V first(x[0]);
+  V value[4];
+  V max = first, sum(T(0));
+  for_each_lanes<T>(n, [&](int64_t i, auto lanes) {
+    value[i / L::kSize] = lanes.with(lanes.load(x + i), first);
+    max = PlainMax::apply(max, value[i / L::kSize]);
+  });
+  max = across<PlainMax, T>(max);
+  for_each_lanes<T>(n, [&](int64_t i, auto lanes) {
+    const V distance = value[i / L::kSize] - max;
+    const V e = vec::exp_of(distance);
+    sum = sum + lanes.with(e, V(T(0)));
+    value[i / L::kSize] = log ? distance : e;
+  });
+  sum = across<Add, T>(sum);
+  if constexpr (log) sum = V(std::log(L::first(sum)));
+  for_each_lanes<T>(n, [&](int64_t i, auto lanes) {
+    const V e = value[i / L::kSize];
+    lanes.store(y + i, log ? e - sum : e / sum);
+  });
+}
 
 // x and y have n elements and may be the same.
 template <bool log, typename T>
 void softmax_row(const T* x, T* y, int64_t n) {
   const T max = reduce_chunk<Max>(x, n);
+  const auto exp = [max](auto a) { return vec::exp_of(a - decltype(a)(max)); };
   if constexpr (log) {
-    const T sum = sum_of<T>(n, [&](int64_t i) { return branchless_exp(x[i] - max); });
-    const T log_sum = std::log(sum);
-    for (int64_t i = 0; i < n; ++i) y[i] = x[i] - max - log_sum;
+    const T log_sum = std::log(reduce_chunk<Add>(x, n, exp));
+    map_row(x, y, n, [=](auto a) { return a - decltype(a)(max) - decltype(a)(log_sum); });
   } else {
-    const T sum = sum_of<T>(n, [&](int64_t i) { return y[i] = branchless_exp(x[i] - max); });
-    for (int64_t i = 0; i < n; ++i) y[i] = y[i] / sum;
+    // Of a block that is in the cache still.
+    constexpr int64_t kBlock = 16384 / sizeof(T);
+    T sum = 0;
+    for (int64_t i = 0; i < n; i += kBlock) {
+      const int64_t count = std::min(kBlock, n - i);
+      map_row(x + i, y + i, count, exp);
+      sum += reduce_chunk<Add>(y + i, count);
+    }
+    map_row(y, y, n, [sum](auto a) { return a / decltype(a)(sum); });
+  }
+}
+
+template <bool log, typename T>
+void softmax_rows(const T* x, T* y, int64_t n, int64_t rows) {
+  if (n <= kShort<T>) {
+    for (int64_t i = 0; i < rows; ++i) softmax_short_row<log>(x + i * n, y + i * n, n);
+  } else {
+    for (int64_t i = 0; i < rows; ++i) softmax_row<log>(x + i * n, y + i * n, n);
   }
 }
 
@@ -129,37 +193,36 @@ void convert(const From* from, int64_t from_stride, To* to, int64_t to_stride, i
 
 template <bool log>
 void forward_kernel(const TensorBase& result, const TensorBase& self, int64_t dim) {
-  OPLOOM_DISPATCH(self.scalar_type(), log ? "log_softmax" : "softmax",
-                  (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-                    using T = wide_t<scalar_t>;
-                    const Blocks b(self, dim);
-                    if (self.numel() == 0) return;
-                    const auto* x = self.const_data_ptr<scalar_t>();
-                    auto* y = result.mutable_data_ptr<scalar_t>();
-                    const int64_t n = b.length;
-                    if constexpr (!std::is_same_v<T, scalar_t>) {
-                      for_each_tile(b, [&](int64_t offset, int64_t width) {
-                        std::unique_ptr<T[]> buffer(new T[n * width]);
-                        convert(x + offset, b.inner, buffer.get(), width, n, width);
-                        if (b.inner == 1) {
-                          softmax_row<log>(buffer.get(), buffer.get(), n);
-                        } else {
-                          softmax_columns<log>(buffer.get(), width, buffer.get(), width, n, width);
-                        }
-                        convert(buffer.get(), width, y + offset, b.inner, n, width);
-                      });
-                    } else if (b.inner == 1) {
-                      at::parallel_for(0, b.outer, std::max<int64_t>(1, kGrain / n),
-                                       [&](int64_t begin, int64_t end) {
-                                         for (int64_t i = begin; i < end; ++i)
-                                           softmax_row<log>(x + i * n, y + i * n, n);
-                                       });
-                    } else {
-                      for_each_tile(b, [&](int64_t offset, int64_t width) {
-                        softmax_columns<log>(x + offset, b.inner, y + offset, b.inner, n, width);
-                      });
-                    }
-                  });
+  OPLOOM_DISPATCH(
+      self.scalar_type(), log ? "log_softmax" : "softmax", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+        using T = wide_t<scalar_t>;
+        const Blocks b(self, dim);
+        if (self.numel() == 0) return;
+        const auto* x = self.const_data_ptr<scalar_t>();
+        auto* y = result.mutable_data_ptr<scalar_t>();
+        const int64_t n = b.length;
+        if constexpr (!std::is_same_v<T, scalar_t>) {
+          for_each_tile(b, [&](int64_t offset, int64_t width) {
+            std::unique_ptr<T[]> buffer(new T[n * width]);
+            convert(x + offset, b.inner, buffer.get(), width, n, width);
+            if (b.inner == 1) {
+              softmax_rows<log>(buffer.get(), buffer.get(), n, 1);
+            } else {
+              softmax_columns<log>(buffer.get(), width, buffer.get(), width, n, width);
+            }
+            convert(buffer.get(), width, y + offset, b.inner, n, width);
+          });
+        } else if (b.inner == 1) {
+          at::parallel_for(0, b.outer, std::max<int64_t>(1, kGrain / n),
+                           [&](int64_t begin, int64_t end) {
+                             softmax_rows<log>(x + begin * n, y + begin * n, n, end - begin);
+                           });
+        } else {
+          for_each_tile(b, [&](int64_t offset, int64_t width) {
+            softmax_columns<log>(x + offset, b.inner, y + offset, b.inner, n, width);
+          });
+        }
+      });
 }
 
 template <bool log>

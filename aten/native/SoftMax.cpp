@@ -1,5 +1,7 @@
 // softmax, log_softmax and their gradients.
+#include <aten/core/Empty.h>
 #include <aten/native/ShapeUtils.h>
+#include <aten/native/StructuredOutputs.h>
 #include <aten/stubs/SoftMax.h>
 #include <generated/native/_log_softmax.h>
 #include <generated/native/_log_softmax_backward_data.h>
@@ -73,6 +75,16 @@ void backward_into(const Stub& stub, const Tensor& grad_output, const Tensor& ou
        *at_least_1d(*expect_contiguous(output)), c10::wrap_dim("softmax", dim, output.dim()));
 }
 
+// The result in the dtype asked for, or that of the input, converted where the output has another.
+template <typename Op>
+Tensor& softmax_converted(const Op& op, const char* name, const Tensor& self, int64_t dim,
+                          std::optional<ScalarType> dtype, Tensor& out) {
+  const Tensor input = dtype.has_value() ? self.to(*dtype) : self;
+  if (out.scalar_type() == input.scalar_type()) return op(input, dim, false, out);
+  Tensor result(at::detail::empty({0}, input.options()));
+  return assign_out(out, op(input, dim, false, result), name);
+}
+
 }  // namespace
 
 OPLOOM_IMPL_FUNC(softmax_out)(const Tensor& self, int64_t dim, bool, const Tensor& out) {
@@ -98,6 +110,15 @@ Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
 Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   return dtype.has_value() ? at::_log_softmax(self.to(*dtype), dim, false)
                            : at::_log_softmax(self, dim, false);
+}
+
+Tensor& softmax_out(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, Tensor& out) {
+  return softmax_converted(&at::_softmax_outf, "softmax", self, dim, dtype, out);
+}
+
+Tensor& log_softmax_out(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype,
+                        Tensor& out) {
+  return softmax_converted(&at::_log_softmax_outf, "log_softmax", self, dim, dtype, out);
 }
 
 }  // namespace at::inline oploom_v1::native

@@ -12,8 +12,6 @@
 #include <generated/ops/_softmax.h>
 #include <generated/ops/_softmax_backward_data.h>
 #include <generated/ops/exp.h>
-#include <generated/ops/log_softmax.h>
-#include <generated/ops/softmax.h>
 #include <generated/ops/sum.h>
 #include <generated/ops/to.h>
 
@@ -315,31 +313,6 @@ Tensor& _softmax_backward_data_out(DispatchKeySet ks, const Tensor& grad_output,
     AutoDispatchBelowAutograd guard;
     _ops::_softmax_backward_data_out::table(ks & c10::after_autograd_keyset, grad_output, output,
                                             dim, input_dtype, out);
-  }
-  increment_version(out);
-  return out;
-}
-
-// log_softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) ->
-//     Tensor(a!)
-Tensor& log_softmax_int_out(DispatchKeySet ks, const Tensor& self, int64_t dim,
-                            std::optional<ScalarType> dtype, Tensor& out) {
-  check_out_requires_grad("log_softmax", self, out);
-  {
-    AutoDispatchBelowAutograd guard;
-    _ops::log_softmax_int_out::table(ks & c10::after_autograd_keyset, self, dim, dtype, out);
-  }
-  increment_version(out);
-  return out;
-}
-
-// softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)
-Tensor& softmax_int_out(DispatchKeySet ks, const Tensor& self, int64_t dim,
-                        std::optional<ScalarType> dtype, Tensor& out) {
-  check_out_requires_grad("softmax", self, out);
-  {
-    AutoDispatchBelowAutograd guard;
-    _ops::softmax_int_out::table(ks & c10::after_autograd_keyset, self, dim, dtype, out);
   }
   increment_version(out);
   return out;

@@ -32,9 +32,5 @@ Tensor _softmax_backward_data(DispatchKeySet ks, const Tensor& grad_output, cons
 Tensor& _softmax_backward_data_out(DispatchKeySet ks, const Tensor& grad_output,
                                    const Tensor& output, int64_t dim, ScalarType input_dtype,
                                    Tensor& out);
-Tensor& log_softmax_int_out(DispatchKeySet ks, const Tensor& self, int64_t dim,
-                            std::optional<ScalarType> dtype, Tensor& out);
-Tensor& softmax_int_out(DispatchKeySet ks, const Tensor& self, int64_t dim,
-                        std::optional<ScalarType> dtype, Tensor& out);
 
 }  // namespace at::inline oploom_v1::autograd::kernels

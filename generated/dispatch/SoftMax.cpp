@@ -306,15 +306,14 @@ Tensor _ops::log_softmax_int::call(const Tensor& self, int64_t dim,
 namespace {
 Tensor& log_softmax_int_out_composite(DispatchKeySet, const Tensor& self, int64_t dim,
                                       std::optional<ScalarType> dtype, Tensor& out) {
-  const Tensor result = _ops::log_softmax_int::call(self, dim, dtype);
-  return native::assign_out(out, result, "log_softmax");
+  return native::log_softmax_out(self, dim, dtype, out);
 }
 }  // namespace
 constinit OperatorTable<_ops::log_softmax_int_out::schema> _ops::log_softmax_int_out::table(
     kernels_of<_ops::log_softmax_int_out>,
     every_backend(&log_softmax_int_out_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::log_softmax_int_out},
+        {DispatchKey::Autograd, &log_softmax_int_out_composite},
     });
 Tensor& _ops::log_softmax_int_out::call(const Tensor& self, int64_t dim,
                                         std::optional<ScalarType> dtype, Tensor& out) {
@@ -342,15 +341,14 @@ Tensor _ops::softmax_int::call(const Tensor& self, int64_t dim, std::optional<Sc
 namespace {
 Tensor& softmax_int_out_composite(DispatchKeySet, const Tensor& self, int64_t dim,
                                   std::optional<ScalarType> dtype, Tensor& out) {
-  const Tensor result = _ops::softmax_int::call(self, dim, dtype);
-  return native::assign_out(out, result, "softmax");
+  return native::softmax_out(self, dim, dtype, out);
 }
 }  // namespace
 constinit OperatorTable<_ops::softmax_int_out::schema> _ops::softmax_int_out::table(
     kernels_of<_ops::softmax_int_out>,
     every_backend(&softmax_int_out_composite),
     {
-        {DispatchKey::Autograd, &autograd::kernels::softmax_int_out},
+        {DispatchKey::Autograd, &softmax_int_out_composite},
     });
 Tensor& _ops::softmax_int_out::call(const Tensor& self, int64_t dim,
                                     std::optional<ScalarType> dtype, Tensor& out) {

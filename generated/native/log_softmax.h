@@ -12,4 +12,9 @@ namespace at::inline oploom_v1::native {
 // log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
 Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = std::nullopt);
 
+// log_softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) ->
+//     Tensor(a!)
+Tensor& log_softmax_out(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype,
+                        Tensor& out);
+
 }  // namespace at::inline oploom_v1::native

@@ -12,4 +12,7 @@ namespace at::inline oploom_v1::native {
 // softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
 Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = std::nullopt);
 
+// softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& softmax_out(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, Tensor& out);
+
 }  // namespace at::inline oploom_v1::native

@@ -175,3 +175,57 @@ class TestSoftmaxInt(OperatorTests):
     defaults = {'dtype': None}
     test_forward_inplace = None
     test_inplace = None
+
+# log_softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)
+class TestLogSoftmaxIntOut(OperatorTests):
+    op = Operator(
+        name='log_softmax.int_out',
+        base='log_softmax',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('dim', 'int'),
+            Parameter('dtype', 'ScalarType?'),
+        ),
+        record={'none': 'the out= form of log_softmax.int, which the tests of that cover'},
+        differentiable=('self', 'out'),
+    )
+    defaults = {'dtype': None}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_layouts = None
+    test_out = None
+    test_inplace = None
+    test_meta = None
+    test_shape = None
+    test_capability = None
+    test_errors = None
+
+# softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)
+class TestSoftmaxIntOut(OperatorTests):
+    op = Operator(
+        name='softmax.int_out',
+        base='softmax',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('dim', 'int'),
+            Parameter('dtype', 'ScalarType?'),
+        ),
+        record={'none': 'the out= form of softmax.int, which the tests of that cover'},
+        differentiable=('self', 'out'),
+    )
+    defaults = {'dtype': None}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_layouts = None
+    test_out = None
+    test_inplace = None
+    test_meta = None
+    test_shape = None
+    test_capability = None
+    test_errors = None

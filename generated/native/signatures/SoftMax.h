@@ -11,6 +11,12 @@ static_assert(Alone<Tensor(const Tensor&, int64_t,
     "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor: "
     "at::native::log_softmax must be 'Tensor log_softmax(const Tensor& self, int64_t dim, "
     "std::optional<ScalarType> dtype)', and no other function there may have its name");
+static_assert(Alone<Tensor&(const Tensor&, int64_t, std::optional<ScalarType>,
+                    Tensor&)>::check(&log_softmax_out, 0),
+    "log_softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> "
+    "Tensor(a!): at::native::log_softmax_out must be 'Tensor& log_softmax_out(const Tensor& "
+    "self, int64_t dim, std::optional<ScalarType> dtype, Tensor& out)', and no other function "
+    "there may have its name");
 #endif
 
 #ifdef OPLOOM_NATIVE_softmax
@@ -18,6 +24,12 @@ static_assert(Alone<Tensor(const Tensor&, int64_t, std::optional<ScalarType>)>::
     "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor: at::native::softmax "
     "must be 'Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> "
     "dtype)', and no other function there may have its name");
+static_assert(Alone<Tensor&(const Tensor&, int64_t, std::optional<ScalarType>,
+                    Tensor&)>::check(&softmax_out, 0),
+    "softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> "
+    "Tensor(a!): at::native::softmax_out must be 'Tensor& softmax_out(const Tensor& self, "
+    "int64_t dim, std::optional<ScalarType> dtype, Tensor& out)', and no other function there "
+    "may have its name");
 #endif
 
 }  // namespace at::inline oploom_v1::native

@@ -2,10 +2,14 @@
 #include "Testing.h"
 
 #include <aten/autograd/GradCheck.h>
+#include <generated/ops/clone.h>
 #include <generated/ops/empty.h>
+#include <generated/ops/fill.h>
+#include <generated/ops/full.h>
 #include <generated/ops/log_softmax.h>
 #include <generated/ops/ones.h>
 #include <generated/ops/randn.h>
+#include <generated/ops/select.h>
 #include <generated/ops/softmax.h>
 #include <generated/ops/transpose.h>
 
@@ -41,8 +45,24 @@ TEST(SoftMax, AgreesWithPlainLoops) {
   at::manual_seed(1);
   for (at::ScalarType dtype : {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf}) {
     const double tolerance = dtype == at::kDouble ? 1e-13 : dtype == at::kFloat ? 2e-6 : 2e-2;
-    for (auto [outer, n, inner] : std::vector<std::array<int64_t, 3>>{
-             {3, 4, 1}, {2, 100, 1}, {1, 5000, 1}, {2, 5, 3}, {3, 40, 200}, {2, 1, 7}}) {
+    for (auto [outer, n, inner] : std::vector<std::array<int64_t, 3>>{{3, 4, 1},
+                                                                      {2, 100, 1},
+                                                                      {1, 5000, 1},
+                                                                      {2, 5, 3},
+                                                                      {3, 40, 200},
+                                                                      {2, 1, 7},
+                                                                      {5, 1, 1},
+                                                                      {4, 2, 1},
+                                                                      {5, 8, 1},
+                                                                      {3, 9, 1},
+                                                                      {2, 16, 1},
+                                                                      {3, 31, 1},
+                                                                      {2, 32, 1},
+                                                                      {2, 33, 1},
+                                                                      {3, 63, 1},
+                                                                      {2, 64, 1},
+                                                                      {2, 65, 1},
+                                                                      {1, 9000, 1}}) {
       const Tensor t = at::randn({outer, n, inner}, at::kDouble).mul(4).to(dtype);
       for (bool log : {false, true}) {
         const Doubles expected = naive_softmax(t, log);
@@ -70,6 +90,56 @@ TEST(SoftMax, SpecialValues) {
   EXPECT_EQ(sizes(at::empty({3, 0}).softmax(1)), (Ints{3, 0}));
   EXPECT_EQ(at::ones({3}, at::kInt).softmax(0, at::kDouble).scalar_type(), at::kDouble);
   EXPECT_EQ(at::ones({3}).softmax(0, at::kDouble).scalar_type(), at::kDouble);
+}
+
+// Short rows, whose ends are filled up: what is not finite, and what is far below zero.
+TEST(SoftMax, SpecialValuesAtEveryPlace) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  for (int64_t n : {1, 3, 8, 9, 17, 40, 70}) {
+    for (int64_t place = 0; place < n; ++place) {
+      for (at::ScalarType dtype : {at::kFloat, at::kDouble}) {
+        Tensor t = at::full({3, n}, -1e30, dtype);
+        t[1][place].fill_(-inf);
+        t[2][place].fill_(std::numeric_limits<double>::quiet_NaN());
+        const Doubles got = doubles(t.softmax(1)), log = doubles(t.log_softmax(1));
+        const double share = 1.0 / static_cast<double>(n);
+        for (int64_t i = 0; i < n; ++i) {
+          EXPECT_NEAR(got[i], share, 1e-6) << n;
+          EXPECT_TRUE(std::isnan(got[2 * n + i]) && std::isnan(log[2 * n + i])) << n;
+          // Alone, -inf has no share of anything.
+          if (n == 1) continue;
+          EXPECT_NEAR(got[n + i], i == place ? 0 : 1.0 / static_cast<double>(n - 1), 1e-6) << n;
+          EXPECT_EQ(log[n + i] == -inf, i == place) << n;
+        }
+      }
+    }
+  }
+}
+
+TEST(SoftMax, IntoAGivenOutput) {
+  at::manual_seed(2);
+  const Tensor t = at::randn({5, 40});
+  for (int64_t dim : {0, 1}) {
+    for (bool log : {false, true}) {
+      const auto into = [&](Tensor out, const Tensor& self) {
+        return log ? at::log_softmax_out(out, self, dim) : at::softmax_out(out, self, dim);
+      };
+      const Doubles expected = doubles(log ? t.log_softmax(dim) : t.softmax(dim));
+      EXPECT_EQ(doubles(into(at::empty({5, 40}), t)), expected);
+      EXPECT_EQ(doubles(into(at::empty({0}), t)), expected);
+      EXPECT_EQ(doubles(into(at::empty({40, 5}).transpose(0, 1), t)), expected);
+      EXPECT_EQ(doubles(into(at::empty({5, 40}, at::kDouble), t)), expected);
+      const Tensor self = t.clone();
+      EXPECT_EQ(doubles(into(self, self)), expected);
+    }
+  }
+  Tensor out = at::empty({5, 40}), wide = at::empty({5, 40}, at::kDouble);
+  const Tensor leaf = t.clone().requires_grad_();
+  EXPECT_THROW(at::softmax_out(out, leaf, 1), c10::Error);
+  EXPECT_THROW(at::log_softmax_out(wide, leaf, 1), c10::Error);
+  Tensor wrong = at::ones({5, 40}, at::kLong);
+  EXPECT_THROW(at::softmax_out(wrong, t, 1), c10::Error);
+  EXPECT_EQ(doubles(wrong), Doubles(200, 1));
 }
 
 TEST(SoftMax, WrongArguments) {
