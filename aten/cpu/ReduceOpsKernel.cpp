@@ -84,7 +84,7 @@ enum class NormKind { Count, Sum, Squares, Powers };
 
 template <typename In, typename Elem, NormKind kind>
 void load_for_norm(const char* in, int64_t stride, int64_t n, void* elements, double p) {
-  load_as<In, Elem>(in, stride, n, elements, [p](In x) -> Elem {
+  load_as<In, Elem>(in, stride, n, elements, [&](In x) -> Elem {
     if constexpr (kind == NormKind::Count) {
       return x != In(0) ? Elem(1) : Elem(0);
     } else if constexpr (kind == NormKind::Sum) {
