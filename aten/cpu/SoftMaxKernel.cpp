@@ -47,9 +47,10 @@ struct PlainMax {
   }
 };
 
-// softmax_row() for n <= kShort.
+// softmax_row() for n <= kShort. With `log`, the logarithm of the sum returned is left to subtract,
+// and y has room for kShort.
 template <bool log, typename T>
-OPLOOM_ALWAYS_INLINE void softmax_short_row(const T* x, T* y, int64_t n) {
+OPLOOM_ALWAYS_INLINE T softmax_short_row(const T* x, T* y, int64_t n) {
   using L = Lanes<T>;
   using V = typename L::V;
   // Behind the end of the row is the first element again: exponentials that underflow would take
@@ -69,11 +70,15 @@ OPLOOM_ALWAYS_INLINE void softmax_short_row(const T* x, T* y, int64_t n) {
     value[i / L::kSize] = log ? distance : e;
   });
   sum = across<Add, T>(sum);
-  if constexpr (log) sum = V(std::log(L::first(sum)));
   for_each_lanes<T>(n, [&](int64_t i, auto lanes) {
     const V e = value[i / L::kSize];
-    lanes.store(y + i, log ? e - sum : e / sum);
+    if constexpr (log) {
+      L::store(y + i, e);
+    } else {
+      lanes.store(y + i, e / sum);
+    }
   });
+  return L::first(sum);
 }
 
 // x and y have n elements and may be the same.
@@ -99,10 +104,34 @@ void softmax_row(const T* x, T* y, int64_t n) {
 
 template <bool log, typename T>
 void softmax_rows(const T* x, T* y, int64_t n, int64_t rows) {
-  if (n <= kShort<T>) {
-    for (int64_t i = 0; i < rows; ++i) softmax_short_row<log>(x + i * n, y + i * n, n);
-  } else {
+  if (n > kShort<T>) {
     for (int64_t i = 0; i < rows; ++i) softmax_row<log>(x + i * n, y + i * n, n);
+    return;
+  }
+  if constexpr (!log) {
+    for (int64_t i = 0; i < rows; ++i) softmax_short_row<false>(x + i * n, y + i * n, n);
+    return;
+  }
+  // Logarithms are taken together.
+  using L = Lanes<T>;
+  constexpr int64_t kTogether = 64;
+  T sums[kTogether];
+  alignas(64) T values[kTogether][kShort<T>];
+  for (; rows > 0; rows -= kTogether, x += kTogether * n, y += kTogether * n) {
+    const int64_t count = std::min(kTogether, rows);
+    for (int64_t i = 0; i < count; ++i) sums[i] = softmax_short_row<true>(x + i * n, values[i], n);
+    map_row(sums, sums, count, [](auto sum) {
+      if constexpr (std::is_arithmetic_v<decltype(sum)>) {
+        return std::log(sum);
+      } else {
+        return sum.log();
+      }
+    });
+    for (int64_t i = 0; i < count; ++i) {
+      for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
+        lanes.store(y + i * n + j, L::load(values[i] + j) - typename L::V(sums[i]));
+      });
+    }
   }
 }
 
