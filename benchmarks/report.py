@@ -56,7 +56,7 @@ def table(results, markdown):
     header = ["case"]
     for name in results:
         header += [name, "±"]
-    header += [f"{peer} / {first}" for peer in peers]
+    header += [f"{peer} / ours" for peer in peers]
     rows = []
     for case in results[first]["times"]:
         row = [case]
@@ -113,6 +113,8 @@ def plot(results, path, about):
     first = next(iter(results))
     found = ratios(results)
     cases = [c for c in results[first]["times"] if any(c in by for by in found.values())][::-1]
+    versions = {peer: results[peer]["version"] for peer in found}
+    labels = {peer: peer if v in peer else f"{peer} {v}" for peer, v in versions.items()}
     figure, axes = pyplot.subplots(figsize=(9, 1.2 + 0.19 * len(cases)), layout="constrained")
     for i, (peer, by_case) in enumerate(found.items()):
         shown = [c for c in cases if c in by_case]
@@ -120,7 +122,7 @@ def plot(results, path, about):
         errors = [[max(0, by_case[c][0] - by_case[c][1]) for c in shown],
                   [max(0, by_case[c][2] - by_case[c][0]) for c in shown]]
         axes.errorbar(centres, [cases.index(c) + 0.12 * i for c in shown], xerr=errors, fmt="o",
-                      markersize=3, linewidth=1, label=f"{peer} {results[peer]['version']}")
+                      markersize=3, linewidth=1, label=labels[peer])
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
