@@ -52,6 +52,12 @@ inline bool will_run_parallel(int64_t count, int64_t grain_size) {
   return count > grain_size && count > 1 && !tls_in_parallel_region && threads_available();
 }
 
+// Where a loop is compiled: once, whether threads share it or not.
+template <typename F>
+OPLOOM_NOINLINE void run_chunk(const F& f, int64_t begin, int64_t end) {
+  f(begin, end);
+}
+
 }  // namespace internal
 
 // True inside a parallel_for, even if it runs serially; nested ones run in the thread they are in.
@@ -65,11 +71,12 @@ inline void parallel_for(int64_t begin, int64_t end, int64_t grain_size, const F
   if (begin >= end) return;
   if (!internal::will_run_parallel(end - begin, grain_size)) {
     internal::ParallelRegionGuard guard;
-    f(begin, end);
+    internal::run_chunk(f, begin, end);
     return;
   }
-  internal::parallel_run(begin, end, grain_size,
-                         [&](int64_t, int64_t first, int64_t last) { f(first, last); });
+  internal::parallel_run(begin, end, grain_size, [&](int64_t, int64_t first, int64_t last) {
+    internal::run_chunk(f, first, last);
+  });
 }
 
 // f(begin, end, identity) reduces a part, combine(a, b) joins two results. The parts are joined in

@@ -22,35 +22,32 @@ void mul_kernel(TensorIteratorBase& iter) {
                   [&] { cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return a * b; }); });
 }
 
-// Calls loop(number of the type to load, function of two Vecs).
-template <typename Loop>
-void add_with(ScalarType dtype, const Scalar& alpha, const Loop& loop) {
-  if (dtype == kBool) {
-    const uint8_t factor = alpha.to<bool>();
-    return loop(uint8_t{}, [factor](auto a, auto b) { return a | (decltype(b)(factor) & b); });
-  }
-  OPLOOM_DISPATCH(
-      dtype, "add", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
-        using opmath_t = c10::opmath_type<scalar_t>;
-        const opmath_t factor = alpha.to<opmath_t>();
-        if (factor == opmath_t(1)) {
-          loop(scalar_t{}, [](auto a, auto b) { return a + b; });
-        } else {
-          loop(scalar_t{}, [factor](auto a, auto b) { return a + decltype(a)(factor) * b; });
-        }
-      });
-}
-
 void add_kernel(TensorIteratorBase& iter, const Scalar& alpha) {
-  add_with(iter.common_dtype(), alpha,
-           [&iter]<typename T>(T, const auto& f) { cpu_kernel_vec<T>(iter, f); });
+  if (iter.common_dtype() == kBool) {
+    const uint8_t factor = alpha.to<bool>();
+    return cpu_kernel_vec<uint8_t>(
+        iter, [factor](auto a, auto b) { return a | (decltype(b)(factor) & b); });
+  }
+  OPLOOM_DISPATCH(iter.common_dtype(), "add",
+                  (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+                    using opmath_t = c10::opmath_type<scalar_t>;
+                    const opmath_t factor = alpha.to<opmath_t>();
+                    if (factor == opmath_t(1)) {
+                      cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return a + b; });
+                    } else {
+                      cpu_kernel_vec<scalar_t>(
+                          iter, [factor](auto a, auto b) { return a + decltype(a)(factor) * b; });
+                    }
+                  });
 }
 
 void add_row_kernel(ScalarType dtype, void* to, const void* from, int64_t n, const Scalar& alpha) {
   char* data[] = {static_cast<char*>(to), static_cast<char*>(to),
                   static_cast<char*>(const_cast<void*>(from))};
-  add_with(dtype, alpha, [&data, n]<typename T>(T, const auto& f) {
-    dense_vec_row<T>(data, n, f, std::make_index_sequence<2>{});
+  OPLOOM_DISPATCH(dtype, "add", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+    const auto factor = alpha.to<c10::opmath_type<scalar_t>>();
+    const auto add = [factor](auto a, auto b) { return a + decltype(a)(factor) * b; };
+    dense_vec_row<scalar_t>(data, n, add, std::make_index_sequence<2>{});
   });
 }
 

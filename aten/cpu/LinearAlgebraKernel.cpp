@@ -43,13 +43,28 @@ using Blocks = void (*)(const Operands<T>& o, int64_t last, int64_t count);
 // sums fill the registers, and are enough to hide the time that a multiply-add takes; a wide row
 // reads long runs of memory.
 #if defined(CPU_CAPABILITY_AVX512)
-constexpr int kRows = 8, kColumns = 3, kWide = 16;
+constexpr int kRows = 8, kColumns = 3, kWide = 12;
 #elif defined(CPU_CAPABILITY_AVX2)
-constexpr int kRows = 6, kColumns = 2, kWide = 12;
+constexpr int kRows = 6, kColumns = 2, kWide = 8;
 #else
-constexpr int kRows = 4, kColumns = 2, kWide = 8;
+constexpr int kRows = 4, kColumns = 1, kWide = 4;
 #endif
 constexpr int kTall = 8;
+
+// alpha times the sums of a block, plus beta times what is in c.
+template <typename T>
+OPLOOM_NOINLINE void scale_and_add(const Operands<T>& o, const T* sums, int64_t rows,
+                                   int64_t vectors, T* c, int64_t last) {
+  using V = Vec<T>;
+  for (int64_t r = 0; r < rows; ++r, c += o.ldc) {
+    for (int64_t s = 0; s < vectors; ++s, sums += V::size()) {
+      const int64_t count = s + 1 < vectors ? int64_t{V::size()} : last;
+      V sum = V::loadu(sums) * V(o.alpha);
+      if (o.beta != T(0)) sum = fmadd(V(o.beta), V::loadu(c + s * V::size(), count), sum);
+      sum.storeu(c + s * V::size(), count);
+    }
+  }
+}
 
 // The sums stay in registers. The rows of b are next to each other in memory.
 template <int R, int C, typename T>
@@ -80,32 +95,17 @@ void blocks(const Operands<T>& operands, int64_t last, int64_t count) {
         for (int s = 0; s < C; ++s) sums[r][s] = fmadd(factor, line[s], sums[r][s]);
       }
     }
-    if (operands.alpha != T(1)) {
+    const bool plain = operands.alpha == T(1) && operands.beta == T(0);
+    alignas(64) T kept[R * C * V::size()];
+    T* c = plain ? o.c : kept;
+    const int64_t ldc = plain ? o.ldc : C * V::size(), end = plain ? last : V::size();
 #pragma GCC unroll 16
-      for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 16
-        for (int s = 0; s < C; ++s) sums[r][s] = sums[r][s] * V(operands.alpha);
-      }
-    }
-    if (operands.beta != T(0)) {
-#pragma GCC unroll 16
-      for (int r = 0; r < R; ++r) {
-        const T* c = o.c + r * o.ldc;
-#pragma GCC unroll 16
-        for (int s = 0; s < C; ++s) {
-          const V before = s < C - 1 ? V::loadu(c + s * V::size()) : V::loadu(c + kLast, last);
-          sums[r][s] = fmadd(V(operands.beta), before, sums[r][s]);
-        }
-      }
-    }
-#pragma GCC unroll 16
-    for (int r = 0; r < R; ++r) {
-      T* c = o.c + r * o.ldc;
+    for (int r = 0; r < R; ++r, c += ldc) {
 #pragma GCC unroll 16
       for (int s = 0; s < C - 1; ++s) sums[r][s].storeu(c + s * V::size());
-      V& end = sums[r][C - 1];
-      last == V::size() ? end.storeu(c + kLast) : end.storeu(c + kLast, last);
+      end == V::size() ? sums[r][C - 1].storeu(c + kLast) : sums[r][C - 1].storeu(c + kLast, end);
     }
+    if (!plain) scale_and_add(operands, kept, R, C, o.c, last);
     o.a += R * o.a_row;
     o.c += R * o.ldc;
   }
@@ -183,9 +183,10 @@ void dots(const Operands<T>& o) {
   }
 }
 
+// There are none of five and seven rows: each is a function of its own.
 template <typename T, int C, int R>
 constexpr Blocks<T> blocks_or_null() {
-  if constexpr (C == 1 || R == 1 || (C <= kColumns && R <= kRows)) {
+  if constexpr (R != 5 && R != 7 && (C == 1 || R == 1 || (C <= kColumns && R <= kRows))) {
     return &blocks<R, C, T>;
   } else {
     return nullptr;
@@ -303,6 +304,13 @@ OPLOOM_ALWAYS_INLINE int64_t portion(int64_t left, int64_t most) {
   return left > most ? (left + 1) / 2 : left;
 }
 
+// The same in rows: of heights that there are.
+OPLOOM_ALWAYS_INLINE int64_t height(int64_t left, int64_t most) {
+  const int64_t rows = portion(left, most);
+  if (rows != 5 && rows != 7) return rows;
+  return rows < left && rows < most ? rows + 1 : rows - 1;
+}
+
 // As many vectors of columns of c as blocks are wide, all m rows of them. Leaves o.a and o.c behind
 // the last.
 template <typename T>
@@ -319,7 +327,7 @@ void by_blocks(Operands<T>& o, int64_t m, int64_t vectors, int64_t last) {
   // Written so that each division is one by a constant.
   const int64_t groups = vectors == 1 ? m / kTall : vectors <= kColumns ? m / kRows : m;
   if (groups > 1) take(most, groups - 1);
-  while (m > 0) take(portion(m, most), 1);
+  while (m > 0) take(height(m, most), 1);
 }
 
 // Columns of c for which those of b are copied first, in pieces of as many rows whatever the number

@@ -340,7 +340,8 @@ class ColumnsReduction {
   }
 
   // The states of `width` outputs, the first element of the first of which is at `in`.
-  const void* operator()(const WalkDims& reduced, int64_t count, const char* in, int64_t width) {
+  OPLOOM_NOINLINE const void* operator()(const WalkDims& reduced, int64_t count, const char* in,
+                                         int64_t width) {
     const WalkDim rows = reduced[0];
     int64_t joined = 1;
     if (rows.in == width * stride_) {

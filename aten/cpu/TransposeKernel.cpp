@@ -137,8 +137,8 @@ void transpose_rest(char* to, int64_t to_stride, const char* from, int64_t from_
 
 // A block that is one line wide and high at most.
 template <typename T>
-OPLOOM_ALWAYS_INLINE void transpose_block(char* to, int64_t to_stride, const char* from,
-                                          int64_t from_stride, int64_t rows, int64_t columns) {
+OPLOOM_NOINLINE void transpose_block(char* to, int64_t to_stride, const char* from,
+                                     int64_t from_stride, int64_t rows, int64_t columns) {
   constexpr int64_t kSide = Square<T>::kRows, kSize = sizeof(T);
   for (int64_t c = 0; c < columns; c += kSide) {
     for (int64_t r = 0; r < rows; r += kSide) {

@@ -106,7 +106,13 @@ void index_put_kernel(TensorIteratorBase& iter, IntArrayRef sizes, IntArrayRef s
               element = sum_of(element, *reinterpret_cast<const scalar_t*>(value));
             },
             [n, &iter](char* self, char* value, int64_t offset) {
-              add_row_stub(DeviceType::CPU, iter.dtype(0), self + offset, value, n, 1);
+              if constexpr (c10::isFloatingType(c10::scalar_type_of_v<scalar_t>)) {
+                add_row_stub(DeviceType::CPU, iter.dtype(0), self + offset, value, n, 1);
+              } else {
+                auto* to = reinterpret_cast<scalar_t*>(self + offset);
+                const auto* from = reinterpret_cast<const scalar_t*>(value);
+                for (int64_t i = 0; i < n; ++i) to[i] = sum_of(to[i], from[i]);
+              }
             });
       };
       iter.serial_for_each(loop, 0, iter.numel());

@@ -85,8 +85,8 @@ void prefetch_row(const T* row, int64_t n) {
 // The strip of `self` that belongs to some lines, `size` positions long: copied to a buffer, where
 // the elements of one position lie beside each other, and back again if it is written to.
 template <typename S>
-void copy_strip(S* self, Steps steps, int64_t size, int64_t lines, std::remove_const_t<S>* strip,
-                bool back) {
+OPLOOM_NOINLINE void copy_strip(S* self, Steps steps, int64_t size, int64_t lines,
+                                std::remove_const_t<S>* strip, bool back) {
   const auto copy = [&](int64_t position, int64_t line) {
     auto& in_strip = strip[position * lines + line];
     auto& in_self = self[position * steps.dim + line * steps.line];
@@ -162,7 +162,7 @@ void for_each_place(const TensorBase& self, S* self_data, int64_t dim, const Ten
           : 0;
   const bool reads_ahead =
       self_steps.dim == 1 && size * int64_t{sizeof(S)} <= kCached && length >= size / 4;
-  const auto run_block = [&](const Block& block, S* elements, Steps steps) {
+  const auto run_block = [&](const Block& block, S* elements, Steps steps) OPLOOM_NOINLINE {
     const int64_t* places = index_data + block.index;
     O* others = other_data + block.other;
     if (rows) {
@@ -270,19 +270,23 @@ void scatter_add_kernel(const TensorBase& self, int64_t dim, const TensorBase& i
     const Wide factor = alpha.to<Wide>();
     // Even a factor of 1 would change infinite complex numbers.
     const bool scaled = !c10::is_complex_v<scalar_t> || factor != Wide(1);
-    for_each_place(
-        self, self.mutable_data_ptr<scalar_t>(), dim, index, src, src.const_data_ptr<scalar_t>(),
-        [factor, scaled](scalar_t& to, const scalar_t& from) {
-          if constexpr (std::is_same_v<scalar_t, bool>) {
-            to = to || (from && factor);
-          } else {
-            const Wide value = static_cast<Wide>(from);
-            to = static_cast<scalar_t>(static_cast<Wide>(to) + (scaled ? value * factor : value));
-          }
-        },
-        [&](scalar_t* to, const scalar_t* from, int64_t n) {
-          add_row_stub(DeviceType::CPU, self.scalar_type(), to, from, n, alpha);
-        });
+    const auto add = [factor, scaled](scalar_t& to, const scalar_t& from) {
+      if constexpr (std::is_same_v<scalar_t, bool>) {
+        to = to || (from && factor);
+      } else {
+        const Wide value = static_cast<Wide>(from);
+        to = static_cast<scalar_t>(static_cast<Wide>(to) + (scaled ? value * factor : value));
+      }
+    };
+    for_each_place(self, self.mutable_data_ptr<scalar_t>(), dim, index, src,
+                   src.const_data_ptr<scalar_t>(), add,
+                   [&](scalar_t* to, const scalar_t* from, int64_t n) {
+                     if constexpr (c10::isFloatingType(c10::scalar_type_of_v<scalar_t>)) {
+                       add_row_stub(DeviceType::CPU, self.scalar_type(), to, from, n, alpha);
+                     } else {
+                       for (int64_t i = 0; i < n; ++i) add(to[i], from[i]);
+                     }
+                   });
   });
 }
 

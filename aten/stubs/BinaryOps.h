@@ -13,7 +13,7 @@ using binary_alpha_fn = void (*)(TensorIteratorBase&, const Scalar& alpha);
 // self + alpha * other, self - alpha * other
 OPLOOM_DECLARE_DISPATCH(binary_alpha_fn, add_stub);
 OPLOOM_DECLARE_DISPATCH(binary_alpha_fn, sub_stub);
-// to[i] += alpha * from[i] for n elements
+// to[i] += alpha * from[i] for n elements of a real floating-point dtype
 using add_row_fn = void (*)(ScalarType dtype, void* to, const void* from, int64_t n,
                             const Scalar& alpha);
 OPLOOM_DECLARE_DISPATCH(add_row_fn, add_row_stub);
