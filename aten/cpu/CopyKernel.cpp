@@ -4,8 +4,10 @@
 #include <aten/iterator/DenseRows.h>
 #include <aten/stubs/Copy.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <type_traits>
 
 namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
@@ -38,9 +40,46 @@ inline constexpr bool is_reduction_of<Half, float> = true;
 template <>
 inline constexpr bool is_reduction_of<BFloat16, float> = true;
 
+// Through what c10::convert() converts From to To: float for 16-bit floats, the parts for complex
+// numbers. To itself where it converts at once.
+template <typename To, typename From>
+constexpr auto middle_of() {
+  if constexpr (c10::is_complex_v<From>) {
+    if constexpr (c10::is_complex_v<To> || std::is_same_v<To, bool>) {
+      return std::type_identity<To>{};
+    } else {
+      return std::type_identity<typename From::value_type>{};
+    }
+  } else if constexpr (c10::is_complex_v<To>) {
+    return std::type_identity<std::conditional_t<std::is_same_v<From, typename To::value_type>, To,
+                                                 typename To::value_type>>{};
+  } else if constexpr (c10::is_reduced_floating_point_v<From> ||
+                       c10::is_reduced_floating_point_v<To>) {
+    return std::type_identity<std::conditional_t<std::is_same_v<From, float>, To, float>>{};
+  } else {
+    return std::type_identity<To>{};
+  }
+}
+
+// A row by way of another dtype, in pieces that stay in the first-level cache.
+void cast_row_twice(CastLoop first, CastLoop second, int64_t middle_size, char* dst,
+                    int64_t dst_stride, const char* src, int64_t src_stride, int64_t n) {
+  constexpr int64_t kPiece = 256;
+  alignas(64) char middle[kPiece * sizeof(double)];
+  for (int64_t i = 0; i < n; i += kPiece) {
+    const int64_t count = std::min(kPiece, n - i);
+    first(middle, middle_size, src + i * src_stride, src_stride, count);
+    second(dst + i * dst_stride, dst_stride, middle, middle_size, count);
+  }
+}
+
 template <typename To, typename From>
 void cast_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t n) {
-  if (dst_stride == sizeof(To) && src_stride == sizeof(From)) {
+  using Middle = typename decltype(middle_of<To, From>())::type;
+  if constexpr (!std::is_same_v<Middle, To>) {
+    cast_row_twice(&cast_row<Middle, From>, &cast_row<To, Middle>, sizeof(Middle), dst, dst_stride,
+                   src, src_stride, n);
+  } else if (dst_stride == sizeof(To) && src_stride == sizeof(From)) {
     To* to = reinterpret_cast<To*>(dst);
     const From* from = reinterpret_cast<const From*>(src);
     int64_t i = 0;
@@ -49,11 +88,11 @@ void cast_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride
     }
     OPLOOM_INDEPENDENT_ITERATIONS
     for (; i < n; ++i) to[i] = c10::convert<To>(from[i]);
-    return;
-  }
-  for (int64_t i = 0; i < n; ++i) {
-    *reinterpret_cast<To*>(dst + i * dst_stride) =
-        c10::convert<To>(*reinterpret_cast<const From*>(src + i * src_stride));
+  } else {
+    for (int64_t i = 0; i < n; ++i) {
+      *reinterpret_cast<To*>(dst + i * dst_stride) =
+          c10::convert<To>(*reinterpret_cast<const From*>(src + i * src_stride));
+    }
   }
 }
 
@@ -78,10 +117,22 @@ void move_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride
   }
 }
 
+// A bool is read as the byte, 0 or 1, that it is: of bytes the compiler makes vectors.
+template <typename To, typename From>
+constexpr CastLoop cast_row_of() {
+  if constexpr (std::is_same_v<To, From>) {
+    return nullptr;
+  } else if constexpr (std::is_same_v<From, bool>) {
+    return &cast_row<To, uint8_t>;
+  } else {
+    return &cast_row<To, From>;
+  }
+}
+
 template <typename To>
 constexpr auto cast_rows_to() {
   return std::array<CastLoop, c10::kNumScalarTypes>{
-#define OPLOOM_ENTRY(cpp_type, name, text) &cast_row<To, cpp_type>,
+#define OPLOOM_ENTRY(cpp_type, name, text) cast_row_of<To, cpp_type>(),
       OPLOOM_FORALL_SCALAR_TYPES(OPLOOM_ENTRY)
 #undef OPLOOM_ENTRY
   };
