@@ -132,10 +132,7 @@ void accumulate(variable_list& buffer, uint32_t index, Tensor&& grad) {
     sum = std::move(grad);
     return;
   }
-  const bool in_place = !c10::GradMode::is_enabled() && sum.use_count() == 1 &&
-                        sum.storage().use_count() == 1 && sum.is_non_overlapping_and_dense() &&
-                        sum.scalar_type() == grad.scalar_type();
-  if (in_place) {
+  if (is_spare(sum) && sum.scalar_type() == grad.scalar_type()) {
     sum.add_(grad);
   } else {
     sum = sum + grad;

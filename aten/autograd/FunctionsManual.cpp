@@ -70,10 +70,10 @@ Tensor handle_r_to_c(const Tensor& self, Tensor grad) {
   return handle_r_to_c(self.scalar_type(), std::move(grad));
 }
 
-Tensor maybe_multiply(const Tensor& grad, const Scalar& factor) {
+Tensor maybe_multiply(Tensor grad, const Scalar& factor) {
   const bool is_one = factor.isComplex() ? factor.toComplexDouble() == c10::complex<double>(1, 0)
                                          : factor.toDouble() == 1;
-  return is_one ? grad : grad * factor;
+  return is_one ? grad : std::move(grad) * factor;
 }
 
 Tensor mm_laid_out(const Tensor& a, const Tensor& b, IntArrayRef strides) {
@@ -111,20 +111,20 @@ Tensor restore_reduced_dims(const Tensor& output, IntArrayRef dims, bool keepdim
 
 Tensor number(double value) { return Tensor(at::detail::wrapped_scalar_tensor(value)); }
 
-Tensor mul_tensor_backward(const Tensor& grad, const Tensor& other, ScalarType self_dtype) {
-  return handle_r_to_c(self_dtype, grad * other.conj());
+Tensor mul_tensor_backward(Tensor grad, const Tensor& other, ScalarType self_dtype) {
+  return handle_r_to_c(self_dtype, std::move(grad) * other.conj());
 }
 
-Tensor div_tensor_self_backward(const Tensor& grad, const Tensor& other, ScalarType self_dtype,
+Tensor div_tensor_self_backward(Tensor grad, const Tensor& other, ScalarType self_dtype,
                                 const std::optional<std::string_view>& rounding_mode) {
   if (rounding_mode.has_value()) return at::zeros_like(grad).to(self_dtype);
-  return handle_r_to_c(self_dtype, grad / other.conj());
+  return handle_r_to_c(self_dtype, std::move(grad) / other.conj());
 }
 
-Tensor div_tensor_other_backward(const Tensor& grad, const Tensor& self, const Tensor& other,
+Tensor div_tensor_other_backward(Tensor grad, const Tensor& self, const Tensor& other,
                                  const std::optional<std::string_view>& rounding_mode) {
   if (rounding_mode.has_value()) return at::zeros_like(grad).to(other.scalar_type());
-  return handle_r_to_c(other.scalar_type(), -grad * ((self / other) / other).conj());
+  return handle_r_to_c(other.scalar_type(), -std::move(grad) * ((self / other) / other).conj());
 }
 
 namespace {
@@ -145,9 +145,9 @@ Tensor zero_like_scalar(const Tensor& grad) { return at::zeros({}, grad.options(
 
 }  // namespace
 
-Tensor pow_backward(const Tensor& grad, const Tensor& self, const Scalar& exponent) {
+Tensor pow_backward(Tensor grad, const Tensor& self, const Scalar& exponent) {
   if (is_zero(exponent)) return at::zeros_like(self);
-  return handle_r_to_c(self, grad * (self.pow(one_less(exponent)) * exponent).conj());
+  return handle_r_to_c(self, std::move(grad) * (self.pow(one_less(exponent)) * exponent).conj());
 }
 
 Tensor pow_backward_self(const Tensor& grad, const Tensor& self, const Tensor& exponent) {

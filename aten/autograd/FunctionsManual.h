@@ -6,6 +6,7 @@
 
 #include <aten/autograd/Node.h>
 #include <aten/autograd/ShapeFormulas.h>
+#include <aten/autograd/SpareTensors.h>
 #include <aten/autograd/TensorGeometry.h>
 #include <c10/core/Scalar.h>
 #include <c10/util/OptionalArrayRef.h>
@@ -27,7 +28,7 @@ OPLOOM_API Tensor sum_to(Tensor tensor, IntArrayRef shape);
 // The gradient of a real input of a complex operation is the real part.
 OPLOOM_API Tensor handle_r_to_c(ScalarType self_dtype, Tensor grad);
 OPLOOM_API Tensor handle_r_to_c(const Tensor& self, Tensor grad);
-OPLOOM_API Tensor maybe_multiply(const Tensor& grad, const Scalar& factor);
+OPLOOM_API Tensor maybe_multiply(Tensor grad, const Scalar& factor);
 // For an argument whose derivative is missing; throws.
 [[noreturn]] OPLOOM_API Tensor not_implemented(std::string_view what);
 // Puts reduced dimensions back with size 1. No `dims` means all.
@@ -46,15 +47,14 @@ OPLOOM_API Tensor mm_laid_out(const Tensor& a, const Tensor& b, IntArrayRef stri
 // A number as the argument of an operator on tensors; it takes no part in promotion.
 OPLOOM_API Tensor number(double value);
 
-OPLOOM_API Tensor mul_tensor_backward(const Tensor& grad, const Tensor& other,
-                                      ScalarType self_dtype);
+OPLOOM_API Tensor mul_tensor_backward(Tensor grad, const Tensor& other, ScalarType self_dtype);
 OPLOOM_API Tensor
-div_tensor_self_backward(const Tensor& grad, const Tensor& other, ScalarType self_dtype,
+div_tensor_self_backward(Tensor grad, const Tensor& other, ScalarType self_dtype,
                          const std::optional<std::string_view>& rounding_mode = std::nullopt);
 OPLOOM_API Tensor
-div_tensor_other_backward(const Tensor& grad, const Tensor& self, const Tensor& other,
+div_tensor_other_backward(Tensor grad, const Tensor& self, const Tensor& other,
                           const std::optional<std::string_view>& rounding_mode = std::nullopt);
-OPLOOM_API Tensor pow_backward(const Tensor& grad, const Tensor& self, const Scalar& exponent);
+OPLOOM_API Tensor pow_backward(Tensor grad, const Tensor& self, const Scalar& exponent);
 OPLOOM_API Tensor pow_backward_self(const Tensor& grad, const Tensor& self, const Tensor& exponent);
 OPLOOM_API Tensor pow_backward_exponent(const Tensor& grad, const Tensor& self,
                                         const Tensor& exponent, const Tensor& result);

@@ -1,5 +1,6 @@
 // Allocation of tensors below the operators.
 #include <aten/core/Empty.h>
+#include <aten/core/SpareInput.h>
 #include <c10/core/Allocator.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/InferSize.h>
@@ -11,6 +12,8 @@
 #include <utility>
 
 namespace at::inline oploom_v1::detail {
+
+constinit thread_local const TensorImpl* spare_input OPLOOM_TLS_INITIAL_EXEC = nullptr;
 
 namespace {
 

@@ -1,6 +1,9 @@
 // Shapes and dtypes of expression operators.
+#include <aten/core/SpareInput.h>
 #include <aten/iterator/TensorIterator.h>
 #include <aten/native/Expression.h>
+
+#include <utility>
 
 namespace at::inline oploom_v1::native {
 
@@ -37,6 +40,22 @@ void check_dtype(const char* name, ScalarType dtype, const ExpressionTraits& tra
       "convert it to a dtype of numbers");
 }
 
+// The operand that the first output may be written to (Note [Spare tensors] in
+// aten/autograd/SpareTensors.h): that which is spare, if all others are like it.
+TensorBase take_spare_input(std::initializer_list<const Tensor*> inputs) {
+  const c10::TensorImpl* spare = std::exchange(at::detail::spare_input, nullptr);
+  if (spare == nullptr) return {};
+  const Tensor* found = nullptr;
+  for (const Tensor* input : inputs) {
+    if (input->unsafeGetTensorImpl() == spare) found = input;
+    const bool alike =
+        input->scalar_type() == spare->dtype() && input->device() == spare->device() &&
+        input->sizes().equals(spare->sizes()) && input->strides().equals(spare->strides());
+    if (!alike) return {};
+  }
+  return found == nullptr ? TensorBase() : static_cast<const TensorBase&>(*found);
+}
+
 }  // namespace
 
 void build_expression(TensorIteratorBase& iter, const TensorBase& out,
@@ -64,21 +83,22 @@ void compute_expression(const char* name, const ExpressionKernel* kernel,
                         std::initializer_list<Tensor*> outputs,
                         std::initializer_list<const Tensor*> inputs, const Scalar* numbers,
                         const ExpressionTraits& traits) {
+  const TensorBase given = take_spare_input(inputs), none;
   TensorIterator iter;
   const Tensor* const* in = inputs.begin();
-  const TensorBase none;
   if (outputs.size() == 1 && inputs.size() == 1) {
-    iter.build_borrowing_unary_op(none, *in[0]);
+    iter.build_borrowing_unary_op(given, *in[0]);
   } else if (outputs.size() == 1 && inputs.size() == 2) {
-    iter.build_borrowing_binary_op(none, *in[0], *in[1]);
+    iter.build_borrowing_binary_op(given, *in[0], *in[1]);
   } else if (outputs.size() == 1) {
     const SmallVector<const TensorBase*, 4> tensors(inputs.begin(), inputs.end());
-    if (!iter.build_rows(none, tensors, ScalarType::Undefined, !traits.integers)) {
-      build_any(iter, {&none}, inputs, traits);
+    if (!iter.build_rows(given, tensors, ScalarType::Undefined, !traits.integers)) {
+      build_any(iter, {&given}, inputs, traits);
     }
   } else {
-    const SmallVector<const TensorBase*, 4> fresh(outputs.size(), &none);
-    build_any(iter, fresh, inputs, traits);
+    SmallVector<const TensorBase*, 4> targets(outputs.size(), &none);
+    targets[0] = &given;
+    build_any(iter, targets, inputs, traits);
   }
   check_dtype(name, iter.common_dtype(), traits);
   if (kernel != nullptr) kernel->run(iter, *kernel, numbers);

@@ -31,8 +31,8 @@ OPLOOM_API void build_expression(TensorIteratorBase& iter, const TensorBase& out
                                  std::initializer_list<const Tensor*> inputs,
                                  const ExpressionTraits& traits);
 
-// The outputs of a gradient operator, new tensors of the inputs' broadcast shape, written in one
-// loop. `kernel` is null for tensors without data.
+// The outputs of a gradient operator, tensors of the inputs' broadcast shape, written in one loop:
+// new ones, but for an input that is spare. `kernel` is null for tensors without data.
 OPLOOM_API void compute_expression(const char* name, const ExpressionKernel* kernel,
                                    std::initializer_list<Tensor*> outputs,
                                    std::initializer_list<const Tensor*> inputs,

@@ -11,6 +11,7 @@ import jinja2
 from codegen.backend import expression, forward, text, types
 from codegen.backend.model import (
     Argument,
+    Code,
     Derivative,
     Gradient,
     Model,
@@ -147,6 +148,23 @@ class Plan:
     def differentiable_outputs(self) -> list[int]:
         return _differentiable_outputs(self.op, self.derivative)[: 1 if self.single_gradient else None]
 
+    @cached_property
+    def readers(self) -> list[Gradient]:
+        """The formulas that read `grad`."""
+        return [g for g in self.derivative.inputs if "grad" in g.cpp.names]
+
+    @cached_property
+    def last_reader(self) -> Optional[Gradient]:
+        """The last of them, where it reads `grad` once, as an operand: see Note [Spare tensors]."""
+        if not self.readers or self.mentions("grads"):
+            return None
+        last = self.readers[-1]
+        pieces = last.cpp.pieces
+        if last.program is not None or pieces.count(("name", "grad")) != 1:
+            return None
+        after = pieces[pieces.index(("name", "grad")) + 1 :]
+        return None if after and after[0][1].startswith(".") else last
+
     def condition(self, saved: Saved) -> Optional[str]:
         """When a tensor has to be saved, or None for always."""
         if self.has_lists or len(saved.used_by) == len(self.arguments):
@@ -246,7 +264,7 @@ def _apply(model: Model, plan: Plan) -> str:
     else:
         lines.append(f"  variable_list grad_inputs({len(plan.arguments)});")
     if plan.single_gradient:
-        if plan.mentions("grad"):
+        if plan.readers not in ([], [plan.last_reader]):
             lines.append("  const Tensor& grad = grads[0];")
             lines.append("  if (!grad.defined()) return grad_inputs;")
         else:
@@ -295,7 +313,8 @@ def _gradient(model: Model, plan: Plan, gradient: Gradient) -> list[str]:
         if pad == "    ":
             lines.append("  }")
         return lines
-    code = types.formula(plan.op, gradient.cpp)
+    handed_over = gradient is plan.last_reader
+    code = types.formula(plan.op, _hand_over(model, gradient) if handed_over else gradient.cpp)
     if "grad_input_mask" in gradient.cpp.names:
         head = f"{pad}const std::array<bool, {len(wanted)}> grad_input_mask = {{"
         lines.append(text.wrapped(head, wanted, "};"))
@@ -312,6 +331,17 @@ def _gradient(model: Model, plan: Plan, gradient: Gradient) -> list[str]:
     if pad == "    ":
         lines.append("  }")
     return lines
+
+
+def _hand_over(model: Model, gradient: Gradient) -> Code:
+    """The formula, with `grad` as what the result may be written to."""
+    pieces = list(gradient.cpp.pieces)
+    place = pieces.index(("name", "grad"))
+    called = pieces[0][1] if pieces[0][0] == "call" and place == 2 else ""
+    operators = model.bases.get(called, ())
+    computed = any(op.expression is not None and op.structured is None for op in operators)
+    pieces[place] = ("text", "SpareGradient(grads[0])" if computed else "std::move(grads[0])")
+    return Code(tuple(pieces))
 
 
 def _program(model: Model, plan: Plan, gradient: Gradient, indent: int) -> list[str]:

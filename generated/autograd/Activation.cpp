@@ -67,10 +67,9 @@ namespace at::inline oploom_v1::autograd {
 //   self: celu_backward(grad, self, alpha)
 variable_list CeluBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = celu_backward(grad, self, alpha);
+  grad_inputs[0] = celu_backward(SpareGradient(grads[0]), self, alpha);
   return grad_inputs;
 }
 
@@ -104,10 +103,9 @@ variable_list CeluBackwardBackward0::apply(variable_list&& grads) {
 //   self: elu_backward(grad, self, alpha, scale, input_scale)
 variable_list EluBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = elu_backward(grad, self, alpha, scale, input_scale);
+  grad_inputs[0] = elu_backward(SpareGradient(grads[0]), self, alpha, scale, input_scale);
   return grad_inputs;
 }
 
@@ -144,10 +142,9 @@ variable_list EluBackwardBackward0::apply(variable_list&& grads) {
 //   self: hardshrink_backward(grad, self, lambd)
 variable_list HardshrinkBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = hardshrink_backward(grad, self, lambd);
+  grad_inputs[0] = hardshrink_backward(SpareGradient(grads[0]), self, lambd);
   return grad_inputs;
 }
 
@@ -173,10 +170,9 @@ variable_list HardshrinkBackwardBackward0::apply(variable_list&& grads) {
 //   self: hardsigmoid_backward(grad, self)
 variable_list HardsigmoidBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = hardsigmoid_backward(grad, self);
+  grad_inputs[0] = hardsigmoid_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -201,10 +197,9 @@ variable_list HardsigmoidBackwardBackward0::apply(variable_list&& grads) {
 //   self: hardswish_backward(grad, self)
 variable_list HardswishBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = hardswish_backward(grad, self);
+  grad_inputs[0] = hardswish_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -232,10 +227,9 @@ variable_list HardswishBackwardBackward0::apply(variable_list&& grads) {
 //   self: hardtanh_backward(grad, self, min_val, max_val)
 variable_list HardtanhBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = hardtanh_backward(grad, self, min_val, max_val);
+  grad_inputs[0] = hardtanh_backward(SpareGradient(grads[0]), self, min_val, max_val);
   return grad_inputs;
 }
 
@@ -261,10 +255,9 @@ variable_list HardtanhBackwardBackward0::apply(variable_list&& grads) {
 //   self: leaky_relu_backward(grad, self, negative_slope)
 variable_list LeakyReluBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = leaky_relu_backward(grad, self, negative_slope);
+  grad_inputs[0] = leaky_relu_backward(SpareGradient(grads[0]), self, negative_slope);
   return grad_inputs;
 }
 
@@ -289,10 +282,9 @@ variable_list LeakyReluBackwardBackward0::apply(variable_list&& grads) {
 //   self: log_sigmoid_backward(grad, self)
 variable_list LogSigmoidBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = log_sigmoid_backward(grad, self);
+  grad_inputs[0] = log_sigmoid_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -319,10 +311,9 @@ variable_list LogSigmoidBackwardBackward0::apply(variable_list&& grads) {
 //   self: mish_backward(grad, self)
 variable_list MishBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = mish_backward(grad, self);
+  grad_inputs[0] = mish_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -360,10 +351,9 @@ variable_list MishBackwardBackward0::apply(variable_list&& grads) {
 //   self: relu6_backward(grad, self)
 variable_list Relu6Backward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = relu6_backward(grad, self);
+  grad_inputs[0] = relu6_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -388,10 +378,9 @@ variable_list Relu6BackwardBackward0::apply(variable_list&& grads) {
 //   self: selu_backward(grad, self)
 variable_list SeluBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = selu_backward(grad, self);
+  grad_inputs[0] = selu_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -423,10 +412,9 @@ variable_list SeluBackwardBackward0::apply(variable_list&& grads) {
 //   self: softplus_backward(grad, self, beta, threshold)
 variable_list SoftplusBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = softplus_backward(grad, self, beta, threshold);
+  grad_inputs[0] = softplus_backward(SpareGradient(grads[0]), self, beta, threshold);
   return grad_inputs;
 }
 
@@ -458,10 +446,9 @@ variable_list SoftplusBackwardBackward0::apply(variable_list&& grads) {
 //   self: softshrink_backward(grad, self, lambd)
 variable_list SoftshrinkBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = softshrink_backward(grad, self, lambd);
+  grad_inputs[0] = softshrink_backward(SpareGradient(grads[0]), self, lambd);
   return grad_inputs;
 }
 
@@ -487,10 +474,9 @@ variable_list SoftshrinkBackwardBackward0::apply(variable_list&& grads) {
 //   self: softsign_backward(grad, self)
 variable_list SoftsignBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = softsign_backward(grad, self);
+  grad_inputs[0] = softsign_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -522,10 +508,9 @@ variable_list SoftsignBackwardBackward0::apply(variable_list&& grads) {
 //   self: tanhshrink_backward(grad, self)
 variable_list TanhshrinkBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = tanhshrink_backward(grad, self);
+  grad_inputs[0] = tanhshrink_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -555,10 +540,9 @@ variable_list TanhshrinkBackwardBackward0::apply(variable_list&& grads) {
 //   self: threshold_backward(grad, self, threshold)
 variable_list ThresholdBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = threshold_backward(grad, self, threshold);
+  grad_inputs[0] = threshold_backward(SpareGradient(grads[0]), self, threshold);
   return grad_inputs;
 }
 

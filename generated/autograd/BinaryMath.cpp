@@ -73,15 +73,15 @@ namespace at::inline oploom_v1::autograd {
 //   self, other: copysign_Tensor_backward(grad, self, result, grad_input_mask)
 variable_list CopysignBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor result = result_.unpack(this);
   if (task_should_compute_output(0) ||
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = copysign_Tensor_backward(grad, self, result, grad_input_mask);
+    auto gradients = copysign_Tensor_backward(SpareGradient(grads[0]), self, result,
+                                              grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }
@@ -146,15 +146,14 @@ variable_list CopysignTensorJvpBackward0::apply(variable_list&& grads) {
 //   self, other: fmax_backward(grad, self, other, grad_input_mask)
 variable_list FmaxBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor other = other_.unpack(this);
   if (task_should_compute_output(0) ||
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = fmax_backward(grad, self, other, grad_input_mask);
+    auto gradients = fmax_backward(SpareGradient(grads[0]), self, other, grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }
@@ -219,15 +218,14 @@ variable_list FmaxJvpBackward0::apply(variable_list&& grads) {
 //   self, other: fmin_backward(grad, self, other, grad_input_mask)
 variable_list FminBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor other = other_.unpack(this);
   if (task_should_compute_output(0) ||
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = fmin_backward(grad, self, other, grad_input_mask);
+    auto gradients = fmin_backward(SpareGradient(grads[0]), self, other, grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }
@@ -292,14 +290,13 @@ variable_list FminJvpBackward0::apply(variable_list&& grads) {
 //   self, values: heaviside_backward(grad, self, grad_input_mask)
 variable_list HeavisideBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0) ||
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = heaviside_backward(grad, self, grad_input_mask);
+    auto gradients = heaviside_backward(SpareGradient(grads[0]), self, grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }
@@ -349,8 +346,7 @@ variable_list HeavisideJvpBackward0::apply(variable_list&& grads) {
 //   self, other: hypot_backward(grad, self, other, result, grad_input_mask)
 variable_list HypotBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor other = other_.unpack(this);
   const Tensor result = result_.unpack(this);
@@ -358,7 +354,7 @@ variable_list HypotBackward0::apply(variable_list&& grads) {
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = hypot_backward(grad, self, other, result, grad_input_mask);
+    auto gradients = hypot_backward(SpareGradient(grads[0]), self, other, result, grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }
@@ -442,15 +438,14 @@ variable_list HypotJvpBackward0::apply(variable_list&& grads) {
 //   self, other: ldexp_Tensor_backward(grad, self, other, grad_input_mask)
 variable_list LdexpBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor other = other_.unpack(this);
   if (task_should_compute_output(0) ||
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = ldexp_Tensor_backward(grad, self, other, grad_input_mask);
+    auto gradients = ldexp_Tensor_backward(SpareGradient(grads[0]), self, other, grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }
@@ -524,15 +519,14 @@ variable_list LdexpTensorJvpBackward0::apply(variable_list&& grads) {
 //   self, other: logaddexp2_backward(grad, self, other, grad_input_mask)
 variable_list Logaddexp2Backward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor other = other_.unpack(this);
   if (task_should_compute_output(0) ||
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = logaddexp2_backward(grad, self, other, grad_input_mask);
+    auto gradients = logaddexp2_backward(SpareGradient(grads[0]), self, other, grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }
@@ -693,15 +687,14 @@ variable_list Logaddexp2JvpBackward0::apply(variable_list&& grads) {
 //   self, other: logaddexp_backward(grad, self, other, grad_input_mask)
 variable_list LogaddexpBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor other = other_.unpack(this);
   if (task_should_compute_output(0) ||
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = logaddexp_backward(grad, self, other, grad_input_mask);
+    auto gradients = logaddexp_backward(SpareGradient(grads[0]), self, other, grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }
@@ -785,15 +778,15 @@ variable_list LogaddexpJvpBackward0::apply(variable_list&& grads) {
 //   self, other: special_xlog1py_backward(grad, self, other, grad_input_mask)
 variable_list SpecialXlog1PyBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor other = other_.unpack(this);
   if (task_should_compute_output(0) ||
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = special_xlog1py_backward(grad, self, other, grad_input_mask);
+    auto gradients = special_xlog1py_backward(SpareGradient(grads[0]), self, other,
+                                              grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }
@@ -879,15 +872,14 @@ variable_list SpecialXlog1PyJvpBackward0::apply(variable_list&& grads) {
 //   self, other: xlogy_Tensor_backward(grad, self, other, grad_input_mask)
 variable_list XlogyBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor other = other_.unpack(this);
   if (task_should_compute_output(0) ||
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = xlogy_Tensor_backward(grad, self, other, grad_input_mask);
+    auto gradients = xlogy_Tensor_backward(SpareGradient(grads[0]), self, other, grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }

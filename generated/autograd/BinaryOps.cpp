@@ -54,7 +54,8 @@ variable_list AddBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = handle_r_to_c(self_scalar_type, grad);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = handle_r_to_c(other_scalar_type, maybe_multiply(grad, alpha.conj()));
+    grad_inputs[1] = handle_r_to_c(other_scalar_type,
+                                   maybe_multiply(std::move(grads[0]), alpha.conj()));
   }
   return grad_inputs;
 }
@@ -63,15 +64,14 @@ variable_list AddBackward0::apply(variable_list&& grads) {
 //   self, other: atan2_backward(grad, self, other, grad_input_mask)
 variable_list Atan2Backward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor other = other_.unpack(this);
   if (task_should_compute_output(0) ||
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = atan2_backward(grad, self, other, grad_input_mask);
+    auto gradients = atan2_backward(SpareGradient(grads[0]), self, other, grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }
@@ -160,19 +160,19 @@ variable_list Atan2JvpBackward0::apply(variable_list&& grads) {
 }
 
 // div.Tensor(Tensor self, Tensor other) -> Tensor
-//   self: div_tensor_self_backward(grad, other, self.scalar_type())
 //   other: div_tensor_other_backward(grad, self, other)
+//   self: div_tensor_self_backward(grad, other, self.scalar_type())
 variable_list DivBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor other = other_.unpack(this);
   const Tensor self = self_.unpack(this);
-  if (task_should_compute_output(0)) {
-    grad_inputs[0] = div_tensor_self_backward(grad, other, self_scalar_type);
-  }
+  const Tensor other = other_.unpack(this);
   if (task_should_compute_output(1)) {
     grad_inputs[1] = div_tensor_other_backward(grad, self, other);
+  }
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = div_tensor_self_backward(std::move(grads[0]), other, self_scalar_type);
   }
   return grad_inputs;
 }
@@ -190,7 +190,7 @@ variable_list DivBackward1::apply(variable_list&& grads) {
     grad_inputs[0] = div_tensor_self_backward(grad, other, self_scalar_type, rounding_mode);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = div_tensor_other_backward(grad, self, other, rounding_mode);
+    grad_inputs[1] = div_tensor_other_backward(std::move(grads[0]), self, other, rounding_mode);
   }
   return grad_inputs;
 }
@@ -208,7 +208,7 @@ variable_list FmodBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = grad;
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = -grad * self.div(other, "trunc");
+    grad_inputs[1] = -std::move(grads[0]) * self.div(other, "trunc");
   }
   return grad_inputs;
 }
@@ -226,7 +226,7 @@ variable_list GeluBackwardBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = gelu_backward(grad, self, approximate);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = gelu_double_backward(grad, grad_output, self, approximate);
+    grad_inputs[1] = gelu_double_backward(std::move(grads[0]), grad_output, self, approximate);
   }
   return grad_inputs;
 }
@@ -268,19 +268,19 @@ variable_list MinimumBackward0::apply(variable_list&& grads) {
 }
 
 // mul.Tensor(Tensor self, Tensor other) -> Tensor
-//   self: mul_tensor_backward(grad, other, self.scalar_type())
 //   other: mul_tensor_backward(grad, self, other.scalar_type())
+//   self: mul_tensor_backward(grad, other, self.scalar_type())
 variable_list MulBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor other = other_.unpack(this);
   const Tensor self = self_.unpack(this);
-  if (task_should_compute_output(0)) {
-    grad_inputs[0] = mul_tensor_backward(grad, other, self_scalar_type);
-  }
+  const Tensor other = other_.unpack(this);
   if (task_should_compute_output(1)) {
     grad_inputs[1] = mul_tensor_backward(grad, self, other_scalar_type);
+  }
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = mul_tensor_backward(std::move(grads[0]), other, self_scalar_type);
   }
   return grad_inputs;
 }
@@ -299,7 +299,7 @@ variable_list PowBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = pow_backward_self(grad, self, exponent);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = pow_backward_exponent(grad, self, exponent, result);
+    grad_inputs[1] = pow_backward_exponent(std::move(grads[0]), self, exponent, result);
   }
   return grad_inputs;
 }
@@ -308,10 +308,9 @@ variable_list PowBackward0::apply(variable_list&& grads) {
 //   self: pow_backward(grad, self, exponent)
 variable_list PowBackward1::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = pow_backward(grad, self, exponent);
+  grad_inputs[0] = pow_backward(std::move(grads[0]), self, exponent);
   return grad_inputs;
 }
 
@@ -319,11 +318,10 @@ variable_list PowBackward1::apply(variable_list&& grads) {
 //   exponent: pow_backward_exponent(grad, self, exponent, result)
 variable_list PowBackward2::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor exponent = exponent_.unpack(this);
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = pow_backward_exponent(grad, self, exponent, result);
+  grad_inputs[0] = pow_backward_exponent(std::move(grads[0]), self, exponent, result);
   return grad_inputs;
 }
 
@@ -340,7 +338,7 @@ variable_list RemainderBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = grad;
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = -grad * self.div(other, "floor");
+    grad_inputs[1] = -std::move(grads[0]) * self.div(other, "floor");
   }
   return grad_inputs;
 }
@@ -356,7 +354,8 @@ variable_list SubBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = handle_r_to_c(self_scalar_type, grad);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = handle_r_to_c(other_scalar_type, maybe_multiply(-grad, alpha.conj()));
+    grad_inputs[1] = handle_r_to_c(other_scalar_type,
+                                   maybe_multiply(-std::move(grads[0]), alpha.conj()));
   }
   return grad_inputs;
 }
@@ -1328,9 +1327,9 @@ Tensor div_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   const auto grad_fn = make_node<DivBackward0>();
   collect_edges(*grad_fn, self, other);
+  if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
   grad_fn->self_scalar_type = self.scalar_type();
-  if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::div_Tensor::table(ks & c10::after_autograd_keyset, self, other);
@@ -1376,9 +1375,9 @@ Tensor& div__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   if (requires_grad) {
     grad_fn = make_node<DivBackward0>();
     collect_edges(*grad_fn, self, other);
+    if (grad_fn->should_compute_output(1)) grad_fn->self_ = save_copy(self);
     grad_fn->other_ = save_beside(other, self);
     grad_fn->self_scalar_type = self.scalar_type();
-    if (grad_fn->should_compute_output(1)) grad_fn->self_ = save_copy(self);
   }
   {
     AutoDispatchBelowAutograd guard;
@@ -1962,10 +1961,10 @@ Tensor mul_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
   }
   const auto grad_fn = make_node<MulBackward0>();
   collect_edges(*grad_fn, self, other);
-  if (grad_fn->should_compute_output(0)) grad_fn->other_.save_input(other);
-  grad_fn->self_scalar_type = self.scalar_type();
   if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
   grad_fn->other_scalar_type = other.scalar_type();
+  if (grad_fn->should_compute_output(0)) grad_fn->other_.save_input(other);
+  grad_fn->self_scalar_type = self.scalar_type();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::mul_Tensor::table(ks & c10::after_autograd_keyset, self, other);
@@ -1985,10 +1984,10 @@ Tensor& mul__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   if (requires_grad) {
     grad_fn = make_node<MulBackward0>();
     collect_edges(*grad_fn, self, other);
-    if (grad_fn->should_compute_output(0)) grad_fn->other_ = save_beside(other, self);
-    grad_fn->self_scalar_type = self.scalar_type();
     if (grad_fn->should_compute_output(1)) grad_fn->self_ = save_copy(self);
     grad_fn->other_scalar_type = other.scalar_type();
+    if (grad_fn->should_compute_output(0)) grad_fn->other_ = save_beside(other, self);
+    grad_fn->self_scalar_type = self.scalar_type();
   }
   {
     AutoDispatchBelowAutograd guard;

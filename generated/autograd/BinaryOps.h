@@ -85,19 +85,19 @@ struct Atan2JvpBackward0 final : BuiltinNode {
 };
 
 // div.Tensor(Tensor self, Tensor other) -> Tensor
-//   self: div_tensor_self_backward(grad, other, self.scalar_type())
 //   other: div_tensor_other_backward(grad, self, other)
+//   self: div_tensor_self_backward(grad, other, self.scalar_type())
 struct DivBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "DivBackward0"; }
   void release_variables() override {
-    other_.reset_data();
     self_.reset_data();
+    other_.reset_data();
   }
 
+  SavedTensor self_;
   SavedTensor other_;
   ScalarType self_scalar_type{};
-  SavedTensor self_;
 };
 
 // div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
@@ -179,20 +179,20 @@ struct MinimumBackward0 final : BuiltinNode {
 };
 
 // mul.Tensor(Tensor self, Tensor other) -> Tensor
-//   self: mul_tensor_backward(grad, other, self.scalar_type())
 //   other: mul_tensor_backward(grad, self, other.scalar_type())
+//   self: mul_tensor_backward(grad, other, self.scalar_type())
 struct MulBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "MulBackward0"; }
   void release_variables() override {
-    other_.reset_data();
     self_.reset_data();
+    other_.reset_data();
   }
 
-  SavedTensor other_;
-  ScalarType self_scalar_type{};
   SavedTensor self_;
   ScalarType other_scalar_type{};
+  SavedTensor other_;
+  ScalarType self_scalar_type{};
 };
 
 // pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor

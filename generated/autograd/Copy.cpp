@@ -25,9 +25,8 @@ namespace at::inline oploom_v1::autograd {
 //   self: grad
 variable_list AliasBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = grad;
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = std::move(grads[0]);
   return grad_inputs;
 }
 
@@ -35,9 +34,8 @@ variable_list AliasBackward0::apply(variable_list&& grads) {
 //   self: grad
 variable_list CloneBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = grad;
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = std::move(grads[0]);
   return grad_inputs;
 }
 
@@ -52,7 +50,7 @@ variable_list CopyBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = zeros_like(grad);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = copy_src_backward(grad, src_sizes, src_options);
+    grad_inputs[1] = copy_src_backward(std::move(grads[0]), src_sizes, src_options);
   }
   return grad_inputs;
 }
@@ -61,9 +59,8 @@ variable_list CopyBackward0::apply(variable_list&& grads) {
 //   self: zeros_like(grad)
 variable_list FillBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = zeros_like(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = zeros_like(std::move(grads[0]));
   return grad_inputs;
 }
 
@@ -88,9 +85,8 @@ variable_list FillBackward1::apply(variable_list&& grads) {
 //   self: _to_copy_backward(grad, self.options())
 variable_list ToCopyBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = _to_copy_backward(grad, self_options);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = _to_copy_backward(std::move(grads[0]), self_options);
   return grad_inputs;
 }
 
@@ -98,9 +94,8 @@ variable_list ToCopyBackward0::apply(variable_list&& grads) {
 //   self: zeros_like(grad)
 variable_list ZeroBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = zeros_like(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = zeros_like(std::move(grads[0]));
   return grad_inputs;
 }
 

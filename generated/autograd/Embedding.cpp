@@ -19,11 +19,10 @@ namespace at::inline oploom_v1::autograd {
 //       sparse)
 variable_list EmbeddingBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor indices = indices_.unpack(this);
-  grad_inputs[0] = embedding_backward(grad, indices, weight_size_0, padding_idx, scale_grad_by_freq,
-                                      sparse);
+  grad_inputs[0] = embedding_backward(std::move(grads[0]), indices, weight_size_0, padding_idx,
+                                      scale_grad_by_freq, sparse);
   return grad_inputs;
 }
 
@@ -32,10 +31,10 @@ variable_list EmbeddingBackward0::apply(variable_list&& grads) {
 //   grad_output: embedding_dense_double_backward(grad, indices, padding_idx, scale_grad_by_freq)
 variable_list EmbeddingDenseBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor indices = indices_.unpack(this);
-  grad_inputs[0] = embedding_dense_double_backward(grad, indices, padding_idx, scale_grad_by_freq);
+  grad_inputs[0] = embedding_dense_double_backward(std::move(grads[0]), indices, padding_idx,
+                                                   scale_grad_by_freq);
   return grad_inputs;
 }
 

@@ -26,10 +26,9 @@ namespace at::inline oploom_v1::autograd {
 //   self: gather_backward(grad, self.sizes(), dim, index)
 variable_list GatherBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor index = index_.unpack(this);
-  grad_inputs[0] = gather_backward(grad, self_sizes, dim, index);
+  grad_inputs[0] = gather_backward(std::move(grads[0]), self_sizes, dim, index);
   return grad_inputs;
 }
 
@@ -45,7 +44,8 @@ variable_list IndexAddBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = grad;
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = index_add_source_backward(grad, dim, index, source_sizes, alpha);
+    grad_inputs[1] = index_add_source_backward(std::move(grads[0]), dim, index, source_sizes,
+                                               alpha);
   }
   return grad_inputs;
 }
@@ -54,10 +54,9 @@ variable_list IndexAddBackward0::apply(variable_list&& grads) {
 //   self: index_backward(grad, self.sizes(), indices)
 variable_list IndexBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const auto indices = unpack_optional_list(indices_, this);
-  grad_inputs[0] = index_backward(grad, self_sizes, indices);
+  grad_inputs[0] = index_backward(std::move(grads[0]), self_sizes, indices);
   return grad_inputs;
 }
 
@@ -100,10 +99,9 @@ variable_list IndexPutBackward1::apply(variable_list&& grads) {
 //   self: index_select_backward(grad, self.sizes(), dim, index)
 variable_list IndexSelectBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor index = index_.unpack(this);
-  grad_inputs[0] = index_select_backward(grad, self_sizes, dim, index);
+  grad_inputs[0] = index_select_backward(std::move(grads[0]), self_sizes, dim, index);
   return grad_inputs;
 }
 
@@ -111,10 +109,9 @@ variable_list IndexSelectBackward0::apply(variable_list&& grads) {
 //   self: masked_select_backward(grad, self.sizes(), mask)
 variable_list MaskedSelectBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor mask = mask_.unpack(this);
-  grad_inputs[0] = masked_select_backward(grad, self_sizes, mask);
+  grad_inputs[0] = masked_select_backward(std::move(grads[0]), self_sizes, mask);
   return grad_inputs;
 }
 
@@ -130,7 +127,7 @@ variable_list ScatterAddBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = grad;
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = scatter_src_backward(grad, dim, index, src_sizes);
+    grad_inputs[1] = scatter_src_backward(std::move(grads[0]), dim, index, src_sizes);
   }
   return grad_inputs;
 }
@@ -147,7 +144,7 @@ variable_list ScatterBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = grad.scatter(dim, index, 0);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = scatter_src_backward(grad, dim, index, src_sizes);
+    grad_inputs[1] = scatter_src_backward(std::move(grads[0]), dim, index, src_sizes);
   }
   return grad_inputs;
 }

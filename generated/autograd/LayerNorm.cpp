@@ -18,8 +18,7 @@ namespace at::inline oploom_v1::autograd {
 //       result2, weight, bias, grad_input_mask)
 variable_list NativeLayerNormBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor input = input_.unpack(this);
   const Tensor result1 = result1_.unpack(this);
   const Tensor result2 = result2_.unpack(this);
@@ -31,8 +30,8 @@ variable_list NativeLayerNormBackward0::apply(variable_list&& grads) {
     const std::array<bool, 3> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1),
                                                  task_should_compute_output(2)};
-    auto gradients = native_layer_norm_backward(grad, input, normalized_shape, result1, result2,
-                                                weight, bias, grad_input_mask);
+    auto gradients = native_layer_norm_backward(std::move(grads[0]), input, normalized_shape,
+                                                result1, result2, weight, bias, grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
     grad_inputs[2] = std::move(std::get<2>(gradients));

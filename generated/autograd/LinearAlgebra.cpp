@@ -41,7 +41,8 @@ variable_list AddmmBackward0::apply(variable_list&& grads) {
     grad_inputs[1] = maybe_multiply(mm_laid_out(grad, mat2.t().conj(), mat1_strides), alpha.conj());
   }
   if (task_should_compute_output(2)) {
-    grad_inputs[2] = maybe_multiply(mm_laid_out(mat1.t().conj(), grad, mat2_strides), alpha.conj());
+    grad_inputs[2] = maybe_multiply(mm_laid_out(mat1.t().conj(), std::move(grads[0]), mat2_strides),
+                                    alpha.conj());
   }
   return grad_inputs;
 }
@@ -63,7 +64,7 @@ variable_list AddmvBackward0::apply(variable_list&& grads) {
     grad_inputs[1] = maybe_multiply(grad.outer(vec.conj()), alpha.conj());
   }
   if (task_should_compute_output(2)) {
-    grad_inputs[2] = maybe_multiply(mat.t().conj().mv(grad), alpha.conj());
+    grad_inputs[2] = maybe_multiply(mat.t().conj().mv(std::move(grads[0])), alpha.conj());
   }
   return grad_inputs;
 }
@@ -85,7 +86,8 @@ variable_list BaddbmmBackward0::apply(variable_list&& grads) {
     grad_inputs[1] = maybe_multiply(grad.bmm(batch2.transpose(1, 2).conj()), alpha.conj());
   }
   if (task_should_compute_output(2)) {
-    grad_inputs[2] = maybe_multiply(batch1.transpose(1, 2).conj().bmm(grad), alpha.conj());
+    grad_inputs[2] = maybe_multiply(batch1.transpose(1, 2).conj().bmm(std::move(grads[0])),
+                                    alpha.conj());
   }
   return grad_inputs;
 }
@@ -103,7 +105,7 @@ variable_list BmmBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = grad.bmm(mat2.transpose(1, 2).conj());
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = self.transpose(1, 2).conj().bmm(grad);
+    grad_inputs[1] = self.transpose(1, 2).conj().bmm(std::move(grads[0]));
   }
   return grad_inputs;
 }
@@ -121,7 +123,7 @@ variable_list DotBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = grad * tensor.conj();
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = grad * self.conj();
+    grad_inputs[1] = std::move(grads[0]) * self.conj();
   }
   return grad_inputs;
 }
@@ -139,7 +141,7 @@ variable_list MmBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = mm_laid_out(grad, mat2.t().conj(), self_strides);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = mm_laid_out(self.t().conj(), grad, mat2_strides);
+    grad_inputs[1] = mm_laid_out(self.t().conj(), std::move(grads[0]), mat2_strides);
   }
   return grad_inputs;
 }
@@ -157,7 +159,7 @@ variable_list MvBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = grad.outer(vec.conj());
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = self.t().conj().mv(grad);
+    grad_inputs[1] = self.t().conj().mv(std::move(grads[0]));
   }
   return grad_inputs;
 }

@@ -32,7 +32,7 @@ variable_list MseLossBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = mse_loss_backward(grad, self, target, reduction);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = mse_loss_backward(grad, target, self, reduction);
+    grad_inputs[1] = mse_loss_backward(std::move(grads[0]), target, self, reduction);
   }
   return grad_inputs;
 }
@@ -56,7 +56,8 @@ variable_list MseLossBackwardBackward0::apply(variable_list&& grads) {
     grad_inputs[1] = mse_loss_double_backward(grad * grad_output, self, target, reduction);
   }
   if (task_should_compute_output(2)) {
-    grad_inputs[2] = -mse_loss_double_backward(grad * grad_output, self, target, reduction);
+    grad_inputs[2] =
+        -mse_loss_double_backward(std::move(grads[0]) * grad_output, self, target, reduction);
   }
   return grad_inputs;
 }
@@ -75,7 +76,7 @@ variable_list NllLoss2DBackwardBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = nll_loss2d(grad, target, weight, reduction, ignore_index);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = zeros_like(grad);
+    grad_inputs[1] = zeros_like(std::move(grads[0]));
   }
   return grad_inputs;
 }
@@ -85,14 +86,13 @@ variable_list NllLoss2DBackwardBackward0::apply(variable_list&& grads) {
 //   self: nll_loss2d_backward(grad, self, target, weight, reduction, ignore_index, total_weight)
 variable_list NllLoss2DForwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor target = target_.unpack(this);
   const std::optional<Tensor> weight = weight_.unpack_optional(this);
   const Tensor total_weight = total_weight_.unpack(this);
-  grad_inputs[0] = nll_loss2d_backward(grad, self, target, weight, reduction, ignore_index,
-                                       total_weight);
+  grad_inputs[0] = nll_loss2d_backward(std::move(grads[0]), self, target, weight, reduction,
+                                       ignore_index, total_weight);
   return grad_inputs;
 }
 
@@ -110,7 +110,7 @@ variable_list NllLossBackwardBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = nll_loss(grad, target, weight, reduction, ignore_index);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = zeros_like(grad);
+    grad_inputs[1] = zeros_like(std::move(grads[0]));
   }
   return grad_inputs;
 }
@@ -120,14 +120,13 @@ variable_list NllLossBackwardBackward0::apply(variable_list&& grads) {
 //   self: nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight)
 variable_list NllLossForwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor target = target_.unpack(this);
   const std::optional<Tensor> weight = weight_.unpack_optional(this);
   const Tensor total_weight = total_weight_.unpack(this);
-  grad_inputs[0] = nll_loss_backward(grad, self, target, weight, reduction, ignore_index,
-                                     total_weight);
+  grad_inputs[0] = nll_loss_backward(std::move(grads[0]), self, target, weight, reduction,
+                                     ignore_index, total_weight);
   return grad_inputs;
 }
 

@@ -71,7 +71,7 @@ variable_list BinaryCrossEntropyBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = _binary_cross_entropy_backward(grad, self, target);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = grad * ((-self).log1p() - self.log());
+    grad_inputs[1] = std::move(grads[0]) * ((-self).log1p() - self.log());
   }
   return grad_inputs;
 }
@@ -81,8 +81,7 @@ variable_list BinaryCrossEntropyBackward0::apply(variable_list&& grads) {
 //       target, grad_input_mask)
 variable_list BinaryCrossEntropyBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor grad_output = grad_output_.unpack(this);
   const Tensor self = self_.unpack(this);
   const Tensor target = target_.unpack(this);
@@ -92,8 +91,8 @@ variable_list BinaryCrossEntropyBackwardBackward0::apply(variable_list&& grads) 
     const std::array<bool, 3> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1),
                                                  task_should_compute_output(2)};
-    auto gradients = _binary_cross_entropy_backward_backward(grad, grad_output, self, target,
-                                                             grad_input_mask);
+    auto gradients = _binary_cross_entropy_backward_backward(SpareGradient(grads[0]), grad_output,
+                                                             self, target, grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
     grad_inputs[2] = std::move(std::get<2>(gradients));
@@ -296,16 +295,15 @@ variable_list BinaryCrossEntropyBackwardJvpBackward0::apply(variable_list&& grad
 //   self, target: _binary_cross_entropy_with_logits_backward(grad, self, target, grad_input_mask)
 variable_list BinaryCrossEntropyWithLogitsBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor target = target_.unpack(this);
   if (task_should_compute_output(0) ||
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = _binary_cross_entropy_with_logits_backward(grad, self, target,
-                                                                grad_input_mask);
+    auto gradients = _binary_cross_entropy_with_logits_backward(SpareGradient(grads[0]), self,
+                                                                target, grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }
@@ -318,8 +316,7 @@ variable_list BinaryCrossEntropyWithLogitsBackward0::apply(variable_list&& grads
 //       target, pos_weight, grad_input_mask)
 variable_list BinaryCrossEntropyWithLogitsBackward1::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor target = target_.unpack(this);
   const Tensor pos_weight = pos_weight_.unpack(this);
@@ -329,8 +326,8 @@ variable_list BinaryCrossEntropyWithLogitsBackward1::apply(variable_list&& grads
     const std::array<bool, 3> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1),
                                                  task_should_compute_output(2)};
-    auto gradients = _binary_cross_entropy_with_logits_pos_weight_backward(grad, self, target,
-                                                                           pos_weight,
+    auto gradients = _binary_cross_entropy_with_logits_pos_weight_backward(SpareGradient(grads[0]),
+                                                                           self, target, pos_weight,
                                                                            grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
@@ -512,15 +509,15 @@ variable_list BinaryCrossEntropyWithLogitsPosWeightJvpBackward0::apply(variable_
 //   self, target: _huber_loss_backward(grad, self, target, delta, grad_input_mask)
 variable_list HuberLossBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor target = target_.unpack(this);
   if (task_should_compute_output(0) ||
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = _huber_loss_backward(grad, self, target, delta, grad_input_mask);
+    auto gradients = _huber_loss_backward(SpareGradient(grads[0]), self, target, delta,
+                                          grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }
@@ -610,15 +607,14 @@ variable_list HuberLossJvpBackward0::apply(variable_list&& grads) {
 //   self, target: _kl_div_backward(grad, self, target, grad_input_mask)
 variable_list KlDivBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor target = target_.unpack(this);
   if (task_should_compute_output(0) ||
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = _kl_div_backward(grad, self, target, grad_input_mask);
+    auto gradients = _kl_div_backward(SpareGradient(grads[0]), self, target, grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }
@@ -694,15 +690,15 @@ variable_list KlDivJvpBackward0::apply(variable_list&& grads) {
 //   self, target: _kl_div_log_target_backward(grad, target, result, grad_input_mask)
 variable_list KlDivLogTargetBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor target = target_.unpack(this);
   const Tensor result = result_.unpack(this);
   if (task_should_compute_output(0) ||
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = _kl_div_log_target_backward(grad, target, result, grad_input_mask);
+    auto gradients = _kl_div_log_target_backward(SpareGradient(grads[0]), target, result,
+                                                 grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }
@@ -775,15 +771,14 @@ variable_list KlDivLogTargetJvpBackward0::apply(variable_list&& grads) {
 //   self, target: _l1_loss_backward(grad, self, target, grad_input_mask)
 variable_list L1LossBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor target = target_.unpack(this);
   if (task_should_compute_output(0) ||
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = _l1_loss_backward(grad, self, target, grad_input_mask);
+    auto gradients = _l1_loss_backward(SpareGradient(grads[0]), self, target, grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }
@@ -847,15 +842,15 @@ variable_list L1LossJvpBackward0::apply(variable_list&& grads) {
 //   self, target: _smooth_l1_loss_backward(grad, self, target, beta, grad_input_mask)
 variable_list SmoothL1LossBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor target = target_.unpack(this);
   if (task_should_compute_output(0) ||
       task_should_compute_output(1)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1)};
-    auto gradients = _smooth_l1_loss_backward(grad, self, target, beta, grad_input_mask);
+    auto gradients = _smooth_l1_loss_backward(SpareGradient(grads[0]), self, target, beta,
+                                              grad_input_mask);
     grad_inputs[0] = std::move(std::get<0>(gradients));
     grad_inputs[1] = std::move(std::get<1>(gradients));
   }

@@ -33,8 +33,8 @@ variable_list AddcdivBackward0::apply(variable_list&& grads) {
     grad_inputs[1] = handle_r_to_c(tensor1_scalar_type, grad / tensor2.conj() * value.conj());
   }
   if (task_should_compute_output(2)) {
-    grad_inputs[2] = handle_r_to_c(tensor2_scalar_type,
-                                   -grad * (tensor1 * value / (tensor2 * tensor2)).conj());
+    grad_inputs[2] = handle_r_to_c(
+    tensor2_scalar_type, -std::move(grads[0]) * (tensor1 * value / (tensor2 * tensor2)).conj());
   }
   return grad_inputs;
 }
@@ -56,7 +56,8 @@ variable_list AddcmulBackward0::apply(variable_list&& grads) {
     grad_inputs[1] = handle_r_to_c(tensor1_scalar_type, grad * (tensor2 * value).conj());
   }
   if (task_should_compute_output(2)) {
-    grad_inputs[2] = handle_r_to_c(tensor2_scalar_type, grad * (tensor1 * value).conj());
+    grad_inputs[2] = handle_r_to_c(tensor2_scalar_type,
+                                   std::move(grads[0]) * (tensor1 * value).conj());
   }
   return grad_inputs;
 }
@@ -72,7 +73,7 @@ variable_list LerpBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = grad - grad * weight.conj();
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = grad * weight.conj();
+    grad_inputs[1] = std::move(grads[0]) * weight.conj();
   }
   return grad_inputs;
 }
@@ -95,7 +96,7 @@ variable_list LerpBackward1::apply(variable_list&& grads) {
     grad_inputs[1] = grad * weight.conj();
   }
   if (task_should_compute_output(2)) {
-    grad_inputs[2] = grad * (end - self).conj();
+    grad_inputs[2] = std::move(grads[0]) * (end - self).conj();
   }
   return grad_inputs;
 }

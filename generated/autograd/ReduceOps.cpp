@@ -38,11 +38,10 @@ namespace at::inline oploom_v1::autograd {
 //       restore_reduced_dims(result, dim, keepdim) == self, dim)
 variable_list AmaxBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = scale_grad_by_count(restore_reduced_dims(grad, dim, keepdim),
+  grad_inputs[0] = scale_grad_by_count(restore_reduced_dims(std::move(grads[0]), dim, keepdim),
                                        restore_reduced_dims(result, dim, keepdim) == self, dim);
   return grad_inputs;
 }
@@ -52,11 +51,10 @@ variable_list AmaxBackward0::apply(variable_list&& grads) {
 //       restore_reduced_dims(result, dim, keepdim) == self, dim)
 variable_list AminBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = scale_grad_by_count(restore_reduced_dims(grad, dim, keepdim),
+  grad_inputs[0] = scale_grad_by_count(restore_reduced_dims(std::move(grads[0]), dim, keepdim),
                                        restore_reduced_dims(result, dim, keepdim) == self, dim);
   return grad_inputs;
 }
@@ -87,11 +85,10 @@ variable_list CumsumBackward0::apply(variable_list&& grads) {
 //   self: logsumexp_backward(grad, self, result, dim, keepdim)
 variable_list LogsumexpBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = logsumexp_backward(grad, self, result, dim, keepdim);
+  grad_inputs[0] = logsumexp_backward(std::move(grads[0]), self, result, dim, keepdim);
   return grad_inputs;
 }
 
@@ -99,10 +96,10 @@ variable_list LogsumexpBackward0::apply(variable_list&& grads) {
 //   self: value_selecting_reduction_backward(grad, dim, indices, self.sizes(), keepdim)
 variable_list MaxBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor indices = indices_.unpack(this);
-  grad_inputs[0] = value_selecting_reduction_backward(grad, dim, indices, self_sizes, keepdim);
+  grad_inputs[0] = value_selecting_reduction_backward(std::move(grads[0]), dim, indices, self_sizes,
+                                                      keepdim);
   return grad_inputs;
 }
 
@@ -110,11 +107,10 @@ variable_list MaxBackward0::apply(variable_list&& grads) {
 //   self: evenly_distribute_backward(grad, self, result)
 variable_list MaxBackward1::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = evenly_distribute_backward(grad, self, result);
+  grad_inputs[0] = evenly_distribute_backward(std::move(grads[0]), self, result);
   return grad_inputs;
 }
 
@@ -132,9 +128,8 @@ variable_list MeanBackward0::apply(variable_list&& grads) {
 //   self: mean_backward(grad, self.sizes(), dim, self.numel(), keepdim)
 variable_list MeanBackward1::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = mean_backward(grad, self_sizes, dim, self_numel, keepdim);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = mean_backward(std::move(grads[0]), self_sizes, dim, self_numel, keepdim);
   return grad_inputs;
 }
 
@@ -142,10 +137,10 @@ variable_list MeanBackward1::apply(variable_list&& grads) {
 //   self: value_selecting_reduction_backward(grad, dim, indices, self.sizes(), keepdim)
 variable_list MinBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor indices = indices_.unpack(this);
-  grad_inputs[0] = value_selecting_reduction_backward(grad, dim, indices, self_sizes, keepdim);
+  grad_inputs[0] = value_selecting_reduction_backward(std::move(grads[0]), dim, indices, self_sizes,
+                                                      keepdim);
   return grad_inputs;
 }
 
@@ -153,11 +148,10 @@ variable_list MinBackward0::apply(variable_list&& grads) {
 //   self: evenly_distribute_backward(grad, self, result)
 variable_list MinBackward1::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = evenly_distribute_backward(grad, self, result);
+  grad_inputs[0] = evenly_distribute_backward(std::move(grads[0]), self, result);
   return grad_inputs;
 }
 
@@ -165,11 +159,10 @@ variable_list MinBackward1::apply(variable_list&& grads) {
 //   self: norm_backward(grad, self, p, result)
 variable_list NormBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = norm_backward(grad, self, p, result);
+  grad_inputs[0] = norm_backward(std::move(grads[0]), self, p, result);
   return grad_inputs;
 }
 
@@ -202,11 +195,10 @@ variable_list NormBackward2::apply(variable_list&& grads) {
 //   self: norm_backward(grad, self, p, result, dim, keepdim)
 variable_list NormBackward3::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = norm_backward(grad, self, p, result, dim, keepdim);
+  grad_inputs[0] = norm_backward(std::move(grads[0]), self, p, result, dim, keepdim);
   return grad_inputs;
 }
 
@@ -239,11 +231,10 @@ variable_list ProdBackward1::apply(variable_list&& grads) {
 //   self: std_backward(result, grad, self, dim, correction, keepdim)
 variable_list StdBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = std_backward(result, grad, self, dim, correction, keepdim);
+  grad_inputs[0] = std_backward(result, std::move(grads[0]), self, dim, correction, keepdim);
   return grad_inputs;
 }
 
@@ -262,9 +253,8 @@ variable_list SumBackward0::apply(variable_list&& grads) {
 //   self: sum_backward(grad, self.sizes(), dim, keepdim)
 variable_list SumBackward1::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = sum_backward(grad, self_sizes, dim, keepdim);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = sum_backward(std::move(grads[0]), self_sizes, dim, keepdim);
   return grad_inputs;
 }
 
@@ -273,10 +263,9 @@ variable_list SumBackward1::apply(variable_list&& grads) {
 //   self: var_backward(grad, self, dim, correction, keepdim)
 variable_list VarBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = var_backward(grad, self, dim, correction, keepdim);
+  grad_inputs[0] = var_backward(std::move(grads[0]), self, dim, correction, keepdim);
   return grad_inputs;
 }
 

@@ -21,10 +21,9 @@ namespace at::inline oploom_v1::autograd {
 //   self: _log_softmax_backward_data(grad, result, dim, self.scalar_type())
 variable_list LogSoftmaxBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = _log_softmax_backward_data(grad, result, dim, self_scalar_type);
+  grad_inputs[0] = _log_softmax_backward_data(std::move(grads[0]), result, dim, self_scalar_type);
   return grad_inputs;
 }
 
@@ -53,10 +52,9 @@ variable_list LogSoftmaxBackwardDataBackward0::apply(variable_list&& grads) {
 //   self: _softmax_backward_data(grad, result, dim, self.scalar_type())
 variable_list SoftmaxBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = _softmax_backward_data(grad, result, dim, self_scalar_type);
+  grad_inputs[0] = _softmax_backward_data(std::move(grads[0]), result, dim, self_scalar_type);
   return grad_inputs;
 }
 

@@ -17,10 +17,10 @@ namespace at::inline oploom_v1::autograd {
 //   self: value_selecting_reduction_backward(grad, dim, indices, self.sizes(), true)
 variable_list SortBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor indices = indices_.unpack(this);
-  grad_inputs[0] = value_selecting_reduction_backward(grad, dim, indices, self_sizes, true);
+  grad_inputs[0] = value_selecting_reduction_backward(std::move(grads[0]), dim, indices, self_sizes,
+                                                      true);
   return grad_inputs;
 }
 
@@ -29,10 +29,10 @@ variable_list SortBackward0::apply(variable_list&& grads) {
 //   self: value_selecting_reduction_backward(grad, dim, indices, self.sizes(), true)
 variable_list SortBackward1::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor indices = indices_.unpack(this);
-  grad_inputs[0] = value_selecting_reduction_backward(grad, dim, indices, self_sizes, true);
+  grad_inputs[0] = value_selecting_reduction_backward(std::move(grads[0]), dim, indices, self_sizes,
+                                                      true);
   return grad_inputs;
 }
 
@@ -41,10 +41,10 @@ variable_list SortBackward1::apply(variable_list&& grads) {
 //   self: value_selecting_reduction_backward(grad, dim, indices, self.sizes(), true)
 variable_list TopkBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor indices = indices_.unpack(this);
-  grad_inputs[0] = value_selecting_reduction_backward(grad, dim, indices, self_sizes, true);
+  grad_inputs[0] = value_selecting_reduction_backward(std::move(grads[0]), dim, indices, self_sizes,
+                                                      true);
   return grad_inputs;
 }
 

@@ -71,10 +71,9 @@ namespace at::inline oploom_v1::autograd {
 //   self: digamma_backward(grad, self)
 variable_list DigammaBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = digamma_backward(grad, self);
+  grad_inputs[0] = digamma_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -100,10 +99,9 @@ variable_list DigammaBackwardBackward0::apply(variable_list&& grads) {
 //   self: erfc_backward(grad, self)
 variable_list ErfcBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = erfc_backward(grad, self);
+  grad_inputs[0] = erfc_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -130,10 +128,9 @@ variable_list ErfcBackwardBackward0::apply(variable_list&& grads) {
 //   self: erfinv_backward(grad, result)
 variable_list ErfinvBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = erfinv_backward(grad, result);
+  grad_inputs[0] = erfinv_backward(SpareGradient(grads[0]), result);
   return grad_inputs;
 }
 
@@ -160,10 +157,9 @@ variable_list ErfinvBackwardBackward0::apply(variable_list&& grads) {
 //   self: i0_backward(grad, self)
 variable_list I0Backward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = i0_backward(grad, self);
+  grad_inputs[0] = i0_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -191,10 +187,9 @@ variable_list I0BackwardBackward0::apply(variable_list&& grads) {
 //   self: lgamma_backward(grad, self)
 variable_list LgammaBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = lgamma_backward(grad, self);
+  grad_inputs[0] = lgamma_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -220,10 +215,9 @@ variable_list LgammaBackwardBackward0::apply(variable_list&& grads) {
 //   self: _logit_backward(grad, self, eps)
 variable_list LogitBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = _logit_backward(grad, self, eps);
+  grad_inputs[0] = _logit_backward(SpareGradient(grads[0]), self, eps);
   return grad_inputs;
 }
 
@@ -272,10 +266,9 @@ variable_list LogitBackwardBackward0::apply(variable_list&& grads) {
 //   self: polygamma_backward(grad, self, n)
 variable_list PolygammaBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = polygamma_backward(grad, self, n);
+  grad_inputs[0] = polygamma_backward(SpareGradient(grads[0]), self, n);
   return grad_inputs;
 }
 
@@ -301,10 +294,9 @@ variable_list PolygammaBackwardBackward0::apply(variable_list&& grads) {
 //   self: _sinc_backward(grad, self)
 variable_list SincBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = _sinc_backward(grad, self);
+  grad_inputs[0] = _sinc_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -445,10 +437,9 @@ variable_list SincBackwardBackward0::apply(variable_list&& grads) {
 //   self: special_entr_backward(grad, self)
 variable_list SpecialEntrBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = special_entr_backward(grad, self);
+  grad_inputs[0] = special_entr_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -474,11 +465,10 @@ variable_list SpecialEntrBackwardBackward0::apply(variable_list&& grads) {
 //   self: special_erfcx_backward(grad, self, result)
 variable_list SpecialErfcxBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = special_erfcx_backward(grad, self, result);
+  grad_inputs[0] = special_erfcx_backward(SpareGradient(grads[0]), self, result);
   return grad_inputs;
 }
 
@@ -509,11 +499,10 @@ variable_list SpecialErfcxBackwardBackward0::apply(variable_list&& grads) {
 //   self: special_i0e_backward(grad, self, result)
 variable_list SpecialI0EBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = special_i0e_backward(grad, self, result);
+  grad_inputs[0] = special_i0e_backward(SpareGradient(grads[0]), self, result);
   return grad_inputs;
 }
 
@@ -547,11 +536,10 @@ variable_list SpecialI0EBackwardBackward0::apply(variable_list&& grads) {
 //   self: special_i1_backward(grad, self, result)
 variable_list SpecialI1Backward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = special_i1_backward(grad, self, result);
+  grad_inputs[0] = special_i1_backward(SpareGradient(grads[0]), self, result);
   return grad_inputs;
 }
 
@@ -583,11 +571,10 @@ variable_list SpecialI1BackwardBackward0::apply(variable_list&& grads) {
 //   self: special_i1e_backward(grad, self, result)
 variable_list SpecialI1EBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = special_i1e_backward(grad, self, result);
+  grad_inputs[0] = special_i1e_backward(SpareGradient(grads[0]), self, result);
   return grad_inputs;
 }
 
@@ -623,10 +610,9 @@ variable_list SpecialI1EBackwardBackward0::apply(variable_list&& grads) {
 //   self: special_log_ndtr_backward(grad, self)
 variable_list SpecialLogNdtrBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = special_log_ndtr_backward(grad, self);
+  grad_inputs[0] = special_log_ndtr_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -704,10 +690,9 @@ variable_list SpecialLogNdtrBackwardBackward0::apply(variable_list&& grads) {
 //   self: special_ndtr_backward(grad, self)
 variable_list SpecialNdtrBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = special_ndtr_backward(grad, self);
+  grad_inputs[0] = special_ndtr_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -741,10 +726,9 @@ variable_list SpecialNdtrBackwardBackward0::apply(variable_list&& grads) {
 //   self: special_ndtri_backward(grad, result)
 variable_list SpecialNdtriBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = special_ndtri_backward(grad, result);
+  grad_inputs[0] = special_ndtri_backward(SpareGradient(grads[0]), result);
   return grad_inputs;
 }
 

@@ -20,10 +20,9 @@ namespace at::inline oploom_v1::autograd {
 //   self: clamp_backward(grad, self, min, max)
 variable_list ClampBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = clamp_backward(grad, self, min, max);
+  grad_inputs[0] = clamp_backward(std::move(grads[0]), self, min, max);
   return grad_inputs;
 }
 
@@ -44,7 +43,7 @@ variable_list ClampBackward1::apply(variable_list&& grads) {
       task_should_compute_output(2)) {
     const std::array<bool, 2> grad_input_mask = {task_should_compute_output(1),
                                                  task_should_compute_output(2)};
-    auto gradients = clamp_backward_min_max(grad, self, min, max, grad_input_mask);
+    auto gradients = clamp_backward_min_max(std::move(grads[0]), self, min, max, grad_input_mask);
     grad_inputs[1] = std::move(std::get<0>(gradients));
     grad_inputs[2] = std::move(std::get<1>(gradients));
   }
@@ -55,10 +54,9 @@ variable_list ClampBackward1::apply(variable_list&& grads) {
 //   self: at::where(self <= max, grad, 0)
 variable_list ClampMaxBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = at::where(self <= max, grad, 0);
+  grad_inputs[0] = at::where(self <= max, std::move(grads[0]), 0);
   return grad_inputs;
 }
 
@@ -75,7 +73,7 @@ variable_list ClampMaxBackward1::apply(variable_list&& grads) {
     grad_inputs[0] = at::where(self <= max, grad, 0);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = at::where(self > max, grad, 0);
+    grad_inputs[1] = at::where(self > max, std::move(grads[0]), 0);
   }
   return grad_inputs;
 }
@@ -84,10 +82,9 @@ variable_list ClampMaxBackward1::apply(variable_list&& grads) {
 //   self: at::where(self >= min, grad, 0)
 variable_list ClampMinBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = at::where(self >= min, grad, 0);
+  grad_inputs[0] = at::where(self >= min, std::move(grads[0]), 0);
   return grad_inputs;
 }
 
@@ -104,7 +101,7 @@ variable_list ClampMinBackward1::apply(variable_list&& grads) {
     grad_inputs[0] = at::where(self >= min, grad, 0);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = at::where(self < min, grad, 0);
+    grad_inputs[1] = at::where(self < min, std::move(grads[0]), 0);
   }
   return grad_inputs;
 }
@@ -132,7 +129,7 @@ variable_list MaskedFillBackward1::apply(variable_list&& grads) {
     grad_inputs[0] = grad.masked_fill(mask, 0);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = masked_fill_backward(grad, mask);
+    grad_inputs[1] = masked_fill_backward(std::move(grads[0]), mask);
   }
   return grad_inputs;
 }
@@ -149,7 +146,7 @@ variable_list WhereBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = at::where(condition, grad, 0);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = at::where(condition, 0, grad);
+    grad_inputs[1] = at::where(condition, 0, std::move(grads[0]));
   }
   return grad_inputs;
 }

@@ -44,9 +44,8 @@ namespace at::inline oploom_v1::autograd {
 //   self: zeros_like(grad)
 variable_list BernoulliBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = zeros_like(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = zeros_like(std::move(grads[0]));
   return grad_inputs;
 }
 
@@ -54,9 +53,8 @@ variable_list BernoulliBackward0::apply(variable_list&& grads) {
 //   self: zeros_like(grad)
 variable_list BernoulliBackward1::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = zeros_like(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = zeros_like(std::move(grads[0]));
   return grad_inputs;
 }
 
@@ -65,10 +63,9 @@ variable_list BernoulliBackward1::apply(variable_list&& grads) {
 //   p: zeros(p.sizes(), p.options())
 variable_list BernoulliBackward2::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   if (task_should_compute_output(0)) {
-    grad_inputs[0] = zeros_like(grad);
+    grad_inputs[0] = zeros_like(std::move(grads[0]));
   }
   if (task_should_compute_output(1)) {
     grad_inputs[1] = zeros(p_sizes, p_options);
@@ -80,9 +77,8 @@ variable_list BernoulliBackward2::apply(variable_list&& grads) {
 //   self: zeros_like(grad)
 variable_list BernoulliBackward3::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = zeros_like(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = zeros_like(std::move(grads[0]));
   return grad_inputs;
 }
 
@@ -90,9 +86,8 @@ variable_list BernoulliBackward3::apply(variable_list&& grads) {
 //   self: zeros_like(grad)
 variable_list NormalBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = zeros_like(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = zeros_like(std::move(grads[0]));
   return grad_inputs;
 }
 
@@ -100,9 +95,8 @@ variable_list NormalBackward0::apply(variable_list&& grads) {
 //   self: zeros_like(grad)
 variable_list RandomBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = zeros_like(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = zeros_like(std::move(grads[0]));
   return grad_inputs;
 }
 
@@ -110,9 +104,8 @@ variable_list RandomBackward0::apply(variable_list&& grads) {
 //   self: zeros_like(grad)
 variable_list RandomBackward1::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = zeros_like(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = zeros_like(std::move(grads[0]));
   return grad_inputs;
 }
 
@@ -120,9 +113,8 @@ variable_list RandomBackward1::apply(variable_list&& grads) {
 //   self: zeros_like(grad)
 variable_list RandomBackward2::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = zeros_like(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = zeros_like(std::move(grads[0]));
   return grad_inputs;
 }
 
@@ -150,9 +142,8 @@ variable_list TriuBackward0::apply(variable_list&& grads) {
 //   self: zeros_like(grad)
 variable_list UniformBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = zeros_like(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = zeros_like(std::move(grads[0]));
   return grad_inputs;
 }
 

@@ -48,9 +48,9 @@ namespace at::inline oploom_v1::autograd {
 //   self: as_strided_backward(grad, TensorGeometry(self), size, stride, storage_offset)
 variable_list AsStridedBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = as_strided_backward(grad, self_geometry, size, stride, storage_offset);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = as_strided_backward(std::move(grads[0]), self_geometry, size, stride,
+                                       storage_offset);
   return grad_inputs;
 }
 
@@ -59,9 +59,9 @@ variable_list AsStridedBackward0::apply(variable_list&& grads) {
 //   self: as_strided_backward(grad, TensorGeometry(self), size, stride, storage_offset)
 variable_list AsStridedBackward1::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = as_strided_backward(grad, self_geometry, size, stride, storage_offset);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = as_strided_backward(std::move(grads[0]), self_geometry, size, stride,
+                                       storage_offset);
   return grad_inputs;
 }
 
@@ -71,10 +71,10 @@ variable_list CatBackward0::apply(variable_list&& grads) {
   IndexRangeGenerator places;
   const IndexRange tensors_range = places.range(tensors_count);
   variable_list grad_inputs(places.size());
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   if (any_wanted(*this, tensors_range)) {
-    copy_range(grad_inputs, tensors_range, cat_tensors_backward(grad, tensors_args_sizes,
+    copy_range(grad_inputs, tensors_range, cat_tensors_backward(std::move(grads[0]),
+                                                                tensors_args_sizes,
                                                                 tensors_args_scalartypes, dim));
   }
   return grad_inputs;
@@ -91,7 +91,7 @@ variable_list ComplexBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = at::real(grad);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = at::imag(grad);
+    grad_inputs[1] = at::imag(std::move(grads[0]));
   }
   return grad_inputs;
 }
@@ -100,9 +100,8 @@ variable_list ComplexBackward0::apply(variable_list&& grads) {
 //   self: diagonal_backward(grad, self.sizes(), offset, dim1, dim2)
 variable_list DiagonalBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = diagonal_backward(grad, self_sizes, offset, dim1, dim2);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = diagonal_backward(std::move(grads[0]), self_sizes, offset, dim1, dim2);
   return grad_inputs;
 }
 
@@ -121,9 +120,8 @@ variable_list DiagonalBackwardBackward0::apply(variable_list&& grads) {
 //   self: sum_to(grad, self.sizes())
 variable_list ExpandBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = sum_to(grad, self_sizes);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = sum_to(std::move(grads[0]), self_sizes);
   return grad_inputs;
 }
 
@@ -141,9 +139,8 @@ variable_list FlipBackward0::apply(variable_list&& grads) {
 //   self: permute_backwards(grad, dims)
 variable_list PermuteBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = permute_backwards(grad, dims);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = permute_backwards(std::move(grads[0]), dims);
   return grad_inputs;
 }
 
@@ -151,9 +148,8 @@ variable_list PermuteBackward0::apply(variable_list&& grads) {
 //   self: repeat_backward(grad, repeats, self.sizes())
 variable_list RepeatBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = repeat_backward(grad, repeats, self_sizes);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = repeat_backward(std::move(grads[0]), repeats, self_sizes);
   return grad_inputs;
 }
 
@@ -161,9 +157,8 @@ variable_list RepeatBackward0::apply(variable_list&& grads) {
 //   self: roll_backward(grad, shifts, dims)
 variable_list RollBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = roll_backward(grad, shifts, dims);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = roll_backward(std::move(grads[0]), shifts, dims);
   return grad_inputs;
 }
 
@@ -171,9 +166,8 @@ variable_list RollBackward0::apply(variable_list&& grads) {
 //   self: select_backward(grad, self.sizes(), dim, index)
 variable_list SelectBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = select_backward(grad, self_sizes, dim, index);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = select_backward(std::move(grads[0]), self_sizes, dim, index);
   return grad_inputs;
 }
 
@@ -192,9 +186,8 @@ variable_list SelectBackwardBackward0::apply(variable_list&& grads) {
 //   self: slice_backward_wrapper(grad, self.sizes(), dim, start, end, step)
 variable_list SliceBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = slice_backward_wrapper(grad, self_sizes, dim, start, end, step);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = slice_backward_wrapper(std::move(grads[0]), self_sizes, dim, start, end, step);
   return grad_inputs;
 }
 
@@ -231,9 +224,8 @@ variable_list SplitWithSizesBackward0::apply(variable_list&& grads) {
 //   self: unsqueeze_to(grad, self.sizes())
 variable_list SqueezeBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = unsqueeze_to(grad, self_sizes);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = unsqueeze_to(std::move(grads[0]), self_sizes);
   return grad_inputs;
 }
 
@@ -241,9 +233,8 @@ variable_list SqueezeBackward0::apply(variable_list&& grads) {
 //   self: unsqueeze_to(grad, dim, self.sizes())
 variable_list SqueezeBackward1::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = unsqueeze_to(grad, dim, self_sizes);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = unsqueeze_to(std::move(grads[0]), dim, self_sizes);
   return grad_inputs;
 }
 
@@ -251,9 +242,8 @@ variable_list SqueezeBackward1::apply(variable_list&& grads) {
 //   self: unsqueeze_to(grad, dim, self.sizes())
 variable_list SqueezeBackward2::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = unsqueeze_to(grad, dim, self_sizes);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = unsqueeze_to(std::move(grads[0]), dim, self_sizes);
   return grad_inputs;
 }
 
@@ -261,9 +251,8 @@ variable_list SqueezeBackward2::apply(variable_list&& grads) {
 //   self: unsqueeze_to(grad, self.sizes())
 variable_list SqueezeBackward3::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = unsqueeze_to(grad, self_sizes);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = unsqueeze_to(std::move(grads[0]), self_sizes);
   return grad_inputs;
 }
 
@@ -271,9 +260,8 @@ variable_list SqueezeBackward3::apply(variable_list&& grads) {
 //   self: unsqueeze_to(grad, dim, self.sizes())
 variable_list SqueezeBackward4::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = unsqueeze_to(grad, dim, self_sizes);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = unsqueeze_to(std::move(grads[0]), dim, self_sizes);
   return grad_inputs;
 }
 
@@ -281,9 +269,8 @@ variable_list SqueezeBackward4::apply(variable_list&& grads) {
 //   self: unsqueeze_to(grad, dim, self.sizes())
 variable_list SqueezeBackward5::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = unsqueeze_to(grad, dim, self_sizes);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = unsqueeze_to(std::move(grads[0]), dim, self_sizes);
   return grad_inputs;
 }
 
@@ -293,10 +280,9 @@ variable_list StackBackward0::apply(variable_list&& grads) {
   IndexRangeGenerator places;
   const IndexRange tensors_range = places.range(tensors_count);
   variable_list grad_inputs(places.size());
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   if (any_wanted(*this, tensors_range)) {
-    copy_range(grad_inputs, tensors_range, stack_tensors_backward(grad, dim,
+    copy_range(grad_inputs, tensors_range, stack_tensors_backward(std::move(grads[0]), dim,
                                                                   tensors_args_scalartypes));
   }
   return grad_inputs;
@@ -385,9 +371,8 @@ variable_list UnsqueezeBackward1::apply(variable_list&& grads) {
 //   self: at::view_as_real(grad)
 variable_list ViewAsComplexBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = at::view_as_real(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = at::view_as_real(std::move(grads[0]));
   return grad_inputs;
 }
 

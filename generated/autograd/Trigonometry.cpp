@@ -44,10 +44,9 @@ namespace at::inline oploom_v1::autograd {
 //   self: acos_backward(grad, self)
 variable_list AcosBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = acos_backward(grad, self);
+  grad_inputs[0] = acos_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -76,10 +75,9 @@ variable_list AcosBackwardBackward0::apply(variable_list&& grads) {
 //   self: acosh_backward(grad, self)
 variable_list AcoshBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = acosh_backward(grad, self);
+  grad_inputs[0] = acosh_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -111,10 +109,9 @@ variable_list AcoshBackwardBackward0::apply(variable_list&& grads) {
 //   self: asin_backward(grad, self)
 variable_list AsinBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = asin_backward(grad, self);
+  grad_inputs[0] = asin_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -143,10 +140,9 @@ variable_list AsinBackwardBackward0::apply(variable_list&& grads) {
 //   self: asinh_backward(grad, self)
 variable_list AsinhBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = asinh_backward(grad, self);
+  grad_inputs[0] = asinh_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -175,10 +171,9 @@ variable_list AsinhBackwardBackward0::apply(variable_list&& grads) {
 //   self: atan_backward(grad, self)
 variable_list AtanBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = atan_backward(grad, self);
+  grad_inputs[0] = atan_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -205,10 +200,9 @@ variable_list AtanBackwardBackward0::apply(variable_list&& grads) {
 //   self: atanh_backward(grad, self)
 variable_list AtanhBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = atanh_backward(grad, self);
+  grad_inputs[0] = atanh_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -235,10 +229,9 @@ variable_list AtanhBackwardBackward0::apply(variable_list&& grads) {
 //   self: cosh_backward(grad, self)
 variable_list CoshBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = cosh_backward(grad, self);
+  grad_inputs[0] = cosh_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -264,9 +257,8 @@ variable_list CoshBackwardBackward0::apply(variable_list&& grads) {
 //   self: deg2rad_backward(grad)
 variable_list Deg2RadBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = deg2rad_backward(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = deg2rad_backward(SpareGradient(grads[0]));
   return grad_inputs;
 }
 
@@ -284,9 +276,8 @@ variable_list Deg2RadBackwardBackward0::apply(variable_list&& grads) {
 //   self: rad2deg_backward(grad)
 variable_list Rad2DegBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = rad2deg_backward(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = rad2deg_backward(SpareGradient(grads[0]));
   return grad_inputs;
 }
 
@@ -304,10 +295,9 @@ variable_list Rad2DegBackwardBackward0::apply(variable_list&& grads) {
 //   self: sinh_backward(grad, self)
 variable_list SinhBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = sinh_backward(grad, self);
+  grad_inputs[0] = sinh_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 

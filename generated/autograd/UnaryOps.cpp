@@ -84,10 +84,9 @@ namespace at::inline oploom_v1::autograd {
 //   self: abs_backward(grad, self)
 variable_list AbsBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = abs_backward(grad, self);
+  grad_inputs[0] = abs_backward(std::move(grads[0]), self);
   return grad_inputs;
 }
 
@@ -95,9 +94,8 @@ variable_list AbsBackward0::apply(variable_list&& grads) {
 //   self: zeros_like(grad)
 variable_list CeilBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = zeros_like(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = zeros_like(std::move(grads[0]));
   return grad_inputs;
 }
 
@@ -115,10 +113,9 @@ variable_list ConjPhysicalBackward0::apply(variable_list&& grads) {
 //   self: cos_backward(grad, self)
 variable_list CosBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = cos_backward(grad, self);
+  grad_inputs[0] = cos_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -144,10 +141,9 @@ variable_list CosBackwardBackward0::apply(variable_list&& grads) {
 //   self: erf_backward(grad, self)
 variable_list ErfBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = erf_backward(grad, self);
+  grad_inputs[0] = erf_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -175,10 +171,9 @@ variable_list ErfBackwardBackward0::apply(variable_list&& grads) {
 //   self: exp2_backward(grad, result)
 variable_list Exp2Backward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = exp2_backward(grad, result);
+  grad_inputs[0] = exp2_backward(SpareGradient(grads[0]), result);
   return grad_inputs;
 }
 
@@ -204,10 +199,9 @@ variable_list Exp2BackwardBackward0::apply(variable_list&& grads) {
 //   self: exp_backward(grad, result)
 variable_list ExpBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = exp_backward(grad, result);
+  grad_inputs[0] = exp_backward(SpareGradient(grads[0]), result);
   return grad_inputs;
 }
 
@@ -233,10 +227,9 @@ variable_list ExpBackwardBackward0::apply(variable_list&& grads) {
 //   self: expm1_backward(grad, result)
 variable_list Expm1Backward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = expm1_backward(grad, result);
+  grad_inputs[0] = expm1_backward(SpareGradient(grads[0]), result);
   return grad_inputs;
 }
 
@@ -262,9 +255,8 @@ variable_list Expm1BackwardBackward0::apply(variable_list&& grads) {
 //   self: zeros_like(grad)
 variable_list FloorBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = zeros_like(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = zeros_like(std::move(grads[0]));
   return grad_inputs;
 }
 
@@ -272,9 +264,8 @@ variable_list FloorBackward0::apply(variable_list&& grads) {
 //   self: frac_backward(grad)
 variable_list FracBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = frac_backward(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = frac_backward(SpareGradient(grads[0]));
   return grad_inputs;
 }
 
@@ -292,10 +283,9 @@ variable_list FracBackwardBackward0::apply(variable_list&& grads) {
 //   self: gelu_backward(grad, self, approximate)
 variable_list GeluBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = gelu_backward(grad, self, approximate);
+  grad_inputs[0] = gelu_backward(std::move(grads[0]), self, approximate);
   return grad_inputs;
 }
 
@@ -303,10 +293,9 @@ variable_list GeluBackward0::apply(variable_list&& grads) {
 //   self: log10_backward(grad, self)
 variable_list Log10Backward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = log10_backward(grad, self);
+  grad_inputs[0] = log10_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -332,10 +321,9 @@ variable_list Log10BackwardBackward0::apply(variable_list&& grads) {
 //   self: log1p_backward(grad, self)
 variable_list Log1PBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = log1p_backward(grad, self);
+  grad_inputs[0] = log1p_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -362,10 +350,9 @@ variable_list Log1PBackwardBackward0::apply(variable_list&& grads) {
 //   self: log2_backward(grad, self)
 variable_list Log2Backward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = log2_backward(grad, self);
+  grad_inputs[0] = log2_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -391,10 +378,9 @@ variable_list Log2BackwardBackward0::apply(variable_list&& grads) {
 //   self: log_backward(grad, self)
 variable_list LogBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = log_backward(grad, self);
+  grad_inputs[0] = log_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -420,9 +406,8 @@ variable_list LogBackwardBackward0::apply(variable_list&& grads) {
 //   self: neg_backward(grad)
 variable_list NegBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = neg_backward(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = neg_backward(SpareGradient(grads[0]));
   return grad_inputs;
 }
 
@@ -440,10 +425,9 @@ variable_list NegBackwardBackward0::apply(variable_list&& grads) {
 //   self: reciprocal_backward(grad, self)
 variable_list ReciprocalBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = reciprocal_backward(grad, self);
+  grad_inputs[0] = reciprocal_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -470,10 +454,9 @@ variable_list ReciprocalBackwardBackward0::apply(variable_list&& grads) {
 //   self: relu_backward(grad, result)
 variable_list ReluBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = relu_backward(grad, result);
+  grad_inputs[0] = relu_backward(SpareGradient(grads[0]), result);
   return grad_inputs;
 }
 
@@ -498,9 +481,8 @@ variable_list ReluBackwardBackward0::apply(variable_list&& grads) {
 //   self: zeros_like(grad)
 variable_list RoundBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = zeros_like(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = zeros_like(std::move(grads[0]));
   return grad_inputs;
 }
 
@@ -508,9 +490,8 @@ variable_list RoundBackward0::apply(variable_list&& grads) {
 //   self: zeros_like(grad)
 variable_list RoundBackward1::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = zeros_like(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = zeros_like(std::move(grads[0]));
   return grad_inputs;
 }
 
@@ -518,10 +499,9 @@ variable_list RoundBackward1::apply(variable_list&& grads) {
 //   self: rsqrt_backward(grad, result)
 variable_list RsqrtBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = rsqrt_backward(grad, result);
+  grad_inputs[0] = rsqrt_backward(SpareGradient(grads[0]), result);
   return grad_inputs;
 }
 
@@ -549,11 +529,10 @@ variable_list RsqrtBackwardBackward0::apply(variable_list&& grads) {
 //   self: sgn_backward(grad, self, result)
 variable_list SgnBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = sgn_backward(grad, self, result);
+  grad_inputs[0] = sgn_backward(std::move(grads[0]), self, result);
   return grad_inputs;
 }
 
@@ -561,10 +540,9 @@ variable_list SgnBackward0::apply(variable_list&& grads) {
 //   self: sigmoid_backward(grad, result)
 variable_list SigmoidBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = sigmoid_backward(grad, result);
+  grad_inputs[0] = sigmoid_backward(SpareGradient(grads[0]), result);
   return grad_inputs;
 }
 
@@ -590,9 +568,8 @@ variable_list SigmoidBackwardBackward0::apply(variable_list&& grads) {
 //   self: zeros_like(grad)
 variable_list SignBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = zeros_like(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = zeros_like(std::move(grads[0]));
   return grad_inputs;
 }
 
@@ -600,10 +577,9 @@ variable_list SignBackward0::apply(variable_list&& grads) {
 //   self: silu_backward(grad, self)
 variable_list SiluBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = silu_backward(grad, self);
+  grad_inputs[0] = silu_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -636,10 +612,9 @@ variable_list SiluBackwardBackward0::apply(variable_list&& grads) {
 //   self: sin_backward(grad, self)
 variable_list SinBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = sin_backward(grad, self);
+  grad_inputs[0] = sin_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -665,10 +640,9 @@ variable_list SinBackwardBackward0::apply(variable_list&& grads) {
 //   self: sqrt_backward(grad, result)
 variable_list SqrtBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = sqrt_backward(grad, result);
+  grad_inputs[0] = sqrt_backward(SpareGradient(grads[0]), result);
   return grad_inputs;
 }
 
@@ -694,10 +668,9 @@ variable_list SqrtBackwardBackward0::apply(variable_list&& grads) {
 //   self: square_backward(grad, self)
 variable_list SquareBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  grad_inputs[0] = square_backward(grad, self);
+  grad_inputs[0] = square_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
@@ -723,10 +696,9 @@ variable_list SquareBackwardBackward0::apply(variable_list&& grads) {
 //   self: tan_backward(grad, result)
 variable_list TanBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = tan_backward(grad, result);
+  grad_inputs[0] = tan_backward(SpareGradient(grads[0]), result);
   return grad_inputs;
 }
 
@@ -752,10 +724,9 @@ variable_list TanBackwardBackward0::apply(variable_list&& grads) {
 //   self: tanh_backward(grad, result)
 variable_list TanhBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
+  if (!grads[0].defined()) return grad_inputs;
   const Tensor result = result_.unpack(this);
-  grad_inputs[0] = tanh_backward(grad, result);
+  grad_inputs[0] = tanh_backward(SpareGradient(grads[0]), result);
   return grad_inputs;
 }
 
@@ -781,9 +752,8 @@ variable_list TanhBackwardBackward0::apply(variable_list&& grads) {
 //   self: zeros_like(grad)
 variable_list TruncBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  grad_inputs[0] = zeros_like(grad);
+  if (!grads[0].defined()) return grad_inputs;
+  grad_inputs[0] = zeros_like(std::move(grads[0]));
   return grad_inputs;
 }
 

@@ -232,7 +232,7 @@ class TestDivTensor(OperatorTests):
          'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'}]},
         pointwise=True,
         inplace=True,
-        differentiable=('self', 'other'),
+        differentiable=('other', 'self'),
     )
     defaults = {}
     test_shape = None
@@ -672,7 +672,7 @@ class TestMulTensor(OperatorTests):
          'errors': [{'args': {'self': [3], 'other': [4]}, 'message': 'broadcast'}]},
         pointwise=True,
         inplace=True,
-        differentiable=('self', 'other'),
+        differentiable=('other', 'self'),
     )
     defaults = {}
     test_shape = None

@@ -1,0 +1,60 @@
+// Which tensors are spare, and arithmetic in their memory.
+#include <aten/autograd/ForwardAD.h>
+#include <aten/autograd/SpareTensors.h>
+#include <c10/core/GradMode.h>
+#include <generated/ops/div.h>
+#include <generated/ops/mul.h>
+#include <generated/ops/neg.h>
+
+#include <utility>
+
+namespace at::inline oploom_v1::autograd {
+
+bool is_spare(const Tensor& tensor) {
+  if (c10::GradMode::is_enabled() || forward_ad::is_on() || tensor.use_count() != 1) return false;
+  // What cannot be resized is memory of somebody else, or is shown to somebody.
+  const Storage& storage = tensor.storage();
+  return storage.use_count() == 1 && storage.resizable() && tensor.is_non_overlapping_and_dense() &&
+         tensor.unsafeGetTensorImpl()->autograd_meta() == nullptr &&
+         (tensor.is_floating_point() || tensor.is_complex());
+}
+
+namespace {
+
+// Whether the result of `spare` and `other` has the shape, dtype and layout of `spare`.
+bool takes_result(const Tensor& spare, const Tensor& other) {
+  return is_spare(spare) && other.scalar_type() == spare.scalar_type() &&
+         other.device() == spare.device() &&
+         (other.dim() == 0 ||
+          (other.sizes().equals(spare.sizes()) && other.strides().equals(spare.strides())));
+}
+
+}  // namespace
+
+Tensor operator-(Tensor&& a) { return is_spare(a) ? std::move(at::neg_out(a, a)) : at::neg(a); }
+
+Tensor operator*(Tensor&& a, const Scalar& b) {
+  return is_spare(a) && (a.is_complex() || !b.isComplex()) ? std::move(at::mul_out(a, a, b))
+                                                           : at::mul(a, b);
+}
+Tensor operator*(Tensor&& a, const Tensor& b) {
+  return takes_result(a, b) ? std::move(at::mul_out(a, a, b)) : at::mul(a, b);
+}
+Tensor operator*(const Tensor& a, Tensor&& b) {
+  return takes_result(b, a) ? std::move(at::mul_out(b, a, b)) : at::mul(a, b);
+}
+Tensor operator*(Tensor&& a, Tensor&& b) {
+  return takes_result(a, b) ? std::move(at::mul_out(a, a, b)) : a * std::move(b);
+}
+
+Tensor operator/(Tensor&& a, const Tensor& b) {
+  return takes_result(a, b) ? std::move(at::div_out(a, a, b)) : at::div(a, b);
+}
+Tensor operator/(const Tensor& a, Tensor&& b) {
+  return takes_result(b, a) ? std::move(at::div_out(b, a, b)) : at::div(a, b);
+}
+Tensor operator/(Tensor&& a, Tensor&& b) {
+  return takes_result(a, b) ? std::move(at::div_out(a, a, b)) : a / std::move(b);
+}
+
+}  // namespace at::inline oploom_v1::autograd

@@ -1,0 +1,15 @@
+// The operand of a call that nobody will read afterwards.
+#pragma once
+
+#include <aten/core/Namespace.h>
+#include <c10/core/TensorImpl.h>
+#include <c10/util/Export.h>
+#include <c10/util/Macros.h>
+
+namespace at::inline oploom_v1::detail {
+
+// Null where there is none. The operator that is called may write its result there if it finds it
+// among its operands, and takes it away before it calls anybody else.
+extern OPLOOM_API constinit thread_local const c10::TensorImpl* spare_input OPLOOM_TLS_INITIAL_EXEC;
+
+}  // namespace at::inline oploom_v1::detail
