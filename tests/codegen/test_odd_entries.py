@@ -105,7 +105,8 @@ def test_generated_code_compiles(folder, package, compiler, kind):
 
 def test_what_is_saved_keeps_apart_from_arguments(folder, package):
     text = " ".join((folder / "mathx/autograd/mathx.cpp").read_text().split())
-    assert "(grad * self_numel_saved * self_numel).expand(self_sizes_saved).reshape(self_sizes)" in text
+    assert ("(std::move(grads[0]) * self_numel_saved * self_numel)"
+            ".expand(self_sizes_saved).reshape(self_sizes)") in text
 
 
 def test_gradients_that_nobody_has_written(folder, package):
