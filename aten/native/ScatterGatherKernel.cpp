@@ -48,17 +48,8 @@ void for_each_in_run(int64_t n, S* self, Steps self_steps, const int64_t* index,
     for (int64_t j = 0; j < n; ++j) each(self[j * self_steps.line], other[j * other_step]);
     return;
   }
-  const auto loop = [&](auto dim, auto line, auto index_step, auto other_step) {
-    for (int64_t j = 0; j < n; ++j) {
-      each(self[index[j * index_step] * dim + j * line], other[j * other_step]);
-    }
-  };
-  constexpr std::integral_constant<int64_t, 0> kZero;
-  constexpr std::integral_constant<int64_t, 1> kOne;
-  if (self_steps.dim == 1 && self_steps.line == 0 && index_step == 1 && other_step == 1) {
-    loop(kOne, kZero, kOne, kOne);
-  } else {
-    loop(self_steps.dim, self_steps.line, index_step, other_step);
+  for (int64_t j = 0; j < n; ++j) {
+    each(self[index[j * index_step] * self_steps.dim + j * self_steps.line], other[j * other_step]);
   }
 }
 
@@ -160,8 +151,10 @@ void for_each_place(const TensorBase& self, S* self_data, int64_t dim, const Ten
       lines_apart != places_apart && (rows || places_apart) && (!one_index || lines_apart)
           ? strip_lines(sizeof(S), self_steps, size, length, width)
           : 0;
+  constexpr int64_t kShort = 1024;  // bytes: the processor sees the order of such lines itself
+  const int64_t bytes = size * int64_t{sizeof(S)};
   const bool reads_ahead =
-      self_steps.dim == 1 && size * int64_t{sizeof(S)} <= kCached && length >= size / 4;
+      self_steps.dim == 1 && bytes >= kShort && bytes <= kCached && length >= size / 4;
   const auto run_block = [&](const Block& block, S* elements, Steps steps) OPLOOM_NOINLINE {
     const int64_t* places = index_data + block.index;
     O* others = other_data + block.other;
@@ -176,11 +169,22 @@ void for_each_place(const TensorBase& self, S* self_data, int64_t dim, const Ten
                         row);
       }
     } else {
-      for (int64_t j = 0; j < block.width; ++j) {
-        if (reads_ahead && strip == 0) read_ahead(elements + j * steps.line, size);
-        for_each_in_run(length, elements + j * steps.line, {steps.dim, 0},
-                        places + j * index_steps.line, index_steps.dim,
-                        others + j * other_steps.line, other_steps.dim, each, row);
+      const auto each_line = [&](auto self_step, auto index_step, auto other_step) {
+        for (int64_t j = 0; j < block.width; ++j) {
+          S* line = elements + j * steps.line;
+          const int64_t* line_places = places + j * index_steps.line;
+          O* line_others = others + j * other_steps.line;
+          if (reads_ahead && strip == 0) read_ahead(line, size);
+          for (int64_t i = 0; i < length; ++i) {
+            each(line[line_places[i * index_step] * self_step], line_others[i * other_step]);
+          }
+        }
+      };
+      constexpr std::integral_constant<int64_t, 1> kOne;
+      if (steps.dim == 1 && index_steps.dim == 1 && other_steps.dim == 1) {
+        each_line(kOne, kOne, kOne);
+      } else {
+        each_line(steps.dim, index_steps.dim, other_steps.dim);
       }
     }
   };
