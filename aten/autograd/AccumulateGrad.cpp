@@ -48,7 +48,7 @@ void AccumulateGrad::accumulate(const Tensor& variable, Tensor& grad, Tensor&& f
       return;
     }
     // Ours alone, in memory of its own, laid out like the variable: kept as it is.
-    const bool steal = fresh.use_count() == 1 && fresh.storage().use_count() == 1 &&
+    const bool steal = fresh.getIntrusivePtr().unique() && fresh.storage().unique() &&
                        fresh.is_non_overlapping_and_dense() &&
                        (!variable.is_non_overlapping_and_dense() ||
                         fresh.strides().equals(variable.strides()) || fresh.numel() <= 1);

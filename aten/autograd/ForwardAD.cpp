@@ -241,7 +241,7 @@ void add_term(Tensor& sum, Tensor term) {
 void set_tangent(const Tensor& result, Tensor&& tangent) {
   if (!tangent.defined() || !takes_tangent(result)) return;
   // A formula may hand the tangent of an argument through, which is not the result's to change.
-  const bool own = tangent.use_count() == 1 && tangent.storage().use_count() == 1;
+  const bool own = tangent.getIntrusivePtr().unique() && tangent.storage().unique();
   Tensor mine = fitted(tangent, result);
   if (!own && mine.is_alias_of(tangent)) mine = mine.clone();
   put(result, std::move(mine));

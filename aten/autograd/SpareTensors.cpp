@@ -11,10 +11,11 @@
 namespace at::inline oploom_v1::autograd {
 
 bool is_spare(const Tensor& tensor) {
-  if (c10::GradMode::is_enabled() || forward_ad::is_on() || tensor.use_count() != 1) return false;
+  if (c10::GradMode::is_enabled() || forward_ad::is_on()) return false;
+  if (!tensor.getIntrusivePtr().unique()) return false;
   // What cannot be resized is memory of somebody else, or is shown to somebody.
   const Storage& storage = tensor.storage();
-  return storage.use_count() == 1 && storage.resizable() && tensor.is_non_overlapping_and_dense() &&
+  return storage.unique() && storage.resizable() && tensor.is_non_overlapping_and_dense() &&
          tensor.unsafeGetTensorImpl()->autograd_meta() == nullptr &&
          (tensor.is_floating_point() || tensor.is_complex());
 }
