@@ -3,6 +3,7 @@
 import ast
 import json
 import math
+import re
 
 import pytest
 
@@ -59,6 +60,8 @@ OPERATORS = """
   expr: self * sin(other) + mask
 - func: half_known_(Tensor(a!) self, Tensor? weight, Tensor[] others, Tensor index) -> Tensor(a!)
   dispatch: {CPU: half_known_}
+- func: read_twice(Tensor self, Tensor other) -> Tensor
+  dispatch: {CPU: read_twice}
 - func: renamed(Tensor self) -> Tensor
   aliases: [other_name, special_name]
   expr: self * 3
@@ -72,7 +75,13 @@ DERIVATIVES = """
 - name: half_known_(Tensor(a!) self, Tensor? weight, Tensor[] others, Tensor index) -> Tensor(a!)
   self: grad
   index: non_differentiable
+- name: read_twice(Tensor self, Tensor other) -> Tensor
+  self: grad * other
+  other: grad * self + grad
 """
+
+
+NODE = re.compile(r"^variable_list (\w+)::apply\(.*?\{\n(.*?)^\}", re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +116,19 @@ def test_what_is_saved_keeps_apart_from_arguments(folder, package):
     text = " ".join((folder / "mathx/autograd/mathx.cpp").read_text().split())
     assert ("(std::move(grads[0]) * self_numel_saved * self_numel)"
             ".expand(self_sizes_saved).reshape(self_sizes)") in text
+
+
+def test_who_reads_a_gradient_last_may_write_to_it(folder, package):
+    """Nobody reads it afterwards, and who reads it twice gets nothing to write to."""
+    handed_over = 0
+    for source in [*(TREE / "generated/autograd").glob("*.cpp"), folder / "mathx/autograd/mathx.cpp"]:
+        for name, body in NODE.findall(source.read_text()):
+            _, *rest = re.split(r"std::move\(grads\[0\]\)|SpareGradient\(grads\[0\]\)", body)
+            assert len(rest) <= 1, name
+            assert not rest or not re.search(r"\bgrads?\b", rest[0]), name
+            assert not rest or name != "ReadTwiceBackward0"
+            handed_over += len(rest)
+    assert handed_over > 150
 
 
 def test_gradients_that_nobody_has_written(folder, package):
