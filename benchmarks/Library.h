@@ -33,6 +33,23 @@ class Adam {
   std::shared_ptr<torch::optim::Adam> optimizer_;
 };
 
+// Gradient descent with momentum.
+class Sgd {
+ public:
+  Sgd(const std::vector<at::Tensor>& parameters, double lr, double momentum)
+      : parameters_(parameters),
+        optimizer_(std::make_shared<torch::optim::SGD>(
+            parameters, torch::optim::SGDOptions(lr).momentum(momentum))) {}
+  void step(const std::vector<at::Tensor>& grads) {
+    for (size_t i = 0; i < grads.size(); ++i) parameters_[i].mutable_grad() = grads[i];
+    optimizer_->step();
+  }
+
+ private:
+  std::vector<at::Tensor> parameters_;
+  std::shared_ptr<torch::optim::SGD> optimizer_;
+};
+
 #else
 
 constexpr const char* kVersion = OPLOOM_VERSION;
@@ -57,6 +74,26 @@ class Adam {
 
  private:
   std::vector<at::Tensor> parameters_, means_, squares_, steps_;
+};
+
+class Sgd {
+ public:
+  Sgd(const std::vector<at::Tensor>& parameters, double lr, double momentum)
+      : parameters_(parameters), lr_(lr), momentum_(momentum) {
+    for (const at::Tensor& parameter : parameters) {
+      velocity_.push_back(at::zeros(parameter.sizes()));
+    }
+  }
+  void step(const std::vector<at::Tensor>& grads) {
+    const at::NoGradGuard no_grad;
+    at::_fused_sgd_(parameters_, grads, velocity_, /*weight_decay=*/0, momentum_, lr_,
+                    /*dampening=*/0, /*nesterov=*/false, /*maximize=*/false,
+                    /*is_first_step=*/false);
+  }
+
+ private:
+  std::vector<at::Tensor> parameters_, velocity_;
+  double lr_, momentum_;
 };
 
 #endif

@@ -40,19 +40,11 @@ void add_digits(Cases& cases) {
     const at::NoGradGuard no_grad;
     return classifier.loss();
   });
-  // Gradient descent with momentum.
-  std::vector<Tensor> velocity;
-  for (const Tensor& parameter : classifier.parameters) {
-    velocity.push_back(at::zeros(parameter.sizes()));
-  }
-  cases.add("training/digits, SGD with momentum", [c = classifier, velocity]() mutable {
-    const std::vector<Tensor> grads = c.gradients();
-    const at::NoGradGuard no_grad;
-    for (size_t i = 0; i < grads.size(); ++i) {
-      velocity[i].mul_(0.9).add_(grads[i]);
-      c.parameters[i].add_(velocity[i], -0.001);
-    }
-  });
+  cases.add(
+      "training/digits, SGD with momentum",
+      [c = classifier, optimizer = library::Sgd(classifier.parameters, 0.001, 0.9)]() mutable {
+        optimizer.step(c.gradients());
+      });
 }
 
 }  // namespace

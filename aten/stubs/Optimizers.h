@@ -38,4 +38,29 @@ using adam_fn = void (*)(ScalarType dtype, int64_t n, const AdamBuffers& buffers
                          const AdamStep& step);
 OPLOOM_DECLARE_DISPATCH(adam_fn, adam_stub);
 
+// One step of gradient descent:
+//
+//   g = sign * grad + decay * param
+//   velocity = momentum * velocity + keep * g, at first g
+//   param = param - lr * step
+//
+// where the step is the velocity, g + momentum * velocity (Nesterov), or g if there is no velocity.
+struct SgdBuffers {
+  void* param;
+  void* velocity;  // or null
+  const void* grad;
+};
+struct SgdStep {
+  double sign;   // -1 to climb
+  double decay;  // 0 if there is none
+  double momentum;
+  double keep;
+  double lr;
+  bool nesterov;
+  bool first;  // the velocity is only written
+};
+using sgd_fn = void (*)(ScalarType dtype, int64_t n, const SgdBuffers& buffers,
+                        const SgdStep& step);
+OPLOOM_DECLARE_DISPATCH(sgd_fn, sgd_stub);
+
 }  // namespace at::inline oploom_v1::native

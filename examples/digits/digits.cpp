@@ -3,10 +3,11 @@
 //
 //   digits [path to digits.txt]
 #include <aten/Base.h>
+#include <generated/ops/_fused_sgd.h>
 #include <generated/ops/argmax.h>
-#include <generated/ops/clone.h>
 #include <generated/ops/cross_entropy_loss.h>
 #include <generated/ops/empty.h>
+#include <generated/ops/empty_like.h>
 #include <generated/ops/index_select.h>
 #include <generated/ops/linear.h>
 #include <generated/ops/mean.h>
@@ -82,6 +83,8 @@ void run(const std::string& path) {
   std::vector<Tensor> parameters = make_linear(kPixels, kHidden);
   for (Tensor& p : make_linear(kHidden, kClasses)) parameters.push_back(p);
   std::vector<Tensor> velocity;
+  for (const Tensor& p : parameters) velocity.push_back(at::empty_like(p));
+  bool is_first_step = true;
   auto model = [&](const Tensor& images) {
     Tensor hidden = at::relu(at::linear(images, parameters[0], parameters[1]));
     return at::linear(hidden, parameters[2], parameters[3]);
@@ -98,14 +101,9 @@ void run(const std::string& path) {
       total += loss.item<double>() * static_cast<double>(batch.size(0));
 
       at::NoGradGuard no_grad;
-      for (size_t i = 0; i < parameters.size(); ++i) {
-        if (velocity.size() <= i) {
-          velocity.push_back(grads[i].clone());
-        } else {
-          velocity[i].mul_(kMomentum).add_(grads[i]);
-        }
-        parameters[i].add_(velocity[i], -kLearningRate);
-      }
+      at::_fused_sgd_(parameters, grads, velocity, /*weight_decay=*/0, kMomentum, kLearningRate,
+                      /*dampening=*/0, /*nesterov=*/false, /*maximize=*/false, is_first_step);
+      is_first_step = false;
     }
     const double mean = total / static_cast<double>(training);
     if (progress) show_progress(epoch, mean);

@@ -8,6 +8,7 @@
 #include <generated/ops/TensorOperators.h>
 #include <generated/ops/_fused_adam.h>
 #include <generated/ops/_fused_adamw.h>
+#include <generated/ops/_fused_sgd.h>
 #include <generated/ops/clone.h>
 
 namespace at::inline oploom_v1::autograd {
@@ -82,6 +83,33 @@ void _fused_adamw_(DispatchKeySet ks, TensorList self, TensorList grads, TensorL
   increment_version(exp_avgs);
   increment_version(exp_avg_sqs);
   increment_version(max_exp_avg_sqs);
+}
+
+// _fused_sgd_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float
+//     weight_decay, float momentum, float lr, float dampening, bool nesterov, bool maximize, bool
+//     is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()
+void _fused_sgd_(DispatchKeySet ks, TensorList self, TensorList grads,
+                 TensorList momentum_buffer_list, double weight_decay, double momentum, double lr,
+                 double dampening, bool nesterov, bool maximize, bool is_first_step,
+                 const std::optional<Tensor>& grad_scale, const std::optional<Tensor>& found_inf) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(self, grads, momentum_buffer_list, grad_scale,
+                                                     found_inf)) {
+    forward_ad::throw_no_formula("_fused_sgd_");
+  }
+  const bool requires_grad = compute_requires_grad(self, grads, momentum_buffer_list, grad_scale,
+                                                   found_inf);
+  check_inplace(self, requires_grad);
+  check_inplace(grads, requires_grad);
+  check_inplace(momentum_buffer_list, requires_grad);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::_fused_sgd_::table(ks & c10::after_autograd_keyset, self, grads, momentum_buffer_list,
+                             weight_decay, momentum, lr, dampening, nesterov, maximize,
+                             is_first_step, grad_scale, found_inf);
+  }
+  increment_version(self);
+  increment_version(grads);
+  increment_version(momentum_buffer_list);
 }
 
 }  // namespace kernels

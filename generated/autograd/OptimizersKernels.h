@@ -26,5 +26,9 @@ void _fused_adamw_(DispatchKeySet ks, TensorList self, TensorList grads, TensorL
                    double lr, double beta1, double beta2, double weight_decay, double eps,
                    bool amsgrad, bool maximize, const std::optional<Tensor>& grad_scale,
                    const std::optional<Tensor>& found_inf);
+void _fused_sgd_(DispatchKeySet ks, TensorList self, TensorList grads,
+                 TensorList momentum_buffer_list, double weight_decay, double momentum, double lr,
+                 double dampening, bool nesterov, bool maximize, bool is_first_step,
+                 const std::optional<Tensor>& grad_scale, const std::optional<Tensor>& found_inf);
 
 }  // namespace at::inline oploom_v1::autograd::kernels

@@ -429,5 +429,8 @@ template struct SignatureBoxing<std::vector<Tensor>(const Tensor&, int64_t, int6
 template struct SignatureBoxing<void(TensorList, TensorList, TensorList, TensorList, TensorList,
                                      TensorList, double, double, double, double, double, bool, bool,
                                      const std::optional<Tensor>&, const std::optional<Tensor>&)>;
+template struct SignatureBoxing<void(TensorList, TensorList, TensorList, double, double, double,
+                                     double, bool, bool, bool, const std::optional<Tensor>&,
+                                     const std::optional<Tensor>&)>;
 
 }  // namespace at

@@ -6,8 +6,10 @@
 #include <generated/autograd/OptimizersKernels.h>
 #include <generated/native/_fused_adam.h>
 #include <generated/native/_fused_adamw.h>
+#include <generated/native/_fused_sgd.h>
 #include <generated/ops/_fused_adam.h>
 #include <generated/ops/_fused_adamw.h>
+#include <generated/ops/_fused_sgd.h>
 
 namespace at::inline oploom_v1 {
 
@@ -77,12 +79,43 @@ void _ops::_fused_adamw_::call(TensorList self, TensorList grads, TensorList exp
       dispatch_keys(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, grad_scale, found_inf), self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2, weight_decay, eps, amsgrad, maximize, grad_scale, found_inf);
 }
 
+// _fused_sgd_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float
+//     weight_decay, float momentum, float lr, float dampening, bool nesterov, bool maximize, bool
+//     is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()
+namespace {
+void _fused_sgd__composite(DispatchKeySet, TensorList self, TensorList grads,
+                           TensorList momentum_buffer_list, double weight_decay, double momentum,
+                           double lr, double dampening, bool nesterov, bool maximize,
+                           bool is_first_step, const std::optional<Tensor>& grad_scale,
+                           const std::optional<Tensor>& found_inf) {
+  return native::_fused_sgd_(self, grads, momentum_buffer_list, weight_decay, momentum, lr,
+                             dampening, nesterov, maximize, is_first_step, grad_scale, found_inf);
+}
+}  // namespace
+constinit OperatorTable<_ops::_fused_sgd_::schema> _ops::_fused_sgd_::table(
+    kernels_of<_ops::_fused_sgd_>,
+    every_backend(&_fused_sgd__composite),
+    {
+        {DispatchKey::Undefined, &_fused_sgd__composite},
+        {DispatchKey::Autograd, &autograd::kernels::_fused_sgd_},
+    });
+void _ops::_fused_sgd_::call(TensorList self, TensorList grads, TensorList momentum_buffer_list,
+                             double weight_decay, double momentum, double lr, double dampening,
+                             bool nesterov, bool maximize, bool is_first_step,
+                             const std::optional<Tensor>& grad_scale,
+                             const std::optional<Tensor>& found_inf) {
+  return table(dispatch_keys(self, grads, momentum_buffer_list, grad_scale, found_inf), self, grads,
+               momentum_buffer_list, weight_decay, momentum, lr, dampening, nesterov, maximize,
+               is_first_step, grad_scale, found_inf);
+}
+
 // For the registry.
 ArrayRef<OperatorTableBase*> operators_of_Optimizers();
 ArrayRef<OperatorTableBase*> operators_of_Optimizers() {
   static constinit OperatorTableBase* const operators[] = {
       &_ops::_fused_adam_::table,
       &_ops::_fused_adamw_::table,
+      &_ops::_fused_sgd_::table,
   };
   return operators;
 }

@@ -9,6 +9,7 @@
 #include <generated/ops/_binary_cross_entropy_with_logits.h>
 #include <generated/ops/_fused_adam.h>
 #include <generated/ops/_fused_adamw.h>
+#include <generated/ops/_fused_sgd.h>
 #include <generated/ops/_huber_loss.h>
 #include <generated/ops/_kl_div.h>
 #include <generated/ops/_kl_div_log_target.h>

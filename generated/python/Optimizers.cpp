@@ -4,6 +4,7 @@
 #include <aten/python/Generated.h>
 #include <generated/ops/_fused_adam.h>
 #include <generated/ops/_fused_adamw.h>
+#include <generated/ops/_fused_sgd.h>
 
 namespace at::inline oploom_v1::python {
 namespace {
@@ -54,6 +55,26 @@ PyObject* py__fused_adamw_(PyObject* self, PyObject* const* args, Py_ssize_t nar
   Py_RETURN_NONE;
 }
 
+// _fused_sgd_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float
+//     weight_decay, float momentum, float lr, float dampening, bool nesterov, bool maximize, bool
+//     is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()
+constexpr SignatureText py__fused_sgd__signatures[] = {
+    {kFunction,
+     "_fused_sgd_(Tensor[] self, Tensor[] grads, Tensor[] momentum_buffer_list, *, float "
+     "weight_decay, float momentum, float lr, float dampening, bool nesterov, bool maximize, "
+     "bool is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None)"},
+};
+PyObject* py__fused_sgd_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                         PyObject* kwnames) {
+  static constinit Parser parser("_fused_sgd_", py__fused_sgd__signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  call<_ops::_fused_sgd_>(a.tensors(0), a.tensors(1), a.tensors(2), a.number(3), a.number(4),
+                          a.number(5), a.number(6), a.boolean(7), a.boolean(8), a.boolean(9),
+                          a.optional_tensor(10), a.optional_tensor(11));
+  Py_RETURN_NONE;
+}
+
 }  // namespace
 
 void add_Optimizers(Generated& out) {
@@ -83,6 +104,17 @@ void add_Optimizers(Generated& out) {
       "As ``_fused_adam_``, but ``weight_decay`` shrinks the parameters themselves, by ``lr`` "
       "times that\n"
       "much (AdamW).");
+  out.function("", "_fused_sgd_", as_function<py__fused_sgd_>,
+      "_fused_sgd_(Tensor[] self, Tensor[] grads, Tensor[] momentum_buffer_list, *, float "
+      "weight_decay, float momentum, float lr, float dampening, bool nesterov, bool maximize, "
+      "bool is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None) -> None\n"
+      "\n"
+      "One step of gradient descent for each of the parameters ``self``, in one pass over each:\n"
+      "``v = momentum * v + (1 - dampening) * grad``, for ``is_first_step`` ``v = grad``, and\n"
+      "``self -= lr * v``, with ``nesterov`` ``lr * (grad + momentum * v)``. "
+      "``momentum_buffer_list``\n"
+      "holds ``v``, and is not looked at where ``momentum`` is 0. The rest is as in "
+      "``_fused_adam_``.");
 }
 
 }  // namespace at::inline oploom_v1::python

@@ -91,3 +91,41 @@ class TestFusedAdamw(OperatorTests):
     test_shape = None
     test_capability = None
     test_errors = None
+
+# _fused_sgd_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float
+#     weight_decay, float momentum, float lr, float dampening, bool nesterov, bool maximize, bool
+#     is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()
+class TestFusedSgd(OperatorTests):
+    op = Operator(
+        name='_fused_sgd_',
+        base='_fused_sgd_',
+        parameters=(
+            Parameter('self', 'Tensor[]'),
+            Parameter('grads', 'Tensor[]'),
+            Parameter('momentum_buffer_list', 'Tensor[]'),
+            Parameter('weight_decay', 'float', kwarg_only=True),
+            Parameter('momentum', 'float', kwarg_only=True),
+            Parameter('lr', 'float', kwarg_only=True),
+            Parameter('dampening', 'float', kwarg_only=True),
+            Parameter('nesterov', 'bool', kwarg_only=True),
+            Parameter('maximize', 'bool', kwarg_only=True),
+            Parameter('is_first_step', 'bool', kwarg_only=True),
+            Parameter('grad_scale', 'Tensor?', kwarg_only=True),
+            Parameter('found_inf', 'Tensor?', kwarg_only=True),
+        ),
+        record={'none': 'writes to lists; tested through oploom.optim.SGD and in '
+                 'tests/python/test_optim.py'},
+    )
+    defaults = {'grad_scale': None, 'found_inf': None}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_layouts = None
+    test_out = None
+    test_inplace = None
+    test_meta = None
+    test_shape = None
+    test_capability = None
+    test_errors = None

@@ -181,6 +181,67 @@ def test_fused_adam_refuses_shared_memory():
     assert both.tolist() == [1] * 4
 
 
+@pytest.mark.parametrize("layouts", [("plain",) * 3, ("transposed",) * 3, ("gaps",) * 3,
+                                     ("plain", "transposed", "gaps")])
+@pytest.mark.parametrize("dtype, tolerance", [(oploom.float64, 1e-12), (oploom.float32, 1e-6),
+                                              (oploom.bfloat16, 2e-2), (oploom.float16, 3e-3)])
+@pytest.mark.parametrize("options", [{"momentum": 0.0}, {"momentum": 0.0, "maximize": True}, {},
+                                     {"dampening": 0.25, "weight_decay": 0.1}, {"nesterov": True},
+                                     {"is_first_step": True, "maximize": True}])
+def test_fused_sgd(options, dtype, tolerance, layouts):
+    """Sizes around those of vectors, and one that several threads share."""
+    options = {"weight_decay": 0.0, "momentum": 0.9, "lr": 0.1, "dampening": 0.0,
+               "nesterov": False, "maximize": False, "is_first_step": False, **options}
+    generator = np.random.default_rng(0)
+    for shape in [(0, 3), (1, 1), (3, 5), (7, 9), (150, 301)]:
+        x, g, v = (laid_out(generator.normal(size=shape), dtype, how) for how in layouts)
+        if options["is_first_step"]:
+            v.fill_(float("nan"))
+        x0, g0, v0 = (t.to(oploom.float64).numpy().copy() for t in (x, g, v))
+        oploom._C._fused_sgd_([x], [g], [v] if options["momentum"] else [], **options)
+        way = (-g0 if options["maximize"] else g0) + options["weight_decay"] * x0
+        if options["momentum"]:
+            first = way if options["is_first_step"] else (
+                options["momentum"] * v0 + (1 - options["dampening"]) * way)
+            v0 = first
+            way = way + options["momentum"] * v0 if options["nesterov"] else v0
+        for got, wanted in ((x, x0 - 0.1 * way), (v, v0), (g, g0)):
+            np.testing.assert_allclose(got.to(oploom.float64).numpy(), wanted, atol=tolerance,
+                                       rtol=tolerance)
+
+
+def test_fused_sgd_reads_gradients_only():
+    """One that is expanded, unless it is to be scaled; and found_inf."""
+    x, v, one = oploom.ones(3), oploom.zeros(3), oploom.ones(1)
+    settings = (0.0, 0.5, 1.0, 0.0, False, False, False)
+    names = ("weight_decay", "momentum", "lr", "dampening", "nesterov", "maximize",
+             "is_first_step")
+    options = dict(zip(names, settings))
+    oploom._C._fused_sgd_([x], [one.expand(3)], [v], **options)
+    assert x.tolist() == [0] * 3 and v.tolist() == [1] * 3
+    with pytest.raises(RuntimeError, match="memory"):
+        oploom._C._fused_sgd_([x], [one.expand(3)], [v], grad_scale=one, **options)
+    with pytest.raises(RuntimeError, match=r"momentum_buffer_list\[0\] to have the shape \[3\]"):
+        oploom._C._fused_sgd_([x], [oploom.ones(3)], [oploom.ones(2)], **options)
+    with pytest.raises(RuntimeError, match="momentum_buffer_list to hold a tensor for each"):
+        oploom._C._fused_sgd_([x], [oploom.ones(3)], [], **options)
+    oploom._C._fused_sgd_([x], [oploom.ones(3)], [v], found_inf=one, **options)
+    assert x.tolist() == [0] * 3 and v.tolist() == [1] * 3
+    grad = oploom.full((3,), 4.0)
+    oploom._C._fused_sgd_([x], [grad], [v], grad_scale=oploom.tensor(2.0), **options)
+    assert grad.tolist() == [2] * 3 and v.tolist() == [2.5] * 3 and x.tolist() == [-2.5] * 3
+
+
+def test_sgd_begins_with_the_first_gradient_of_each_parameter():
+    a, b = (oploom.zeros(2, requires_grad=True) for _ in range(2))
+    optimizer = optim.SGD([a, b], lr=1.0, momentum=0.5, dampening=0.5)
+    a.grad = oploom.ones(2)
+    optimizer.step()
+    b.grad = oploom.ones(2)
+    optimizer.step()
+    assert a.tolist() == [-2] * 2 and b.tolist() == [-1] * 2
+
+
 def test_groups_and_closure():
     a, b = (oploom.ones(1, requires_grad=True) for _ in range(2))
     optimizer = optim.SGD([{"params": [a]}, {"params": [b], "lr": 1.0}], lr=0.1)

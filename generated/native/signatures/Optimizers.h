@@ -37,4 +37,18 @@ static_assert(Alone<void(TensorList, TensorList, TensorList, TensorList, TensorL
     "other function there may have its name");
 #endif
 
+#ifdef OPLOOM_NATIVE__fused_sgd
+static_assert(Alone<void(TensorList, TensorList, TensorList, double, double, double, double, bool,
+                    bool, bool, const std::optional<Tensor>&,
+                    const std::optional<Tensor>&)>::check(&_fused_sgd_, 0),
+    "_fused_sgd_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, "
+    "float weight_decay, float momentum, float lr, float dampening, bool nesterov, bool "
+    "maximize, bool is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None) -> (): "
+    "at::native::_fused_sgd_ must be 'void _fused_sgd_(TensorList self, TensorList grads, "
+    "TensorList momentum_buffer_list, double weight_decay, double momentum, double lr, double "
+    "dampening, bool nesterov, bool maximize, bool is_first_step, const "
+    "std::optional<Tensor>& grad_scale, const std::optional<Tensor>& found_inf)', and no "
+    "other function there may have its name");
+#endif
+
 }  // namespace at::inline oploom_v1::native

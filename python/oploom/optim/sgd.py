@@ -1,7 +1,9 @@
 """Stochastic gradient descent."""
 
-from typing import Any, Dict
+from typing import Any, Dict, List
 
+from oploom import _C
+from oploom._C import Tensor
 from oploom.optim.optimizer import Optimizer, Parameters, check_at_least_zero
 
 
@@ -25,19 +27,21 @@ class SGD(Optimizer):
         ))
 
     def _update(self, group: Dict[str, Any]) -> None:
+        parameters = [p for p in group["params"] if p.grad is not None]
+        started = [p for p in parameters if group["momentum"] == 0 or self.state.get(p)]
+        self._step(group, started, False)
+        if len(started) < len(parameters):
+            new = [p for p in parameters if not self.state.get(p)]
+            for p in new:
+                self.state[p]["momentum_buffer"] = _C.empty_like(p).detach()
+            self._step(group, new, True)
+
+    def _step(self, group: Dict[str, Any], parameters: List[Tensor], first: bool) -> None:
         momentum = group["momentum"]
-        for parameter in group["params"]:
-            if parameter.grad is None:
-                continue
-            step = -parameter.grad if group["maximize"] else parameter.grad
-            if group["weight_decay"] != 0:
-                step = step.add(parameter, alpha=group["weight_decay"])
-            if momentum != 0:
-                state = self.state[parameter]
-                velocity = state.get("momentum_buffer")
-                if velocity is None:
-                    velocity = state["momentum_buffer"] = step.detach().clone()
-                else:
-                    velocity.mul_(momentum).add_(step, alpha=1 - group["dampening"])
-                step = step.add(velocity, alpha=momentum) if group["nesterov"] else velocity
-            parameter.add_(step, alpha=-group["lr"])
+        _C._fused_sgd_(
+            parameters, [p.grad for p in parameters],
+            [self.state[p]["momentum_buffer"] for p in parameters] if momentum != 0 else [],
+            weight_decay=group["weight_decay"], momentum=momentum, lr=group["lr"],
+            dampening=group["dampening"], nesterov=group["nesterov"], maximize=group["maximize"],
+            is_first_step=first,
+        )
