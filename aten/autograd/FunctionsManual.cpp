@@ -13,9 +13,11 @@
 #include <generated/ops/log.h>
 #include <generated/ops/logical_and.h>
 #include <generated/ops/logical_or.h>
+#include <generated/ops/matmul.h>
 #include <generated/ops/max.h>
 #include <generated/ops/min.h>
 #include <generated/ops/mm.h>
+#include <generated/ops/mv.h>
 #include <generated/ops/pow.h>
 #include <generated/ops/real.h>
 #include <generated/ops/reshape.h>
@@ -26,6 +28,7 @@
 #include <generated/ops/t.h>
 #include <generated/ops/tanh.h>
 #include <generated/ops/to.h>
+#include <generated/ops/unsqueeze.h>
 #include <generated/ops/where.h>
 #include <generated/ops/zero.h>
 #include <generated/ops/zeros.h>
@@ -79,6 +82,22 @@ Tensor maybe_multiply(Tensor grad, const Scalar& factor) {
 Tensor mm_laid_out(const Tensor& a, const Tensor& b, IntArrayRef strides) {
   const bool by_columns = strides[0] == 1 && strides[1] > 1;
   return by_columns ? b.t().mm(a.t()).t() : a.mm(b);
+}
+
+Tensor linear_input_backward(const Tensor& grad, const Tensor& weight) {
+  if (weight.dim() == 1) return grad.unsqueeze(-1) * weight.conj();
+  return grad.dim() == 2 ? grad.mm(weight.conj()) : grad.matmul(weight.conj());
+}
+
+Tensor linear_weight_backward(const Tensor& grad, const Tensor& input, IntArrayRef strides) {
+  const auto rows = [&](const Tensor& t, int64_t columns) {
+    int64_t count = 1;
+    for (int64_t size : input.sizes().slice(0, input.dim() - 1)) count *= size;
+    return t.dim() == 2 ? t : t.reshape({count, columns});
+  };
+  const Tensor factor = rows(input, input.sizes().back()).conj();
+  if (strides.size() == 1) return factor.t().mv(grad.reshape({grad.numel()}));
+  return mm_laid_out(rows(grad, grad.sizes().back()).t(), factor, strides);
 }
 
 Tensor not_implemented(std::string_view what) {

@@ -41,6 +41,9 @@ OPLOOM_API Tensor restore_reduced_dims(const Tensor& output, IntArrayRef dims, b
 // a b as the gradient of a matrix with these strides: by columns, if they are. The gradient of a
 // weight that linear() transposes is then laid out as the weight, and need not be copied.
 OPLOOM_API Tensor mm_laid_out(const Tensor& a, const Tensor& b, IntArrayRef strides);
+OPLOOM_API Tensor linear_input_backward(const Tensor& grad, const Tensor& weight);
+OPLOOM_API Tensor linear_weight_backward(const Tensor& grad, const Tensor& input,
+                                         IntArrayRef strides);
 
 // ---- Pointwise ----
 

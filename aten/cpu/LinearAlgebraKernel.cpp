@@ -32,6 +32,18 @@ struct Operands {
   T* c;
   int64_t ldc;
   T alpha, beta;
+  const T* addend;
+  int64_t addend_row;
+
+  void skip_rows(int64_t count) {
+    a += count * a_row;
+    c += count * ldc;
+    addend += count * addend_row;
+  }
+  void skip_columns(int64_t count) {
+    c += count;
+    addend += count;
+  }
 };
 
 // Computes `count` blocks of c, one below the other, of whose last vector in a row the first `last`
@@ -51,16 +63,25 @@ constexpr int kRows = 4, kColumns = 1, kWide = 4;
 #endif
 constexpr int kTall = 8;
 
-// alpha times the sums of a block, plus beta times what is in c.
+// GCC makes a copy of a function for each shape of a block that it is called with.
+#if __has_attribute(noclone)
+#define OPLOOM_NOCLONE __attribute__((noclone))
+#else
+#define OPLOOM_NOCLONE
+#endif
+
+// alpha times the sums of a block, plus beta times the addend, from this row on.
 template <typename T>
-OPLOOM_NOINLINE void scale_and_add(const Operands<T>& o, const T* sums, int64_t rows,
-                                   int64_t vectors, T* c, int64_t last) {
+OPLOOM_NOINLINE OPLOOM_NOCLONE void scale_and_add(const Operands<T>& o, const T* sums, int64_t row,
+                                                  int64_t rows, int64_t vectors, int64_t last) {
   using V = Vec<T>;
-  for (int64_t r = 0; r < rows; ++r, c += o.ldc) {
+  T* c = o.c + row * o.ldc;
+  const T* addend = o.addend + row * o.addend_row;
+  for (int64_t r = 0; r < rows; ++r, c += o.ldc, addend += o.addend_row) {
     for (int64_t s = 0; s < vectors; ++s, sums += V::size()) {
       const int64_t count = s + 1 < vectors ? int64_t{V::size()} : last;
       V sum = V::loadu(sums) * V(o.alpha);
-      if (o.beta != T(0)) sum = fmadd(V(o.beta), V::loadu(c + s * V::size(), count), sum);
+      if (o.beta != T(0)) sum = fmadd(V(o.beta), V::loadu(addend + s * V::size(), count), sum);
       sum.storeu(c + s * V::size(), count);
     }
   }
@@ -74,7 +95,7 @@ void blocks(const Operands<T>& operands, int64_t last, int64_t count) {
   if constexpr (V::size() == 1) last = 1;
   // alpha and beta are read where they are needed, so that no register holds them meanwhile.
   Operands<T> o = operands;
-  for (; count > 0; --count) {
+  for (int64_t row = 0; row < count * R; row += R) {
     V sums[R][C];
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
@@ -105,7 +126,7 @@ void blocks(const Operands<T>& operands, int64_t last, int64_t count) {
       for (int s = 0; s < C - 1; ++s) sums[r][s].storeu(c + s * V::size());
       end == V::size() ? sums[r][C - 1].storeu(c + kLast) : sums[r][C - 1].storeu(c + kLast, end);
     }
-    if (!plain) scale_and_add(operands, kept, R, C, o.c, last);
+    if (!plain) scale_and_add(operands, kept, row, R, C, last);
     o.a += R * o.a_row;
     o.c += R * o.ldc;
   }
@@ -171,13 +192,13 @@ void dots(const Operands<T>& o) {
       auto sum = sums_of(sums[r][0], sums[r][1], sums[r][2], sums[r][3]) * o.alpha;
       if (o.beta != T(0)) {
         decltype(sum) before;
-        std::memcpy(&before, c, sizeof before);
+        std::memcpy(&before, o.addend + r * o.addend_row, sizeof before);
         sum += before * o.beta;
       }
       std::memcpy(c, &sum, sizeof sum);
     } else {
       T sum = o.alpha * sums[r][0].reduce_add();
-      if (o.beta != T(0)) sum += o.beta * c[0];
+      if (o.beta != T(0)) sum += o.beta * o.addend[r * o.addend_row];
       c[0] = sum;
     }
   }
@@ -212,7 +233,7 @@ void dots_of_rows(Operands<T> o, int64_t n) {
     for (; n >= J; n -= J) {
       dots<R, J>(o);
       o.b += J * o.ldb;
-      o.c += J;
+      o.skip_columns(J);
     }
   };
   take(std::integral_constant<int, 4>{});
@@ -224,8 +245,7 @@ void by_dots(Operands<T> o, int64_t m, int64_t n) {
   const auto take = [&]<int R>(std::integral_constant<int, R>) {
     for (; m >= R; m -= R) {
       dots_of_rows<R>(o, n);
-      o.a += R * o.a_row;
-      o.c += R * o.ldc;
+      o.skip_rows(R);
     }
   };
   if constexpr (kRows == 8) take(std::integral_constant<int, 4>{});
@@ -311,16 +331,14 @@ OPLOOM_ALWAYS_INLINE int64_t height(int64_t left, int64_t most) {
   return rows < left && rows < most ? rows + 1 : rows - 1;
 }
 
-// As many vectors of columns of c as blocks are wide, all m rows of them. Leaves o.a and o.c behind
-// the last.
+// As many vectors of columns of c as blocks are wide, all m rows of them. Leaves o behind the last.
 template <typename T>
 void by_blocks(Operands<T>& o, int64_t m, int64_t vectors, int64_t last) {
   static constexpr auto kBlocks = all_blocks<T>(std::make_integer_sequence<int, kWide>{});
   const auto& of_rows = kBlocks[vectors - 1];
   const auto take = [&](int64_t rows, int64_t count) OPLOOM_ALWAYS_INLINE_LAMBDA {
     of_rows[rows - 1](o, last, count);
-    o.a += count * rows * o.a_row;
-    o.c += count * rows * o.ldc;
+    o.skip_rows(count * rows);
     m -= count * rows;
   };
   const int64_t most = vectors == 1 ? kTall : vectors <= kColumns ? kRows : 1;
@@ -347,7 +365,11 @@ OPLOOM_NOINLINE void by_packed_blocks(const Operands<T>& operands, int64_t b_col
     o.b = packed;
     o.ldb = width;
     o.c = operands.c;
-    if (p > 0) o.beta = T(1);
+    if (p > 0) {
+      o.beta = T(1);
+      o.addend_row = o.ldc;
+    }
+    o.addend = p > 0 ? operands.c : operands.addend;
     by_blocks(o, m, vectors, last);
     p += o.k;
   } while (p < operands.k);
@@ -359,9 +381,20 @@ constexpr int64_t kDotRows = 8;
 template <typename T>
 void small_product(const GemmArguments& g, T alpha, T beta) {
   constexpr int64_t kStep = Vec<T>::size();
-  Operands<T> o{
-      g.k,     static_cast<const T*>(g.a), g.a_row, g.a_column, static_cast<const T*>(g.b),
-      g.b_row, static_cast<T*>(g.c),       g.ldc,   alpha,      beta};
+  T* const c = static_cast<T*>(g.c);
+  const T* const addend = g.addend ? static_cast<const T*>(g.addend) : c;
+  Operands<T> o{g.k,
+                static_cast<const T*>(g.a),
+                g.a_row,
+                g.a_column,
+                static_cast<const T*>(g.b),
+                g.b_row,
+                c,
+                g.ldc,
+                alpha,
+                beta,
+                addend,
+                g.addend ? g.addend_row : g.ldc};
   const bool dense = g.b_column == 1 || g.n == 1;
   if constexpr (Vec<T>::kInRegister) {
     if (!dense && g.b_row == 1 && g.a_column == 1 && (g.m == 1 || kDotRows * g.m <= g.k)) {
@@ -374,7 +407,8 @@ void small_product(const GemmArguments& g, T alpha, T beta) {
     const int64_t vectors = portion(left, widest);
     left -= vectors;
     o.a = static_cast<const T*>(g.a);
-    o.c = static_cast<T*>(g.c) + j;
+    o.c = c + j;
+    o.addend = addend + j;
     const int64_t last = left > 0 ? kStep : (g.n - 1) % kStep + 1;
     dense ? by_blocks(o, g.m, vectors, last) : by_packed_blocks(o, g.b_column, g.m, vectors, last);
     o.b += vectors * kStep * g.b_column;
@@ -417,10 +451,11 @@ void narrow_product(const GemmArguments& g, T alpha, T beta) {
   }
   for (; p < g.k; ++p) add(0);
   T* c = static_cast<T*>(g.c);
+  const T* addend = g.addend ? static_cast<const T*>(g.addend) : c;
 #pragma GCC unroll 2
   for (int s = 0; s < C; ++s) {
     V sum = V(alpha) * ((sums[0][s] + sums[1][s]) + (sums[2][s] + sums[3][s]));
-    if (beta != T(0)) sum = fmadd(V(beta), load(c, s), sum);
+    if (beta != T(0)) sum = fmadd(V(beta), load(addend, s), sum);
     sum.storeu(c + s * V::size(), s < C - 1 ? V::size() : last);
   }
 }
@@ -442,13 +477,17 @@ void shared_product(const GemmArguments& g, T alpha, T beta) {
                      if (by_rows) part.a = static_cast<const T*>(g.a) + begin * g.a_row;
                      if (!by_rows) part.b = static_cast<const T*>(g.b) + begin * g.b_column;
                      part.c = static_cast<T*>(g.c) + begin * (by_rows ? g.ldc : 1);
+                     if (g.addend) {
+                       part.addend =
+                           static_cast<const T*>(g.addend) + begin * (by_rows ? g.addend_row : 1);
+                     }
                      small_product(part, alpha, beta);
                    });
 }
 
 template <typename T>
 bool small_gemm(const GemmArguments& g, T alpha, T beta) {
-  if (g.n == 1 && g.m > 1 && g.ldc == 1) {
+  if (g.n == 1 && g.m > 1 && g.ldc == 1 && !g.addend) {
     // A column is computed as a row: c^T = b^T a^T.
     return small_gemm({1, g.m, g.k, g.b, 0, g.b_row, g.a, g.a_column, g.a_row, g.c, g.m}, alpha,
                       beta);

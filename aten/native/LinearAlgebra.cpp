@@ -16,7 +16,6 @@
 #include <generated/native/outer.h>
 #include <generated/ops/TensorOperators.h>
 #include <generated/ops/add.h>
-#include <generated/ops/addmm.h>
 #include <generated/ops/bmm.h>
 #include <generated/ops/contiguous.h>
 #include <generated/ops/copy.h>
@@ -32,8 +31,6 @@
 #include <generated/ops/t.h>
 #include <generated/ops/transpose.h>
 #include <generated/ops/unsqueeze.h>
-
-#include <cstring>
 
 namespace at::inline oploom_v1::meta {
 
@@ -121,6 +118,26 @@ OPLOOM_META_FUNC(dot)(const Tensor& self, const Tensor& tensor) {
   set_output_raw_strided(0, {}, {}, self.options());
 }
 
+OPLOOM_META_FUNC(linear)
+(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
+  OPLOOM_CHECK(input.dim() >= 1 && (weight.dim() == 1 || weight.dim() == 2) &&
+                   input.sizes().back() == weight.sizes().back(),
+               "linear(): expected input of shape [..., in] and weight of shape [out, in] or [in], "
+               "got ",
+               input.sizes(), " and ", weight.sizes());
+  check_same_dtype("linear", input, weight);
+  DimVector shape(input.sizes());
+  shape.pop_back();
+  if (weight.dim() == 2) shape.push_back(weight.sizes()[0]);
+  if (bias.has_value() && bias->defined()) {
+    OPLOOM_CHECK(c10::are_expandable(bias->sizes(), shape),
+                 "linear(): expected bias of shape [out] for weight of shape [out, in], got ",
+                 bias->sizes(), " and ", weight.sizes());
+    check_same_dtype("linear", *bias, input);
+  }
+  set_output_contiguous(0, shape, input.options());
+}
+
 }  // namespace at::inline oploom_v1::meta
 
 namespace at::inline oploom_v1::native {
@@ -152,62 +169,62 @@ Order order_of(const int64_t* sizes, const int64_t* strides) {
   return Order::Other;
 }
 
+// Whether `self` can be added to each row of `out`, of n columns, while that is written.
+bool is_bias(const Tensor& self, int64_t n, const Tensor& out) {
+  return self.dim() == 1 && self.sizes()[0] == n && self.strides()[0] == 1 && n > 1 &&
+         !out.is_alias_of(self);
+}
+
+// Puts what is added to a product into `out`.
+void begin_with(const char* op, const Tensor& self, const Tensor& out) {
+  if (self.is_same(out)) return;
+  Tensor result(out);
+  native::copy_(result, expand_alias(op, self, out.sizes()), /*non_blocking=*/false);
+}
+
 // out = beta * out + alpha * a b for matrices, or for batches of them in the first dimension.
+// Where there is a `bias`, that is added instead, to each row.
 void multiply(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha,
-              const Tensor& out) {
+              const Tensor& out, const Tensor* bias = nullptr) {
   if (out.numel() == 0) return;
   const int64_t* sizes = out.sizes().end() - 2;
   const int64_t* strides = out.strides().end() - 2;
   const Order order = order_of(sizes, strides);
+  if (OPLOOM_UNLIKELY(bias && order != Order::Rows)) {
+    begin_with("addmm", *bias, out);
+    bias = nullptr;
+  }
   if (OPLOOM_UNLIKELY(order == Order::Other || out.is_alias_of(a) || out.is_alias_of(b))) {
     const Tensor dense(at::detail::empty(out.sizes(), out.options()));
     Tensor result(out);
     if (!is_zero(beta)) Tensor(dense).copy_(out);
-    multiply(a, b, beta, alpha, dense);
+    multiply(a, b, beta, alpha, dense, bias);
     result.copy_(dense);
     return;
   }
-  if (OPLOOM_UNLIKELY(!fits_blas(a))) return multiply(a.contiguous(), b, beta, alpha, out);
-  if (OPLOOM_UNLIKELY(!fits_blas(b))) return multiply(a, b.contiguous(), beta, alpha, out);
+  if (OPLOOM_UNLIKELY(!fits_blas(a))) return multiply(a.contiguous(), b, beta, alpha, out, bias);
+  if (OPLOOM_UNLIKELY(!fits_blas(b))) return multiply(a, b.contiguous(), beta, alpha, out, bias);
   const int64_t* a_strides = a.strides().end() - 2;
   const int64_t* b_strides = b.strides().end() - 2;
   // Of a product that is written by columns the transposed one is computed: out^T = b^T a^T.
   const bool by_rows = order == Order::Rows;
-  const GemmArguments g = by_rows ? GemmArguments{sizes[0],           sizes[1],
-                                                  a.sizes().back(),   a.const_data_ptr(),
-                                                  a_strides[0],       a_strides[1],
-                                                  b.const_data_ptr(), b_strides[0],
-                                                  b_strides[1],       out.mutable_data_ptr(),
-                                                  strides[0]}
-                                  : GemmArguments{sizes[1],           sizes[0],
-                                                  a.sizes().back(),   b.const_data_ptr(),
-                                                  b_strides[1],       b_strides[0],
-                                                  a.const_data_ptr(), a_strides[1],
-                                                  a_strides[0],       out.mutable_data_ptr(),
-                                                  strides[1]};
+  GemmArguments g = by_rows ? GemmArguments{sizes[0],           sizes[1],
+                                            a.sizes().back(),   a.const_data_ptr(),
+                                            a_strides[0],       a_strides[1],
+                                            b.const_data_ptr(), b_strides[0],
+                                            b_strides[1],       out.mutable_data_ptr(),
+                                            strides[0]}
+                            : GemmArguments{sizes[1],           sizes[0],
+                                            a.sizes().back(),   b.const_data_ptr(),
+                                            b_strides[1],       b_strides[0],
+                                            a.const_data_ptr(), a_strides[1],
+                                            a_strides[0],       out.mutable_data_ptr(),
+                                            strides[1]};
+  if (bias) g.addend = bias->const_data_ptr();
   if (out.dim() == 2) return onednn::gemm(out.scalar_type(), g, alpha, beta);
   const int64_t a_step = a.strides()[0], b_step = b.strides()[0];
   onednn::gemm_batched(out.scalar_type(), out.sizes()[0], g, by_rows ? a_step : b_step,
                        by_rows ? b_step : a_step, out.strides()[0], alpha, beta);
-}
-
-// Starts a product that is added to `self`: puts it into `out`, unless it is not to be read.
-void begin_with(const char* op, const Tensor& self, const Scalar& beta, const Tensor& out) {
-  if (is_zero(beta) || self.is_same(out)) return;
-  const int64_t n = out.sizes().back();
-  const bool is_row = self.dim() == 1 && self.sizes()[0] == n && self.strides()[0] == 1;
-  if (is_row && out.dim() == 2 && out.strides()[1] == 1 && out.numel() <= at::GRAIN_SIZE) {
-    // The bias of a layer.
-    const auto itemsize = static_cast<int64_t>(out.itemsize());
-    auto* row = static_cast<char*>(out.mutable_data_ptr());
-    for (int64_t i = 0; i < out.sizes()[0] && n > 0; ++i) {
-      std::memmove(row, self.const_data_ptr(), static_cast<size_t>(n * itemsize));
-      row += out.strides()[0] * itemsize;
-    }
-    return;
-  }
-  Tensor result(out);
-  native::copy_(result, expand_alias(op, self, out.sizes()), /*non_blocking=*/false);
 }
 
 void multiply_vector(const Tensor& matrix, const Tensor& vec, const Scalar& beta,
@@ -238,13 +255,15 @@ OPLOOM_IMPL_FUNC(bmm_out)(const Tensor& self, const Tensor& mat2, const Tensor& 
 OPLOOM_IMPL_FUNC(addmm_out)
 (const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
  const Scalar& alpha, const Tensor& out) {
-  begin_with("addmm", self, beta, out);
-  multiply(mat1, mat2, beta, alpha, out);
+  const bool is_read = !is_zero(beta);
+  const bool bias = is_read && is_bias(self, out.sizes()[1], out);
+  if (is_read && !bias) begin_with("addmm", self, out);
+  multiply(mat1, mat2, beta, alpha, out, bias ? &self : nullptr);
 }
 OPLOOM_IMPL_FUNC(baddbmm_out)
 (const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
  const Scalar& alpha, const Tensor& out) {
-  begin_with("baddbmm", self, beta, out);
+  if (!is_zero(beta)) begin_with("baddbmm", self, out);
   multiply(batch1, batch2, beta, alpha, out);
 }
 OPLOOM_IMPL_FUNC(mv_out)(const Tensor& self, const Tensor& vec, const Tensor& out) {
@@ -253,12 +272,46 @@ OPLOOM_IMPL_FUNC(mv_out)(const Tensor& self, const Tensor& vec, const Tensor& ou
 OPLOOM_IMPL_FUNC(addmv_out)
 (const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha,
  const Tensor& out) {
-  begin_with("addmv", self, beta, out);
+  if (!is_zero(beta)) begin_with("addmv", self, out);
   multiply_vector(mat, vec, beta, alpha, out);
 }
 OPLOOM_IMPL_FUNC(dot_out)(const Tensor& self, const Tensor& tensor, const Tensor& out) {
   onednn::dot(self.scalar_type(), self.numel(), self.const_data_ptr(), self.strides()[0],
               tensor.const_data_ptr(), tensor.strides()[0], out.mutable_data_ptr());
+}
+
+OPLOOM_IMPL_FUNC(linear_out)
+(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, const Tensor& out) {
+  if (out.numel() == 0) return;
+  if (OPLOOM_UNLIKELY(out.is_alias_of(input) || out.is_alias_of(weight))) {
+    const Tensor dense(at::detail::empty(out.sizes(), out.options()));
+    impl(input, weight, bias, dense);
+    Tensor(out).copy_(dense);
+    return;
+  }
+  if (weight.dim() == 1) return impl(input, weight.unsqueeze(0), bias, out);
+  const int64_t n = weight.sizes()[0], k = weight.sizes()[1], m = out.numel() / n;
+  if (input.dim() != 2) return impl(input.reshape({m, k}), weight, bias, out);
+  if (OPLOOM_UNLIKELY(!fits_blas(input))) return impl(input.contiguous(), weight, bias, out);
+  if (OPLOOM_UNLIKELY(!fits_blas(weight))) return impl(input, weight.contiguous(), bias, out);
+  GemmArguments g{m,
+                  n,
+                  k,
+                  input.const_data_ptr(),
+                  input.strides()[0],
+                  input.strides()[1],
+                  weight.const_data_ptr(),
+                  weight.strides()[1],
+                  weight.strides()[0],
+                  out.mutable_data_ptr(),
+                  n};
+  const bool has_bias = bias.has_value() && bias->defined();
+  if (has_bias && is_bias(*bias, n, out)) {
+    g.addend = bias->const_data_ptr();
+  } else if (has_bias) {
+    begin_with("linear", *bias, out);
+  }
+  onednn::gemm(out.scalar_type(), g, 1, has_bias ? 1 : 0);
 }
 
 Tensor outer(const Tensor& self, const Tensor& vec2) {
@@ -307,31 +360,6 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
   if (a > 1) shape.push_back(n);
   shape.push_back(m);
   return product.reshape(shape);
-}
-
-Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
-  const bool has_bias = bias.has_value() && bias->defined();
-  OPLOOM_CHECK(input.dim() >= 1 && (weight.dim() == 1 || weight.dim() == 2) &&
-                   input.size(-1) == weight.size(-1),
-               "linear(): expected input of shape [..., in] and weight of shape [out, in] or [in], "
-               "got ",
-               input.sizes(), " and ", weight.sizes());
-  OPLOOM_CHECK(!has_bias || bias->dim() != 1 || weight.dim() == 1 ||
-                   c10::are_expandable(bias->sizes(), {weight.sizes()[0]}),
-               "linear(): expected bias of shape [out] for weight of shape [out, in], got ",
-               bias->sizes(), " and ", weight.sizes());
-  if (weight.dim() == 1) {
-    const Tensor product = at::matmul(input, weight);
-    return has_bias ? product + *bias : product;
-  }
-  if (!has_bias) return at::matmul(input, weight.t());
-  if (input.dim() == 2) return at::addmm(*bias, input, weight.t());
-  if (input.dim() == 1 || bias->dim() > 1) return at::matmul(input, weight.t()) + *bias;
-  DimVector shape(input.sizes());
-  shape.back() = weight.sizes()[0];
-  int64_t rows = 1;
-  for (int64_t d = 0; d + 1 < input.dim(); ++d) rows *= input.sizes()[d];
-  return at::addmm(*bias, input.reshape({rows, input.size(-1)}), weight.t()).reshape(shape);
 }
 
 }  // namespace at::inline oploom_v1::native

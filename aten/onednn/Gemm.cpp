@@ -16,6 +16,7 @@
 #include <dnnl.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <type_traits>
@@ -59,10 +60,10 @@ Matrix factor_b(const GemmArguments& g) { return {g.b, g.b_row, g.b_column}; }
 
 template <typename T>
 void gemm_by_blas(const GemmArguments& g, const Scalar& alpha, const Scalar& beta) {
-  const auto& [m, n, k, a, a_row, a_column, b, b_row, b_column, c, c_row] = g;
+  const int64_t m = g.m, n = g.n, k = g.k;
   const Layout la = layout_of(factor_a(g), m, k);
   const Layout lb = layout_of(factor_b(g), k, n);
-  const int64_t ldc = std::max(c_row, n);  // of one row it may be anything
+  const int64_t ldc = std::max(g.ldc, n);  // of one row it may be anything
   const int64_t large = std::max({m, n, k});
   if (!fits_blas(large, la.ld, std::max(lb.ld, ldc))) {
     native::gemm_stub(kCPU, c10::CppTypeToScalarType<T>::value, g, alpha, beta);
@@ -72,9 +73,9 @@ void gemm_by_blas(const GemmArguments& g, const Scalar& alpha, const Scalar& bet
   const CBLAS_TRANSPOSE tb = lb.transposed ? CblasTrans : CblasNoTrans;
   const T alpha_value = alpha.to<T>();
   const T beta_value = beta.to<T>();
-  const auto* pa = static_cast<const T*>(a);
-  const auto* pb = static_cast<const T*>(b);
-  auto* pc = static_cast<T*>(c);
+  const auto* pa = static_cast<const T*>(g.a);
+  const auto* pb = static_cast<const T*>(g.b);
+  auto* pc = static_cast<T*>(g.c);
   const auto im = static_cast<blasint>(m), in = static_cast<blasint>(n),
              ik = static_cast<blasint>(k), lda = static_cast<blasint>(la.ld),
              ldb = static_cast<blasint>(lb.ld), il = static_cast<blasint>(ldc);
@@ -196,6 +197,21 @@ bool takes_bfloat16(ScalarType dtype, int64_t k, const Scalar& alpha, const Scal
          is_zero_or_one(beta);
 }
 
+// The product whose addend has been put into c.
+GemmArguments begun(ScalarType dtype, GemmArguments g) {
+  const auto itemsize = static_cast<int64_t>(c10::elementSize(dtype));
+  at::parallel_for(0, g.m, std::max<int64_t>(1, at::GRAIN_SIZE / g.n),
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t i = begin; i < end; ++i) {
+                       std::memcpy(static_cast<char*>(g.c) + i * g.ldc * itemsize,
+                                   static_cast<const char*>(g.addend) + i * g.addend_row * itemsize,
+                                   static_cast<size_t>(g.n * itemsize));
+                     }
+                   });
+  g.addend = nullptr;
+  return g;
+}
+
 }  // namespace
 
 void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const Scalar& beta) {
@@ -203,6 +219,7 @@ void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const S
       native::small_gemm_stub(kCPU, dtype, g, alpha, beta)) {
     return;
   }
+  if (g.addend) return gemm(dtype, begun(dtype, g), alpha, beta);
   match_threads();
   switch (dtype) {
     case kFloat:

@@ -20,14 +20,14 @@ struct Matrix {
   int64_t column_stride;
 };
 
-// c = beta * c + alpha * a b, for factors that are as those of a Matrix. All are of `dtype`, which
-// is any but bool. With beta 0, c is only written. k may be 0, m and n must not. float16 and
+// c = beta * addend + alpha * a b, for factors that are as those of a Matrix. All are of `dtype`,
+// which is any but bool. With beta 0, c is only written. k may be 0, m and n must not. float16 and
 // bfloat16 are summed in float32, integers wrap around.
 void gemm(ScalarType dtype, const native::GemmArguments& arguments, const Scalar& alpha,
           const Scalar& beta);
 
 // The same for `batch` products, whose matrices lie a_step, b_step and c_step elements apart; the
-// arguments are those of the first. Runs on several threads.
+// arguments are those of the first, the addend is c. Runs on several threads.
 void gemm_batched(ScalarType dtype, int64_t batch, const native::GemmArguments& arguments,
                   int64_t a_step, int64_t b_step, int64_t c_step, const Scalar& alpha,
                   const Scalar& beta);

@@ -8,9 +8,10 @@
 
 namespace at::inline oploom_v1::native {
 
-// c = beta * c + alpha * a b for integers, wrapping around, or any other dtype but the reduced
+// c = beta * addend + alpha * a b for integers, wrapping around, or any other dtype but the reduced
 // ones. Element (i, j) of a is at a[i * a_row + j * a_column], and so on; strides count elements.
-// Rows of c lie `ldc` apart. With beta 0, c is only written.
+// Rows of c lie `ldc` apart. The addend is c where no other is given; rows of another, which has no
+// memory in common with c, lie `addend_row` apart: 0 for a bias. With beta 0, it is not read.
 struct GemmArguments {
   int64_t m, n, k;
   const void* a;
@@ -19,13 +20,15 @@ struct GemmArguments {
   int64_t b_row, b_column;
   void* c;
   int64_t ldc;
+  const void* addend = nullptr;
+  int64_t addend_row = 0;
 };
 using gemm_fn = void (*)(ScalarType dtype, const GemmArguments& arguments, const Scalar& alpha,
                          const Scalar& beta);
 OPLOOM_DECLARE_DISPATCH(gemm_fn, gemm_stub);
 
 // The same for floats and doubles, unless a library would be faster: does nothing then, and returns
-// false.
+// false. Only this one takes an addend other than c.
 using small_gemm_fn = bool (*)(ScalarType dtype, const GemmArguments& arguments,
                                const Scalar& alpha, const Scalar& beta);
 OPLOOM_DECLARE_DISPATCH(small_gemm_fn, small_gemm_stub);

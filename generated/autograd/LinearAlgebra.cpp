@@ -128,6 +128,28 @@ variable_list DotBackward0::apply(variable_list&& grads) {
   return grad_inputs;
 }
 
+// linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
+//   input: linear_input_backward(grad, weight)
+//   weight: linear_weight_backward(grad, input, weight.strides())
+//   bias: grad
+variable_list LinearBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(3);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor weight = weight_.unpack(this);
+  const Tensor input = input_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = linear_input_backward(grad, weight);
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = linear_weight_backward(grad, input, weight_strides);
+  }
+  if (task_should_compute_output(2)) {
+    grad_inputs[2] = grad;
+  }
+  return grad_inputs;
+}
+
 // mm(Tensor self, Tensor mat2) -> Tensor
 //   self: mm_laid_out(grad, mat2.t().conj(), self.strides())
 //   mat2: mm_laid_out(self.t().conj(), grad, mat2.strides())
@@ -342,6 +364,29 @@ OPLOOM_COLD Tensor dot_dual(DispatchKeySet ks, const Tensor& self, const Tensor&
   }
   if (tensor_t.defined()) {
     forward_ad::add_term(result_t, self.dot(tensor_t));
+  }
+  forward_ad::set_tangent(result, std::move(result_t));
+  return result;
+}
+
+// linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
+//   result: at::linear(input_t, weight_p) + at::linear(input_p, weight_t) + bias_t
+OPLOOM_COLD Tensor linear_dual(DispatchKeySet ks, const Tensor& input, const Tensor& weight,
+                               const std::optional<Tensor>& bias) {
+  const forward_ad::Pause pause;
+  auto result = kernels::linear(ks, input, weight, bias);
+  const Tensor input_t = forward_ad::tangent_of(input);
+  const Tensor weight_t = forward_ad::tangent_of(weight);
+  const Tensor bias_t = forward_ad::tangent_of(bias);
+  Tensor result_t;
+  if (input_t.defined()) {
+    forward_ad::add_term(result_t, at::linear(input_t, weight));
+  }
+  if (weight_t.defined()) {
+    forward_ad::add_term(result_t, at::linear(input, weight_t));
+  }
+  if (bias_t.defined()) {
+    forward_ad::add_term(result_t, bias_t);
   }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
@@ -650,6 +695,29 @@ Tensor& dot_out(DispatchKeySet ks, const Tensor& self, const Tensor& tensor, Ten
   }
   increment_version(out);
   return out;
+}
+
+// linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
+Tensor linear(DispatchKeySet ks, const Tensor& input, const Tensor& weight,
+              const std::optional<Tensor>& bias) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(input, weight, bias)) {
+    return linear_dual(ks, input, weight, bias);
+  }
+  if (!compute_requires_grad(input, weight, bias)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::linear::table(ks & c10::after_autograd_keyset, input, weight, bias);
+  }
+  const auto grad_fn = make_node<LinearBackward0>();
+  collect_edges(*grad_fn, input, weight, bias);
+  if (grad_fn->should_compute_output(0)) grad_fn->weight_.save_input(weight);
+  if (grad_fn->should_compute_output(1)) grad_fn->input_.save_input(input);
+  grad_fn->weight_strides = weight.strides();
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::linear::table(ks & c10::after_autograd_keyset, input, weight, bias);
+  }();
+  set_history(result, grad_fn);
+  return result;
 }
 
 // linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)

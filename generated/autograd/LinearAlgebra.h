@@ -95,6 +95,23 @@ struct DotBackward0 final : BuiltinNode {
   SavedTensor self_;
 };
 
+// linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
+//   input: linear_input_backward(grad, weight)
+//   weight: linear_weight_backward(grad, input, weight.strides())
+//   bias: grad
+struct LinearBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "LinearBackward0"; }
+  void release_variables() override {
+    weight_.reset_data();
+    input_.reset_data();
+  }
+
+  SavedTensor weight_;
+  SavedTensor input_;
+  DimVector weight_strides{};
+};
+
 // mm(Tensor self, Tensor mat2) -> Tensor
 //   self: mm_laid_out(grad, mat2.t().conj(), self.strides())
 //   mat2: mm_laid_out(self.t().conj(), grad, mat2.strides())

@@ -38,6 +38,8 @@ Tensor bmm(DispatchKeySet ks, const Tensor& self, const Tensor& mat2);
 Tensor& bmm_out(DispatchKeySet ks, const Tensor& self, const Tensor& mat2, Tensor& out);
 Tensor dot(DispatchKeySet ks, const Tensor& self, const Tensor& tensor);
 Tensor& dot_out(DispatchKeySet ks, const Tensor& self, const Tensor& tensor, Tensor& out);
+Tensor linear(DispatchKeySet ks, const Tensor& input, const Tensor& weight,
+              const std::optional<Tensor>& bias);
 Tensor& linear_out(DispatchKeySet ks, const Tensor& input, const Tensor& weight,
                    const std::optional<Tensor>& bias, Tensor& out);
 Tensor& matmul_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);

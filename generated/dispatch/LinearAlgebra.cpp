@@ -472,34 +472,62 @@ Tensor _ops::einsum::call(std::string_view equation, TensorList tensors, Optiona
 
 // linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
 namespace {
-Tensor linear_composite(DispatchKeySet, const Tensor& input, const Tensor& weight,
-                        const std::optional<Tensor>& bias) {
-  return native::linear(input, weight, bias);
+Tensor linear_CPU(DispatchKeySet, const Tensor& input, const Tensor& weight,
+                  const std::optional<Tensor>& bias) {
+  native::structured_linear_out kernel;
+  native::FreshOutputs<1> outputs("linear", kernel);
+  kernel.meta(input, weight, bias);
+  kernel.impl(input, weight, bias, outputs[0]);
+  return outputs.take(0);
+}
+Tensor linear_Meta(DispatchKeySet, const Tensor& input, const Tensor& weight,
+                   const std::optional<Tensor>& bias) {
+  meta::structured_linear kernel;
+  native::FreshOutputs<1> outputs("linear", kernel);
+  native::check_one_device("linear", input, weight, bias);
+  kernel.meta(input, weight, bias);
+  return outputs.take(0);
 }
 }  // namespace
 constinit OperatorTable<_ops::linear::schema> _ops::linear::table(
     kernels_of<_ops::linear>,
-    every_backend(&linear_composite),
     {
-        {DispatchKey::Autograd, &linear_composite},
+        {DispatchKey::CPU, &linear_CPU},
+        {DispatchKey::Meta, &linear_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::linear, Sees::CallsWithHistory},
     });
 Tensor _ops::linear::call(const Tensor& input, const Tensor& weight,
                           const std::optional<Tensor>& bias) {
-  return table(dispatch_keys(input, weight, bias), input, weight, bias);
+  return table(dispatch_keys_with_history(table, input, weight, bias), input, weight, bias);
 }
 
 // linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)
 namespace {
-Tensor& linear_out_composite(DispatchKeySet, const Tensor& input, const Tensor& weight,
-                             const std::optional<Tensor>& bias, Tensor& out) {
-  const Tensor result = _ops::linear::call(input, weight, bias);
-  return native::assign_out(out, result, "linear");
+Tensor& linear_out_CPU(DispatchKeySet, const Tensor& input, const Tensor& weight,
+                       const std::optional<Tensor>& bias, Tensor& out) {
+  native::structured_linear_out kernel;
+  native::GivenOutputs<1> outputs("linear", kernel, out);
+  outputs.reads(input, weight, bias);
+  kernel.meta(input, weight, bias);
+  kernel.impl(input, weight, bias, outputs[0]);
+  outputs.finish();
+  return out;
+}
+Tensor& linear_out_Meta(DispatchKeySet, const Tensor& input, const Tensor& weight,
+                        const std::optional<Tensor>& bias, Tensor& out) {
+  meta::structured_linear kernel;
+  native::GivenOutputs<1> outputs("linear", kernel, out);
+  native::check_one_device("linear", input, weight, bias);
+  kernel.meta(input, weight, bias);
+  outputs.finish();
+  return out;
 }
 }  // namespace
 constinit OperatorTable<_ops::linear_out::schema> _ops::linear_out::table(
     kernels_of<_ops::linear_out>,
-    every_backend(&linear_out_composite),
     {
+        {DispatchKey::CPU, &linear_out_CPU},
+        {DispatchKey::Meta, &linear_out_Meta},
         {DispatchKey::Autograd, &autograd::kernels::linear_out},
     });
 Tensor& _ops::linear_out::call(const Tensor& input, const Tensor& weight,

@@ -5,11 +5,24 @@
 
 #define OPLOOM_NATIVE_linear  // for generated/native/signatures
 
+#include <aten/core/MetaBase.h>
 #include <generated/ops/Tensor.h>
+
+namespace at::inline oploom_v1::meta {
+
+// linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
+struct structured_linear : public impl::MetaBase {
+  void meta(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias);
+};
+
+}  // namespace at::inline oploom_v1::meta
 
 namespace at::inline oploom_v1::native {
 
 // linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
-Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {});
+struct structured_linear_out : public meta::structured_linear {
+  void impl(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
+            const Tensor& out);
+};
 
 }  // namespace at::inline oploom_v1::native

@@ -185,14 +185,27 @@ class TestLinear(OperatorTests):
          'samples': [{'input': [3, 4], 'weight': [5, 4], 'bias': [5]},
                      {'input': [3, 4], 'weight': [5, 4]},
                      {'input': [2, 3, 4], 'weight': [5, 4], 'bias': [5]},
-                     {'input': [4], 'weight': [5, 4], 'bias': [5]}]},
+                     {'input': [2, 3, 4], 'weight': [5, 4], 'bias': [3, 1]},
+                     {'input': [4], 'weight': [5, 4], 'bias': [5]},
+                     {'input': [3, 4], 'weight': [1, 4], 'bias': [1]},
+                     {'input': [2, 3, 4], 'weight': [4], 'bias': []},
+                     {'input': [4], 'weight': [4]},
+                     {'input': [3, 0], 'weight': [5, 0], 'bias': [5]},
+                     {'input': [0, 4], 'weight': [5, 4], 'bias': [5]}],
+         'errors': [{'args': {'input': [3, 4], 'weight': [5, 3]},
+                     'message': 'expected input of shape'},
+                    {'args': {'input': [3, 4], 'weight': [5, 4], 'bias': [2, 3, 5]},
+                     'message': 'expected bias of shape'},
+                    {'args': {'input': [3, 4],
+                              'weight': [5, 4],
+                              'bias': {'shape': [5], 'dtype': 'float64'}},
+                     'message': 'one dtype'}]},
         differentiable=('input', 'weight', 'bias'),
     )
     defaults = {'bias': None}
     test_forward_inplace = None
     test_inplace = None
     test_shape = None
-    test_errors = None
 
 # matmul(Tensor self, Tensor other) -> Tensor
 class TestMatmul(OperatorTests):

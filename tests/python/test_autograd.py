@@ -310,6 +310,20 @@ def test_the_gradient_of_a_weight_is_laid_out_as_the_weight(bias):
     assert gradient.stride() == (1, 5)
 
 
+def test_a_layer_is_one_node():
+    """With the leaves behind it, and second derivatives of every dimension of input and weight."""
+    x, weight, bias = (oploom.rand(*s, requires_grad=True) for s in ((4, 5), (3, 5), (3,)))
+    node = oploom.nn.functional.linear(x, weight, bias).grad_fn
+    assert node.name() == "LinearBackward0"
+    assert [n.name() for n, _ in node.next_functions] == ["AccumulateGrad"] * 3
+    for shape, out in [((4,), (3, 4)), ((2, 4), (3, 4)), ((2, 1, 4), (3, 4)), ((2, 4), (4,)),
+                       ((4,), (4,)), ((0, 4), (3, 4))]:
+        inputs = [oploom.rand(s, dtype=oploom.float64, requires_grad=True)
+                  for s in (shape, out, out[:-1])]
+        assert gradcheck(oploom.nn.functional.linear, inputs)
+        assert gradgradcheck(oploom.nn.functional.linear, inputs)
+
+
 def test_what_has_no_formula_is_refused():
     """Its gradient would get lost; where nobody asks for one it is taken as any tensor."""
     nll_loss = oploom.nn.functional.nll_loss

@@ -12,14 +12,6 @@ static_assert(Alone<Tensor(std::string_view, TensorList, OptionalIntArrayRef)>::
     "OptionalIntArrayRef path)', and no other function there may have its name");
 #endif
 
-#ifdef OPLOOM_NATIVE_linear
-static_assert(Alone<Tensor(const Tensor&, const Tensor&,
-                    const std::optional<Tensor>&)>::check(&linear, 0),
-    "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor: at::native::linear "
-    "must be 'Tensor linear(const Tensor& input, const Tensor& weight, const "
-    "std::optional<Tensor>& bias)', and no other function there may have its name");
-#endif
-
 #ifdef OPLOOM_NATIVE_matmul
 static_assert(Alone<Tensor(const Tensor&, const Tensor&)>::check(&matmul, 0),
     "matmul(Tensor self, Tensor other) -> Tensor: at::native::matmul must be 'Tensor "

@@ -344,6 +344,45 @@ TEST(Linear, WithAndWithoutBias) {
               HasSubstr("linear(): expected input of shape [..., in]"));
 }
 
+TEST(Linear, AnyMemory) {
+  at::manual_seed(12);
+  const auto t = [](at::IntArrayRef shape) { return at::randn(shape, at::kDouble); };
+  const auto expected = [](const Tensor& input, const Tensor& weight, const Tensor& bias) {
+    Doubles result = naive_mm(input, weight.t());
+    const Doubles b = doubles(bias.expand({input.size(0), weight.size(0)}));
+    for (size_t i = 0; i < result.size(); ++i) result[i] += b[i];
+    return result;
+  };
+  // Factors by rows, by columns and with gaps; biases of one stride or none.
+  const auto layouts = [&](int64_t rows, int64_t columns) {
+    return std::vector<Tensor>{t({rows, columns}), t({columns, rows}).t(),
+                               t({rows, 2 * columns}).slice(1, 0, 2 * columns, 2),
+                               t({1, columns}).expand({rows, columns})};
+  };
+  for (const int64_t n : {1, 4, 9}) {
+    const Tensor column = t({6, 1});
+    for (const Tensor& input : layouts(6, 4)) {
+      for (const Tensor& weight : layouts(n, 4)) {
+        for (const Tensor& bias :
+             {t({n}), t({2 * n}).slice(0, 0, 2 * n, 2), t({1}), t({}), column, t({n, 6}).t()}) {
+          expect_close(at::linear(input, weight, bias), expected(input, weight, bias), 1e-12);
+        }
+      }
+    }
+  }
+  // Outputs that are an operand, or lie across.
+  for (const size_t operand : {0, 1, 2}) {
+    const std::vector<Tensor> in = {t({4, 4}), t({4, 4}), t({4, 4})};
+    const Doubles wanted = expected(in[0], in[1], in[2]);
+    Tensor out = in[operand];
+    expect_close(at::linear_out(out, in[0], in[1], in[2]), wanted, 1e-12);
+  }
+  Tensor across = t({5, 3}).t();
+  const Tensor input = t({3, 4}), weight = t({5, 4}), bias = t({5});
+  expect_close(at::linear_out(across, input, weight, bias), expected(input, weight, bias), 1e-12);
+  EXPECT_EQ(across.stride(0), 1);
+}
+
 TEST(Einsum, Contractions) {
   at::manual_seed(11);
   const auto t = [](at::IntArrayRef shape) { return at::randn(shape, at::kDouble); };

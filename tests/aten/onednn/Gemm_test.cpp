@@ -139,7 +139,8 @@ Expected scaled(const Sum& sum, int64_t k, const Scales& scales, Number before) 
   return result;
 }
 
-// Checks rows of c, `gap` elements apart; what lies between them must be as before.
+// Checks rows of c, `gap` elements apart; what lies between them must be as before. Added are rows
+// of c, and of other memory where they lie apart and where all are one.
 void check_products(ScalarType dtype, int64_t m, int64_t n, int64_t k, bool a_by_rows,
                     bool b_by_rows, int64_t gap) {
   const Operand a(m, k, dtype, a_by_rows, gap);
@@ -149,13 +150,22 @@ void check_products(ScalarType dtype, int64_t m, int64_t n, int64_t k, bool a_by
     for (int64_t j = 0; j < n; ++j) sums.push_back(sum_at(a, b, i, j, k));
   }
   const int64_t ldc = n + gap;
-  for (const Scales& scales : {Scales{1, 0}, Scales{1, 1}, Scales{2, -3}}) {
+  struct Case {
+    Scales scales;
+    int64_t addend_row;  // -1: of c
+  };
+  for (const auto& [scales, addend_row] :
+       {Case{{1, 0}, -1}, Case{{1, 1}, -1}, Case{{2, -3}, -1}, Case{{1, 1}, 0}, Case{{2, -3}, 0},
+        Case{{1, 1}, n + 2}}) {
     SCOPED_TRACE(c10::str(dtype, " ", m, "x", n, "x", k, a_by_rows ? " a" : " a^T",
                           b_by_rows ? " b" : " b^T", " gap ", gap, " alpha ", scales.alpha,
-                          " beta ", scales.beta));
-    const Tensor c = random(m * ldc, dtype);
-    const std::vector<Number> before = numbers(c);
-    at::onednn::gemm(dtype, arguments(m, n, k, a, b, c, ldc), scales.alpha, scales.beta);
+                          " beta ", scales.beta, " rows of the addend ", addend_row));
+    const Tensor c = random(m * ldc, dtype), addend = random(m * (n + 2), dtype);
+    const std::vector<Number> before = numbers(c), added = numbers(addend);
+    at::native::GemmArguments g = arguments(m, n, k, a, b, c, ldc);
+    if (addend_row >= 0) g.addend = addend.const_data_ptr();
+    if (addend_row >= 0) g.addend_row = addend_row;
+    at::onednn::gemm(dtype, g, scales.alpha, scales.beta);
     const std::vector<Number> after = numbers(c);
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < ldc; ++j) {
@@ -163,7 +173,8 @@ void check_products(ScalarType dtype, int64_t m, int64_t n, int64_t k, bool a_by
         if (j >= n) {
           EXPECT_EQ(after[place], before[place]) << "between the rows";
         } else {
-          expect_number(after[place], scaled(sums[i * n + j], k, scales, before[place]), dtype);
+          const Number term = addend_row < 0 ? before[place] : added[i * addend_row + j];
+          expect_number(after[place], scaled(sums[i * n + j], k, scales, term), dtype);
         }
       }
       if (testing::Test::HasFailure()) return;  // one row of complaints is enough
@@ -175,8 +186,9 @@ class GemmTest : public testing::TestWithParam<ScalarType> {};
 
 TEST_P(GemmTest, EveryLayoutAndScale) {
   // Around the sizes at which another implementation takes over.
-  const int64_t shapes[][3] = {{1, 1, 1}, {1, 7, 5},    {7, 1, 5},    {5, 7, 1},    {3, 4, 0},
-                               {4, 4, 4}, {17, 16, 16}, {1, 20, 300}, {20, 1, 300}, {33, 20, 40}};
+  const int64_t shapes[][3] = {{1, 1, 1},    {1, 7, 5},    {7, 1, 5},    {5, 7, 1},
+                               {3, 4, 0},    {4, 4, 4},    {17, 16, 16}, {1, 20, 300},
+                               {20, 1, 300}, {33, 20, 40}, {70, 2, 520}};
   for (const auto& [m, n, k] : shapes) {
     for (const bool a_by_rows : {true, false}) {
       for (const bool b_by_rows : {true, false}) {
