@@ -145,7 +145,7 @@ variable_list LinearBackward0::apply(variable_list&& grads) {
     grad_inputs[1] = linear_weight_backward(grad, input, weight_strides);
   }
   if (task_should_compute_output(2)) {
-    grad_inputs[2] = grad;
+    grad_inputs[2] = std::move(grads[0]);
   }
   return grad_inputs;
 }
